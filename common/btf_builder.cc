@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/btf_builder.h"
+
+#include <xxhash.h>
+
+namespace btflink
+{
+
+StringTable::StringTable(uint32_t first) : slots_(1024), first_(first)
+{
+    if (first == 0)
+        add("");
+}
+
+StrOff StringTable::add(std::string_view text)
+{
+    text = text.substr(0, text.find('\0'));
+    if (text.empty() && first_ != 0)
+        return StrOff{0};
+    size_t mask = slots_.size() - 1;
+    for (size_t i = XXH3_64bits(text.data(), text.size()) & mask;; i = (i + 1) & mask) {
+        if (slots_[i]) {
+            const char *old = blob_.data() + slots_[i] - 1;
+            if (std::string_view(old) == text)
+                return StrOff{first_ + slots_[i] - 1};
+            continue;
+        }
+        auto offset = static_cast<uint32_t>(blob_.size());
+        slots_[i] = offset + 1;
+        blob_.append(text);
+        blob_.push_back('\0');
+        if (++used_ * 2 > slots_.size())
+            grow();
+        return StrOff{first_ + offset};
+    }
+}
+
+void StringTable::grow()
+{
+    std::vector<uint32_t> old(slots_.size() * 2);
+    old.swap(slots_);
+    size_t mask = slots_.size() - 1;
+    for (uint32_t slot : old) {
+        if (!slot)
+            continue;
+        std::string_view text = blob_.data() + slot - 1;
+        size_t i = XXH3_64bits(text.data(), text.size()) & mask;
+        while (slots_[i])
+            i = (i + 1) & mask;
+        slots_[i] = slot;
+    }
+}
+
+TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
+{
+    TypeId id = next_id();
+    starts_.push_back(static_cast<uint32_t>(words_.size()));
+    words_.insert(words_.end(), {raw(name), btf::make_info(kind, 0, kflag), third});
+    return id;
+}
+
+void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
+{
+    CHECK(!starts_.empty());
+    uint32_t &info = words_[starts_.back() + 1];
+    if ((info & btf::max_vlen) == btf::max_vlen) {
+        too_large_ = true;
+        return;
+    }
+    ++info;
+    words_.insert(words_.end(), words);
+}
+
+TypeId BtfBuilder::add_int(std::string_view name, uint32_t size, uint32_t encoding)
+{
+    TypeId id = begin(BTF_KIND_INT, str(name), size);
+    words_.push_back(encoding << 24 | size * 8);
+    return id;
+}
+
+TypeId BtfBuilder::add_float(std::string_view name, uint32_t size)
+{
+    return begin(BTF_KIND_FLOAT, str(name), size);
+}
+
+TypeId BtfBuilder::add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag)
+{
+    return begin(kind, str(name), raw(target), kflag);
+}
+
+TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
+{
+    TypeId id = begin(BTF_KIND_ARRAY, StrOff{0}, 0);
+    words_.insert(words_.end(), {raw(element), raw(index), count});
+    return id;
+}
+
+TypeId BtfBuilder::add_fwd(std::string_view name, bool is_union)
+{
+    return begin(BTF_KIND_FWD, str(name), 0, is_union);
+}
+
+TypeId BtfBuilder::add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag)
+{
+    return begin(kind, str(name), size, kflag);
+}
+
+void BtfBuilder::add_member(std::string_view name, TypeId type, uint32_t offset)
+{
+    add_element({raw(str(name)), raw(type), offset});
+}
+
+TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
+{
+    return begin(kind, str(name), size, is_signed);
+}
+
+void BtfBuilder::add_enumerator(std::string_view name, uint64_t value)
+{
+    auto low = static_cast<uint32_t>(value);
+    uint32_t info = words_[starts_.back() + 1];
+    if (((info >> 24) & 0x1f) == BTF_KIND_ENUM64)
+        add_element({raw(str(name)), low, static_cast<uint32_t>(value >> 32)});
+    else
+        add_element({raw(str(name)), low});
+}
+
+TypeId BtfBuilder::add_func_proto(TypeId result)
+{
+    return begin(BTF_KIND_FUNC_PROTO, StrOff{0}, raw(result));
+}
+
+void BtfBuilder::add_param(std::string_view name, TypeId type)
+{
+    add_element({raw(str(name)), raw(type)});
+}
+
+TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
+{
+    TypeId id = begin(BTF_KIND_FUNC, str(name), raw(proto));
+    words_[starts_.back() + 1] |= linkage;
+    return id;
+}
+
+TypeId BtfBuilder::add_var(std::string_view name, TypeId type, uint32_t linkage)
+{
+    TypeId id = begin(BTF_KIND_VAR, str(name), raw(type));
+    words_.push_back(linkage);
+    return id;
+}
+
+TypeId BtfBuilder::add_datasec(std::string_view name, uint32_t size)
+{
+    return begin(BTF_KIND_DATASEC, str(name), size);
+}
+
+void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
+{
+    add_element({raw(var), offset, size});
+}
+
+TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)
+{
+    TypeId id = begin(BTF_KIND_DECL_TAG, str(text), raw(target), kflag);
+    words_.push_back(static_cast<uint32_t>(component));
+    return id;
+}
+
+TypeId BtfBuilder::add_words(std::span<const uint32_t> words)
+{
+    TypeId id = next_id();
+    starts_.push_back(static_cast<uint32_t>(words_.size()));
+    words_.insert(words_.end(), words.begin(), words.end());
+    return id;
+}
+
+std::vector<std::byte> BtfBuilder::serialize(ByteOrder order) const
+{
+    ByteWriter out(order);
+    auto type_len = static_cast<uint32_t>(words_.size() * 4);
+    auto str_len = static_cast<uint32_t>(strings_.blob().size());
+    out.put<uint16_t>(BTF_MAGIC);
+    out.put<uint8_t>(BTF_VERSION);
+    out.put<uint8_t>(0);
+    out.put<uint32_t>(btf::header_size);
+    out.put<uint32_t>(0);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(str_len);
+    if (order == host_order) {
+        out.put_bytes(std::as_bytes(std::span(words_)));
+    } else {
+        std::vector<uint32_t> swapped(words_);
+        for (uint32_t &word : swapped)
+            word = byte_swap(word);
+        out.put_bytes(std::as_bytes(std::span(swapped)));
+    }
+    out.put_bytes(as_bytes(strings_.blob()));
+    return out.take();
+}
+
+} // namespace btflink

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Bytes in either byte order. A ByteReader never runs past its end and knows where it is, so that
+// an error three layers down still names file, section and offset. A ByteWriter appends.
+#pragma once
+
+#include "common/result.h"
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace btflink
+{
+
+using Bytes = std::span<const std::byte>;
+
+/// Byte order of the target that a file is for.
+enum class ByteOrder : uint8_t { little, big };
+
+constexpr ByteOrder host_order =
+    std::endian::native == std::endian::little ? ByteOrder::little : ByteOrder::big;
+
+template <std::unsigned_integral T>
+constexpr T byte_swap(T value)
+{
+    if constexpr (sizeof(T) == 1)
+        return value;
+    else if constexpr (sizeof(T) == 2)
+        return __builtin_bswap16(value);
+    else if constexpr (sizeof(T) == 4)
+        return __builtin_bswap32(value);
+    else
+        return __builtin_bswap64(value);
+}
+
+/// Convert between `order` and the host's (its own inverse).
+template <std::unsigned_integral T>
+constexpr T in_order(T value, ByteOrder order)
+{
+    return order == host_order ? value : byte_swap(value);
+}
+
+template <std::unsigned_integral T>
+T load(const std::byte *p, ByteOrder order)
+{
+    T value;
+    std::memcpy(&value, p, sizeof value);
+    return in_order(value, order);
+}
+
+template <std::unsigned_integral T>
+void store(std::byte *p, T value, ByteOrder order)
+{
+    value = in_order(value, order);
+    std::memcpy(p, &value, sizeof value);
+}
+
+constexpr uint64_t align_up(uint64_t value, uint64_t alignment)
+{
+    return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
+}
+
+/// Reads integers from a fixed range. `where` names the range's start; reads that do not fit fail.
+class ByteReader
+{
+public:
+    ByteReader(Bytes bytes, ByteOrder order, Where where)
+        : bytes_(bytes), order_(order), where_(std::move(where))
+    {
+    }
+
+    size_t offset() const { return offset_; }
+    size_t left() const { return bytes_.size() - offset_; }
+    void seek(size_t offset) { offset_ = offset <= bytes_.size() ? offset : bytes_.size(); }
+    /// The place of the next byte.
+    Where here() const { return where_.at(where_.offset.value_or(0) + offset_); }
+
+    template <std::unsigned_integral T>
+    Result<T> read(std::string_view what)
+    {
+        if (left() < sizeof(T))
+            return fail(here(), "truncated: no room for " + std::string(what));
+        T value = load<T>(bytes_.data() + offset_, order_);
+        offset_ += sizeof(T);
+        return value;
+    }
+
+    Result<Bytes> read_bytes(size_t size, std::string_view what)
+    {
+        if (left() < size)
+            return fail(here(), "truncated: no room for " + std::string(what));
+        Bytes part = bytes_.subspan(offset_, size);
+        offset_ += size;
+        return part;
+    }
+
+private:
+    Bytes bytes_;
+    ByteOrder order_;
+    Where where_;
+    size_t offset_ = 0;
+};
+
+/// Appends integers in a fixed byte order.
+class ByteWriter
+{
+public:
+    explicit ByteWriter(ByteOrder order) : order_(order) {}
+
+    template <std::unsigned_integral T>
+    void put(T value)
+    {
+        size_t at = bytes_.size();
+        bytes_.resize(at + sizeof(T));
+        store(bytes_.data() + at, value, order_);
+    }
+    void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+    void put_zeros(size_t count) { bytes_.resize(bytes_.size() + count); }
+    void align(size_t alignment) { bytes_.resize(align_up(bytes_.size(), alignment)); }
+    /// Overwrite an integer that was put before, at byte `offset`.
+    template <std::unsigned_integral T>
+    void patch(size_t offset, T value)
+    {
+        CHECK(offset + sizeof(T) <= bytes_.size());
+        store(bytes_.data() + offset, value, order_);
+    }
+
+    size_t size() const { return bytes_.size(); }
+    ByteOrder order() const { return order_; }
+    std::vector<std::byte> take() { return std::move(bytes_); }
+
+private:
+    std::vector<std::byte> bytes_;
+    ByteOrder order_;
+};
+
+inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+} // namespace btflink

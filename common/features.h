@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What to encode: the names of pahole's --btf_features. Kernels choose by these names.
+#pragma once
+
+#include "common/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace btflink
+{
+
+/// Bit values are part of the object format (link trailer, "features").
+enum class Feature : uint32_t {
+    encode_force = 1u << 0,       // leave out variables that cannot be encoded instead of failing
+    var = 1u << 1,                // per-CPU variables
+    float_kind = 1u << 2,         // "float"
+    decl_tag = 1u << 3,
+    type_tag = 1u << 4,
+    enum64 = 1u << 5,
+    optimized_func = 1u << 6,     // no effect since pahole 1.31
+    consistent_func = 1u << 7,    // leave out functions with several prototypes
+    decl_tag_kfuncs = 1u << 8,    // tag kfuncs
+    reproducible_build = 1u << 9, // no effect: output is always reproducible
+    global_var = 1u << 10,        // variables of all sections
+};
+
+class FeatureSet
+{
+public:
+    constexpr FeatureSet() = default;
+    constexpr explicit FeatureSet(uint32_t bits) : bits_(bits) {}
+    constexpr bool has(Feature f) const { return bits_ & static_cast<uint32_t>(f); }
+    constexpr void add(Feature f) { bits_ |= static_cast<uint32_t>(f); }
+    constexpr void add(FeatureSet other) { bits_ |= other.bits_; }
+    constexpr uint32_t bits() const { return bits_; }
+    constexpr bool operator==(const FeatureSet &) const = default;
+
+private:
+    uint32_t bits_ = 0;
+};
+
+/// pahole's "default": everything but reproducible_build and global_var.
+FeatureSet default_features();
+
+/// "a,b,c", "default", or "+a,b" (default and more). Several lists on one command line add up:
+/// the caller joins what this returns. Unknown and unsupported names are errors.
+Result<FeatureSet> parse_features(std::string_view list);
+
+/// "a,b,c" in bit order; "none" for none.
+std::string feature_names(FeatureSet set);
+
+} // namespace btflink

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/file_io.h"
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+class Fd
+{
+public:
+    explicit Fd(int fd) : fd_(fd) {}
+    Fd(const Fd &) = delete;
+    Fd &operator=(const Fd &) = delete;
+    ~Fd()
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+    }
+    int get() const { return fd_; }
+    bool close()
+    {
+        int fd = fd_;
+        fd_ = -1;
+        return ::close(fd) == 0;
+    }
+
+private:
+    int fd_;
+};
+
+bool write_all(int fd, Bytes bytes)
+{
+    while (!bytes.empty()) {
+        ssize_t n = ::write(fd, bytes.data(), bytes.size());
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes = bytes.subspan(static_cast<size_t>(n));
+    }
+    return true;
+}
+
+Result<void> write_directly(const std::string &path, Bytes bytes)
+{
+    Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (fd.get() < 0 || !write_all(fd.get(), bytes) || !fd.close())
+        return fail_errno(Where{path}, "cannot write");
+    return {};
+}
+
+/// The file that writing to `path` is meant for: symbolic links are followed, also dangling ones.
+std::string resolve_links(const std::string &path)
+{
+    std::string target = path;
+    for (int hops = 0; hops < 40; ++hops) {
+        char buffer[PATH_MAX];
+        ssize_t n = ::readlink(target.c_str(), buffer, sizeof buffer);
+        if (n < 0 || n == static_cast<ssize_t>(sizeof buffer))
+            break;
+        std::string next(buffer, static_cast<size_t>(n));
+        size_t slash = target.rfind('/');
+        if (next.empty() || next[0] == '/' || slash == std::string::npos)
+            target = next;
+        else
+            target = target.substr(0, slash + 1) + next;
+    }
+    return target;
+}
+
+} // namespace
+
+Result<std::vector<std::byte>> read_file(const std::string &path)
+{
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot open");
+    struct stat st;
+    if (::fstat(fd.get(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    if (S_ISDIR(st.st_mode))
+        return fail(Where{path}, "is a directory");
+    std::vector<std::byte> bytes(S_ISREG(st.st_mode) ? static_cast<size_t>(st.st_size) + 1 : 65536);
+    size_t used = 0;
+    for (;;) {
+        if (used == bytes.size())
+            bytes.resize(bytes.size() * 2);
+        ssize_t n = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(Where{path}, "cannot read");
+        if (n == 0)
+            break;
+        used += static_cast<size_t>(n);
+    }
+    bytes.resize(used);
+    return bytes;
+}
+
+Result<void> write_file(const std::string &path, Bytes bytes)
+{
+    struct stat st;
+    bool exists = ::stat(path.c_str(), &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return fail(Where{path}, "cannot write: is a directory");
+    if (exists && !S_ISREG(st.st_mode))
+        return write_directly(path, bytes);
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot write");
+
+    std::string target = resolve_links(path);
+    // A name of its own length, so that it fits wherever a long target name does.
+    size_t slash = target.rfind('/');
+    std::string temp =
+        (slash == std::string::npos ? "" : target.substr(0, slash + 1)) + ".btflink-XXXXXX";
+    Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot create a temporary file beside it");
+    mode_t mode;
+    if (exists) {
+        mode = st.st_mode & 07777;
+    } else {
+        mode_t mask = ::umask(0);
+        ::umask(mask);
+        mode = 0666 & ~mask;
+    }
+    // chown first: it clears set-id bits that chmod may have to restore. Not being allowed to give
+    // the file away is not an error: the new file is then ours, as with any editor.
+    bool ok = true;
+    if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
+        (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
+    ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), bytes) && fd.close() &&
+         ::rename(temp.c_str(), target.c_str()) == 0;
+    if (!ok) {
+        auto error = fail_errno(Where{path}, "cannot write");
+        ::unlink(temp.c_str());
+        return error;
+    }
+    return {};
+}
+
+} // namespace btflink

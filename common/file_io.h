@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Whole files in, whole files out. Output appears complete under its name or not at all: it is
+// written to a private temporary file in the same folder, then renamed over the target.
+#pragma once
+
+#include "common/bytes.h"
+#include "common/result.h"
+
+#include <string>
+#include <vector>
+
+namespace btflink
+{
+
+/// The file's contents, read (not mapped: a file that shrinks meanwhile must not kill us).
+/// Regular files, and anything else that can be read to its end (/sys/kernel/btf/vmlinux, pipes).
+Result<std::vector<std::byte>> read_file(const std::string &path);
+
+/// Replace (or create) `path` by `bytes`. An existing file keeps its mode and ownership; a
+/// symbolic link is followed. On error the old file is untouched and no temporary is left.
+/// A target that is not a regular file (/dev/null, a pipe) is written directly.
+Result<void> write_file(const std::string &path, Bytes bytes);
+
+} // namespace btflink

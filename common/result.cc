@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/result.h"
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace btflink
+{
+
+std::string Where::str() const
+{
+    std::string text = file;
+    if (!section.empty())
+        text += (text.empty() ? "" : ": ") + section;
+    if (offset)
+        text += strf("+0x%llx", static_cast<unsigned long long>(*offset));
+    return text;
+}
+
+std::string Error::str() const
+{
+    std::string place = where.str();
+    return place.empty() ? what : place + ": " + what;
+}
+
+tl::unexpected<Error> fail_errno(Where where, std::string_view what)
+{
+    std::string reason = std::strerror(errno);
+    return fail(std::move(where), what.empty() ? reason : std::string(what) + ": " + reason);
+}
+
+std::string strf(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    int length = std::vsnprintf(nullptr, 0, format, args);
+    va_end(args);
+    std::string text;
+    if (length > 0) {
+        text.resize(static_cast<size_t>(length) + 1);
+        std::vsnprintf(text.data(), text.size(), format, again);
+        text.pop_back();
+    }
+    va_end(again);
+    return text;
+}
+
+void check_failed(const char *expr, const char *file, int line)
+{
+    std::fprintf(stderr, "btflink: internal error at %s:%d: CHECK(%s)\n", file, line, expr);
+    std::abort();
+}
+
+} // namespace btflink

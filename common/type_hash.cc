@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. The merge wants to know which types of thousands of objects are the same without
+// looking at them, so each object brings a hash per type. C type graphs have cycles, and a plain
+// hash of a graph with cycles does not end.
+//
+// Method. Every cycle in C passes through a named struct or union. A reference to one (or to a
+// forward declaration of one) therefore hashes as its kind and name alone: the stub. All other
+// references hash in full. The definition of a named struct hashes its members. So the walk ends.
+//
+// Invariant. A hash depends on the type's meaning only: never on ids, string offsets or order of
+// types. What hostile input or other languages may bring, a cycle that passes no name, is cut where
+// the walk meets itself; then equal types may get different hashes (they are not merged by hash),
+// never different types equal ones.
+//
+// Cost. Each type is hashed once, its bytes gathered in one buffer; the walk keeps its own stack,
+// for chains may be as deep as there are types.
+#include "common/type_hash.h"
+
+#include <xxhash.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+enum : uint8_t { fresh, open, done };
+
+/// Gathers what is to be hashed; integers are little-endian on every host.
+class Digest
+{
+public:
+    void word(uint32_t value)
+    {
+        value = in_order(value, ByteOrder::little);
+        append(&value, sizeof value);
+    }
+    void text(std::string_view s)
+    {
+        append(s.data(), s.size());
+        append("", 1);
+    }
+    void hash(const Hash128 &h)
+    {
+        uint64_t halves[2] = {in_order(h.low, ByteOrder::little),
+                              in_order(h.high, ByteOrder::little)};
+        append(halves, sizeof halves);
+    }
+    Hash128 finish()
+    {
+        XXH128_hash_t h = XXH3_128bits(buffer_.data(), buffer_.size());
+        buffer_.clear();
+        return {h.low64, h.high64};
+    }
+
+private:
+    void append(const void *p, size_t n)
+    {
+        auto *bytes = static_cast<const char *>(p);
+        buffer_.insert(buffer_.end(), bytes, bytes + n);
+    }
+    std::vector<char> buffer_;
+};
+
+/// 'S' or 'U' if a reference to the type is its stub (named struct, union, or forward), else 0.
+char stub_class(const Btf &btf, TypeId id)
+{
+    switch (btf.kind(id)) {
+    case BTF_KIND_FWD:
+        return btf::kflag_of(btf.type(id)) ? 'U' : 'S';
+    case BTF_KIND_STRUCT:
+        return btf.name(id).empty() ? 0 : 'S';
+    case BTF_KIND_UNION:
+        return btf.name(id).empty() ? 0 : 'U';
+    default:
+        return 0;
+    }
+}
+
+/// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
+/// hash must be known first; `close(id)` then hashes `id`.
+template <typename Expand, typename Close>
+void post_order(TypeId root, std::vector<uint8_t> &state, std::vector<TypeId> &stack,
+                Expand expand, Close close)
+{
+    if (root == void_id || state[raw(root)] == done)
+        return;
+    stack.push_back(root);
+    while (!stack.empty()) {
+        TypeId id = stack.back();
+        uint8_t &mine = state[raw(id)];
+        if (mine == fresh) {
+            mine = open;
+            expand(id, [&](TypeId child) {
+                if (child != void_id && state[raw(child)] == fresh)
+                    stack.push_back(child);
+            });
+            if (stack.back() != id)
+                continue;
+        }
+        stack.pop_back();
+        if (mine == open) { // not closed through another path meanwhile
+            close(id);
+            state[raw(id)] = done;
+        }
+    }
+}
+
+class StubHasher
+{
+public:
+    explicit StubHasher(const Btf &btf)
+        : btf_(btf), hashes_(raw(btf.end_id())), state_(raw(btf.end_id()))
+    {
+    }
+
+    std::vector<Hash128> run()
+    {
+        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
+            post_order(
+                id, state_, stack_,
+                [&](TypeId t, auto need) {
+                    btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+                        if (!stub_class(btf_, TypeId{child}))
+                            need(TypeId{child});
+                    });
+                },
+                [&](TypeId t) { hashes_[raw(t)] = hash(t); });
+        return {hashes_.begin() + raw(btf_.first_id()), hashes_.end()};
+    }
+
+private:
+    Hash128 ref(TypeId id)
+    {
+        if (id == void_id)
+            return {};
+        if (char c = stub_class(btf_, id)) {
+            stub_.word(static_cast<uint32_t>(c));
+            stub_.text(btf_.name(id));
+            return stub_.finish();
+        }
+        if (state_[raw(id)] != done) { // a cycle that passes no name
+            stub_.word('C');
+            stub_.word(btf_.kind(id));
+            stub_.text(btf_.name(id));
+            return stub_.finish();
+        }
+        return hashes_[raw(id)];
+    }
+
+    Hash128 hash(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+        const uint32_t *tail = btf::tail_of(t);
+        digest_.word(t.info);
+        digest_.text(btf_.str(t.name_off));
+        if (kind.third == btf::Third::size)
+            digest_.word(t.size);
+        else if (kind.third == btf::Third::type)
+            digest_.hash(ref(TypeId{t.type}));
+        if (btf::kind_of(t) == BTF_KIND_ARRAY) {
+            digest_.hash(ref(TypeId{tail[0]}));
+            digest_.hash(ref(TypeId{tail[1]}));
+            digest_.word(tail[2]);
+            return digest_.finish();
+        }
+        for (uint32_t i = 0; i < kind.fixed_words; ++i)
+            digest_.word(tail[i]);
+        tail += kind.fixed_words;
+        if (kind.element_words) {
+            for (uint32_t n = btf::vlen_of(t); n; --n, tail += kind.element_words)
+                for (int w = 0; w < kind.element_words; ++w) {
+                    if (w == kind.element_name)
+                        digest_.text(btf_.str(tail[w]));
+                    else if (w == kind.element_type)
+                        digest_.hash(ref(TypeId{tail[w]}));
+                    else
+                        digest_.word(tail[w]);
+                }
+        }
+        return digest_.finish();
+    }
+
+    const Btf &btf_;
+    std::vector<Hash128> hashes_;
+    std::vector<uint8_t> state_;
+    std::vector<TypeId> stack_;
+    Digest digest_, stub_;
+};
+
+} // namespace
+
+std::vector<Hash128> stub_hashes(const Btf &btf) { return StubHasher(btf).run(); }
+
+LooseHasher::LooseHasher(const Btf &btf)
+    : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id()))
+{
+}
+
+Hash128 LooseHasher::of(TypeId root)
+{
+    Digest digest;
+    std::vector<TypeId> stack;
+    auto ref = [&](TypeId id) { return id == void_id ? Hash128{} : memo_[raw(id)]; };
+    auto expand = [&](TypeId id, auto need) {
+        switch (btf_.kind(id)) {
+        case BTF_KIND_PTR:
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+        case BTF_KIND_RESTRICT:
+        case BTF_KIND_TYPE_TAG:
+            need(TypeId{btf_.type(id).type});
+            break;
+        case BTF_KIND_ARRAY:
+            need(TypeId{btf::tail_of(btf_.type(id))[0]});
+            break;
+        case BTF_KIND_FUNC_PROTO:
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t child) { need(TypeId{child}); });
+            break;
+        default:
+            break;
+        }
+    };
+    auto close = [&](TypeId id) {
+        const btf_type &t = btf_.type(id);
+        uint32_t kind = btf::kind_of(t);
+        if (kind == BTF_KIND_CONST) {
+            // const is transparent, but "const void" is not "void".
+            TypeId target{t.type};
+            if (target != void_id) {
+                memo_[raw(id)] = ref(target);
+                return;
+            }
+        }
+        if (kind == BTF_KIND_FWD)
+            kind = btf::kflag_of(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT;
+        digest.word(kind);
+        switch (kind) {
+        case BTF_KIND_INT:
+            digest.word(t.size);
+            digest.word(btf::tail_of(t)[0]);
+            digest.text(btf_.str(t.name_off));
+            break;
+        case BTF_KIND_FLOAT:
+            digest.word(t.size);
+            digest.text(btf_.str(t.name_off));
+            break;
+        case BTF_KIND_TYPEDEF:
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            digest.text(btf_.str(t.name_off));
+            break;
+        case BTF_KIND_PTR:
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+        case BTF_KIND_RESTRICT:
+        case BTF_KIND_TYPE_TAG:
+            digest.hash(ref(TypeId{t.type}));
+            break;
+        case BTF_KIND_ARRAY:
+            digest.word(btf::tail_of(t)[2]);
+            digest.hash(ref(TypeId{btf::tail_of(t)[0]}));
+            break;
+        case BTF_KIND_FUNC_PROTO:
+            digest.word(btf::vlen_of(t));
+            btf::for_each_type_id(t, [&](uint32_t child) { digest.hash(ref(TypeId{child})); });
+            break;
+        default:
+            break;
+        }
+        memo_[raw(id)] = digest.finish();
+    };
+    post_order(root, state_, stack, expand, close);
+    return ref(root);
+}
+
+uint64_t LooseHasher::prototype(TypeId result, std::span<const TypeId> params)
+{
+    Digest digest;
+    digest.word(static_cast<uint32_t>(params.size()));
+    digest.hash(of(result));
+    for (TypeId param : params)
+        digest.hash(of(param));
+    return digest.finish().low;
+}
+
+} // namespace btflink
