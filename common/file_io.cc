@@ -52,7 +52,7 @@ bool write_all(int fd, Bytes bytes)
 
 Result<void> write_directly(const std::string &path, Bytes bytes)
 {
-    Fd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    Fd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
     if (fd.get() < 0 || !write_all(fd.get(), bytes) || !fd.close())
         return fail_errno(Where{path}, "cannot write");
     return {};
@@ -119,6 +119,12 @@ Result<void> write_file(const std::string &path, Bytes bytes)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
+    // A link in /proc/self/fd reads as a name that another file may have, or none: write through
+    // it.
+    struct stat named;
+    if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
+                   named.st_ino != st.st_ino))
+        return write_directly(path, bytes);
     // A name of its own length, so that it fits wherever a long target name does.
     size_t slash = target.rfind('/');
     std::string temp =

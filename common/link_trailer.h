@@ -44,6 +44,7 @@ struct LinkFunction {
 enum VariableFlag : uint32_t {
     var_external = 1u << 0, // DW_AT_external
     var_declared = 1u << 1, // type and name come from a separate declaration (DW_AT_specification)
+    var_weak = 1u << 2,     // the definition is a weak symbol
 };
 
 struct LinkVariable {

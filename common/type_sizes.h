@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// How many bytes the types of a blob take, and what they are behind their modifiers (TYPEDEF,
+// CONST, VOLATILE, RESTRICT, TYPE_TAG).
+#pragma once
+
+#include "common/btf.h"
+
+#include <vector>
+
+namespace btflink
+{
+
+class TypeSizes
+{
+public:
+    /// No size: void, functions, forward declarations, declarations of variables and tags, and what
+    /// is one of these behind its modifiers or has it as its element.
+    static constexpr uint64_t unsized = UINT64_MAX;
+
+    /// Of all types of `btf` and its base. `pointer_size`: bytes, of the target. Error: a loop of
+    /// pointers and modifiers, or one of structs, unions, arrays and modifiers.
+    static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
+
+    /// Bytes. An array of more than 4 GB counts as 4 GB.
+    uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[raw(id)]; }
+    TypeId behind_modifiers(TypeId id) const { return id == void_id ? id : targets_[raw(id)]; }
+
+private:
+    friend class TypeSizer;
+    std::vector<uint64_t> sizes_;
+    std::vector<TypeId> targets_;
+};
+
+bool is_modifier(uint32_t kind);
+
+/// The error "type 7 (STRUCT 'name'): RULE" for a type of `btf` itself, at the byte that is `words`
+/// 32-bit words behind its first. `where`: of the blob.
+tl::unexpected<Error> fail_type(const Btf &btf, TypeId id, const Where &where,
+                                const std::string &rule, size_t words = 0);
+
+} // namespace btflink

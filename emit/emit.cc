@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/emit.h"
+#include "common/address_pool.h"
+#include "common/file_io.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// Units that are encoded together.
+using Group = std::span<const Unit>;
+
+/// Each unit by itself, unless link-time optimisation left units that refer to each other: then all
+/// are one. The kernel's ELF note, if there is one, says so; else the forms that the units use.
+std::vector<Group> group_units(const DwarfFile &file, const std::vector<Unit> &units)
+{
+    bool together = std::any_of(units.begin(), units.end(),
+                                [](const Unit &u) { return u.reads_foreign_units; });
+    together = file.lto_note().value_or(together);
+    if (together && !units.empty())
+        return {units};
+    std::vector<Group> groups;
+    for (const Unit &unit : units)
+        groups.push_back({&unit, 1});
+    return groups;
+}
+
+/// Encode all groups; the results are in the groups' order whoever made them. libdw handles are not
+/// shared: each worker opens the file for itself.
+Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, std::span<std::byte> bytes,
+                                              const std::vector<Group> &groups,
+                                              const EmitOptions &options)
+{
+    std::vector<Result<UnitObject>> results(groups.size());
+    std::atomic<size_t> next = 0;
+    auto work = [&](const DwarfFile &mine) {
+        for (size_t i; (i = next++) < groups.size();)
+            results[i] = encode_unit(mine, groups[i], options.unit);
+    };
+    size_t workers = options.image ? std::min<size_t>(options.threads, groups.size()) : 1;
+    std::vector<std::thread> threads;
+    std::vector<std::vector<std::byte>> copies(workers);
+    for (size_t w = 1; w < workers; ++w) {
+        // Relocating changes the bytes, so relocatable files are copied.
+        std::span<std::byte> view = bytes;
+        if (file.relocatable()) {
+            auto fresh = read_file(file.where().file);
+            if (!fresh)
+                break;
+            copies[w] = std::move(*fresh);
+            view = copies[w];
+        }
+        threads.emplace_back([&, view] {
+            if (auto mine = DwarfFile::open(view, file.where()); mine && (*mine)->dwarf())
+                work(**mine);
+        });
+    }
+    work(file);
+    for (std::thread &thread : threads)
+        thread.join();
+
+    std::vector<UnitObject> objects;
+    for (Result<UnitObject> &result : results) {
+        if (!result)
+            return tl::unexpected(result.error());
+        objects.push_back(std::move(*result));
+    }
+    return objects;
+}
+
+/// Concatenate the units' contributions and pools, as a linker would.
+ObjectBtf join(const DwarfFile &file, const std::vector<UnitObject> &units,
+               const EmitOptions &options)
+{
+    ObjectBtf out;
+    out.section_type = options.section_type;
+    out.exclude = options.exclude_flag;
+    out.strip_dwarf = options.strip_dwarf;
+    for (const UnitObject &unit : units) {
+        uint64_t base = out.btf.size();
+        out.btf.insert(out.btf.end(), unit.contribution.begin(), unit.contribution.end());
+        for (NewReloc reloc : unit.btf_relocs) {
+            reloc.offset += base;
+            out.btf_relocs.push_back(reloc);
+        }
+        if (unit.pool_entries == 0)
+            continue;
+        base = out.pool.size();
+        std::vector<std::byte> pool = encode_pool(unit.object_id, unit.pool_entries,
+                                                  file.arch().address_size, file.order());
+        out.pool.insert(out.pool.end(), pool.begin(), pool.end());
+        for (NewReloc reloc : unit.pool_relocs) {
+            reloc.offset += base;
+            out.pool_relocs.push_back(reloc);
+        }
+    }
+    return out;
+}
+
+void add_up(EmitReport &report, const UnitObject &unit)
+{
+    for (const auto &[reason, count] : unit.skips)
+        report.skips[reason] += count;
+    report.dies += unit.dies;
+    report.types_before += unit.types_before;
+    report.types += unit.types;
+    report.functions += unit.functions;
+    report.inline_only += unit.inline_only;
+    report.variables += unit.variables;
+    report.blob_bytes += unit.blob_size;
+    report.btf_bytes += unit.contribution.size();
+}
+
+Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes before,
+                         const std::vector<UnitObject> &units, const EmitOptions &options,
+                         EmitReport report)
+{
+    if (!options.detached.empty()) {
+        // One unit: the blob alone, for any reader. Several: with their link trailers, for
+        // btf-merge, which must tell them apart.
+        std::vector<const UnitObject *> full;
+        for (const UnitObject &unit : units)
+            if (!unit.contribution.empty())
+                full.push_back(&unit);
+        std::vector<std::byte> plain;
+        for (const UnitObject *unit : full)
+            plain.insert(plain.end(), unit->contribution.begin(), unit->contribution.end());
+        if (full.size() == 1 && !options.image)
+            plain.resize(full[0]->blob_size);
+        RETURN_IF_ERROR(write_file(options.detached, plain));
+        return report;
+    }
+    auto after = with_object_btf(before, file.arch(), join(file, units, options), file.where());
+    if (!after)
+        return tl::unexpected(after.error());
+    if (!options.output.empty())
+        RETURN_IF_ERROR(write_file(options.output, *after));
+    else if (std::ranges::equal(before, *after))
+        report.outcome = EmitReport::Outcome::unchanged;
+    else
+        RETURN_IF_ERROR(update_object(path, before, *after));
+    return report;
+}
+
+} // namespace
+
+Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
+{
+    auto before = read_file(path);
+    if (!before)
+        return tl::unexpected(before.error());
+    EmitReport report;
+    report.input_bytes = before->size();
+
+    // libdw and relocation work on a copy: what is written must be the file as it was.
+    std::vector<std::byte> scratch = *before;
+    auto opened = DwarfFile::open(scratch, Where{path});
+    if (!opened)
+        return tl::unexpected(opened.error());
+    const DwarfFile &file = **opened;
+    if (!file.relocatable() && !options.image)
+        return fail(Where{path}, "is a linked file; use --image to encode it");
+    if (!file.relocatable() && options.unit.address_pool)
+        return fail(Where{path}, "is a linked file; it has final addresses, not an address pool");
+
+    std::vector<Unit> units;
+    if (file.dwarf()) {
+        auto listed = list_units(file, report.skips);
+        if (!listed)
+            return tl::unexpected(listed.error());
+        for (const Unit &unit : *listed)
+            if (std::find(options.excluded_languages.begin(), options.excluded_languages.end(),
+                          unit.language) == options.excluded_languages.end())
+                units.push_back(unit);
+            else
+                ++report.skips["excluded-language"];
+        report.units = units.size();
+    }
+
+    // From here on the units are independent of each other.
+    auto objects = encode_groups(file, scratch, group_units(file, units), options);
+    if (!objects)
+        return tl::unexpected(objects.error());
+    for (const UnitObject &unit : *objects)
+        add_up(report, unit);
+    if (!file.dwarf() || report.btf_bytes == 0) {
+        report.outcome = file.dwarf() ? EmitReport::Outcome::no_types
+                                      : EmitReport::Outcome::no_dwarf;
+        if (!options.output.empty())
+            RETURN_IF_ERROR(write_file(options.output, *before));
+        return report;
+    }
+    return write(path, file, *before, *objects, options, std::move(report));
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of btf-emit: one file's DWARF in, object BTF out.
+#pragma once
+
+#include "emit/unit_object.h"
+
+#include <string>
+
+namespace btflink::emit
+{
+
+struct EmitOptions {
+    UnitOptions unit;
+    std::vector<uint16_t> excluded_languages; // DW_LANG_*
+    bool image = false;       // a linked file is expected, or an object of many units
+    unsigned threads = 1;     // for units of an image
+    bool strip_dwarf = false;
+    uint32_t section_type = 0x80425446;
+    bool exclude_flag = true; // SHF_EXCLUDE on .BTF
+    std::string output;       // "": in place
+    std::string detached;     // "": write an ELF file; else the plain BTF goes here
+};
+
+struct EmitReport {
+    enum class Outcome {
+        written,
+        unchanged, // the file holds the same object BTF already
+        no_dwarf,
+        no_types,  // there is DWARF, but nothing in it for BTF
+    };
+    Outcome outcome = Outcome::written;
+    Skips skips;
+    // Sums over units.
+    uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
+             variables = 0;
+    uint64_t blob_bytes = 0, btf_bytes = 0, input_bytes = 0;
+};
+
+/// Encode the file at `path` as `options` say. On error nothing was written.
+Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
+
+} // namespace btflink::emit

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Names of source languages as --lang-exclude takes them (pahole's names).
+#pragma once
+
+#include "common/result.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace btflink::emit
+{
+
+/// "rust,c++14" -> DW_LANG_* codes. Unknown names are errors.
+Result<std::vector<uint16_t>> parse_languages(std::string_view list);
+
+} // namespace btflink::emit

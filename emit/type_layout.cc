@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/type_layout.h"
+
+#include <algorithm>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+// Longer chains of typedefs, qualifiers or nested arrays are circles.
+constexpr unsigned max_chain = 1000;
+constexpr unsigned max_nesting = 100;
+
+bool is_modifier(unsigned tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type;
+}
+
+bool is_pointer(unsigned tag)
+{
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+           tag == DW_TAG_rvalue_reference_type;
+}
+
+} // namespace
+
+DieIndex TypeLayout::target(const Die &die) const
+{
+    DieIndex i = tree_.find(die.type);
+    for (unsigned n = 0; i && tree_.at(i).tag == DW_TAG_atomic_type; ++n)
+        i = n < max_chain ? tree_.find(tree_.at(i).type) : 0;
+    return i;
+}
+
+DieIndex TypeLayout::stripped_target(const Die &die) const
+{
+    DieIndex i = target(die);
+    for (unsigned n = 0; i && is_modifier(tree_.at(i).tag); ++n)
+        i = n < max_chain ? target(tree_.at(i)) : 0;
+    return i;
+}
+
+uint64_t TypeLayout::size(DieIndex i) const
+{
+    uint64_t factor = 1;
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        if (is_pointer(d.tag))
+            return factor * tree_.address_size;
+        if (d.tag == DW_TAG_array_type) {
+            factor *= array_elements(i);
+        } else if (d.tag == DW_TAG_structure_type || d.tag == DW_TAG_union_type ||
+                   d.tag == DW_TAG_class_type) {
+            if (d.byte_size != 1)
+                return factor * d.byte_size;
+            // C++ gives an empty class one byte; in C that is a struct of unnamed members only.
+            for (DieIndex m = i + 1; m < d.end; ++m)
+                if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member && tree_.at(m).name)
+                    return factor;
+            return 0;
+        } else if (!is_modifier(d.tag) && d.tag != DW_TAG_atomic_type) {
+            if (d.tag == DW_TAG_enumeration_type && d.byte_size == 0)
+                return factor * 4;
+            return factor * d.byte_size;
+        }
+        i = target(d);
+    }
+    return 0;
+}
+
+uint64_t TypeLayout::parameter_size(const Die &die) const
+{
+    DieIndex i = tree_.find(die.type);
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        if (d.tag == DW_TAG_pointer_type)
+            return tree_.address_size;
+        if (d.byte_size)
+            return d.byte_size;
+        i = tree_.find(d.type);
+    }
+    return 0;
+}
+
+uint32_t TypeLayout::array_elements(DieIndex i) const
+{
+    uint32_t product = 1;
+    for (DieIndex c = i + 1; c < tree_.at(i).end; ++c)
+        if (tree_.at(c).parent == i && tree_.at(c).tag == DW_TAG_subrange_type)
+            product *= static_cast<uint32_t>(tree_.at(c).value);
+    return product;
+}
+
+uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
+{
+    if (!i || depth > max_nesting)
+        return 1;
+    const Die &d = tree_.at(i);
+    uint64_t result = 1;
+    switch (d.tag) {
+    case DW_TAG_pointer_type:
+        result = tree_.address_size;
+        break;
+    case DW_TAG_base_type:
+    case DW_TAG_enumeration_type:
+        result = d.byte_size;
+        break;
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+        for (DieIndex m = i + 1; m < d.end; ++m)
+            if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member)
+                result = std::max(result, alignment(stripped_target(tree_.at(m)), depth + 1));
+        break;
+    case DW_TAG_array_type:
+        result = alignment(stripped_target(d), depth + 1);
+        break;
+    default:
+        break;
+    }
+    return result ? result : 1;
+}
+
+bool TypeLayout::is_packed_struct(DieIndex i) const
+{
+    const Die &d = tree_.at(i);
+    if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
+        return false;
+    // First the holes: members in order must leave no gap, and the last one must end the struct.
+    uint64_t end_bit = 0;
+    uint64_t widest = 1;
+    bool misplaced = false;
+    for (DieIndex m = i + 1; m < d.end; ++m) {
+        const Die &member = tree_.at(m);
+        if (member.parent != i || member.tag != DW_TAG_member)
+            continue;
+        uint64_t start = member.is(Die::data_bit_offset) ? member.bit_offset
+                                                         : member.member_location * 8;
+        if (start > end_bit && !member.bit_size)
+            return false;
+        uint64_t bits = member.bit_size ? member.bit_size : size(tree_.find(member.type)) * 8;
+        end_bit = std::max(end_bit, start + bits);
+        uint64_t natural = alignment(stripped_target(member), 0);
+        if (natural == 1)
+            continue;
+        widest = std::max(widest, natural);
+        if ((start / 8) % natural)
+            misplaced = true;
+    }
+    if ((end_bit + 7) / 8 < d.byte_size)
+        return false;
+    return misplaced || d.byte_size % widest;
+}
+
+uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
+{
+    if (member.is(Die::data_bit_offset))
+        return member.bit_offset;
+    uint64_t offset = member.member_location * 8;
+    if (!member.bit_size)
+        return offset;
+    // DWARF 2 and 3: DW_AT_bit_offset counts from the most significant bit of the storage unit.
+    if (order == ByteOrder::big)
+        return offset + member.bit_offset;
+    uint64_t storage = member.byte_size;
+    if (!storage)
+        storage = size(stripped_target(member));
+    return offset + storage * 8 - member.bit_offset - member.bit_size;
+}
+
+} // namespace btflink::emit

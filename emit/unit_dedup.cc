@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Compilers repeat types inside one object (pointers, arrays, unqualified copies), and
+// several units in one object repeat nearly all. Types that are equal must become one, types that
+// only look equal must not: a program may hold two different structs of one name, one per function.
+//
+// Method. Types start in classes by stub hash: a partition that is never too fine. If no struct or
+// union name has two definitions, or a definition and a forward declaration, that partition is
+// right already. Otherwise it is refined: in each round a type's class becomes (its own words, the
+// classes of what it refers to), until the number of classes stays the same.
+//
+// Why right: refinement ends at the coarsest partition in which members of a class refer to members
+// of equal classes, which is equality of the (infinite) unfolded types. Cost: one round is linear;
+// rounds are at most as many as the longest chain of references to a difference, and only objects
+// with such names pay.
+#include "emit/unit_dedup.h"
+#include "common/type_hash.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <xxhash.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+struct HashOf {
+    size_t operator()(const Hash128 &h) const { return h.low; }
+};
+
+using Classes = std::vector<uint32_t>; // class of each id; 0 is void
+
+class Deduplicator
+{
+public:
+    explicit Deduplicator(const Btf &types) : types_(types), end_(raw(types.end_id())) {}
+
+    UnitDedup run()
+    {
+        hashes_ = stub_hashes(types_);
+        Classes classes(end_);
+        std::unordered_map<Hash128, uint32_t, HashOf> seen;
+        seen.reserve(end_);
+        for (uint32_t id = 1; id < end_; ++id)
+            classes[id] =
+                seen.emplace(hashes_[id - 1], static_cast<uint32_t>(seen.size()) + 1).first->second;
+        size_t count = seen.size();
+        UnitDedup out;
+        if (has_conflicts(out.ambiguous))
+            for (;;) {
+                size_t refined = refine(classes);
+                if (refined == count)
+                    break;
+                count = refined;
+            }
+        std::vector<TypeId> first(count + 1, void_id);
+        out.representative.assign(end_, void_id);
+        for (uint32_t id = 1; id < end_; ++id) {
+            TypeId &owner = first[classes[id]];
+            if (owner == void_id)
+                owner = TypeId{id};
+            out.representative[id] = owner;
+        }
+        return out;
+    }
+
+private:
+    /// True if stub hashes alone do not decide. Lists names with several definitions.
+    bool has_conflicts(std::vector<std::string_view> &ambiguous) const
+    {
+        struct Name {
+            const Hash128 *definition = nullptr;
+            bool forward = false, several = false;
+        };
+        std::unordered_map<std::string, Name> names;
+        bool conflicts = false;
+        for (uint32_t id = 1; id < end_; ++id) {
+            uint32_t kind = types_.kind(TypeId{id});
+            std::string_view text = types_.name(TypeId{id});
+            if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_FWD) ||
+                text.empty())
+                continue;
+            bool is_union = kind == BTF_KIND_UNION ||
+                            (kind == BTF_KIND_FWD && btf::kflag_of(types_.type(TypeId{id})));
+            Name &name = names[(is_union ? "U" : "S") + std::string(text)];
+            if (kind == BTF_KIND_FWD) {
+                name.forward = true;
+            } else if (!name.definition) {
+                name.definition = &hashes_[id - 1];
+            } else if (*name.definition != hashes_[id - 1] && !name.several) {
+                name.several = true;
+                ambiguous.push_back(text);
+            }
+            conflicts |= name.several || (name.forward && name.definition);
+        }
+        return conflicts;
+    }
+
+    /// One round; returns the number of classes.
+    size_t refine(Classes &classes) const
+    {
+        Classes next(end_);
+        std::unordered_map<Hash128, uint32_t, HashOf> seen;
+        seen.reserve(end_);
+        std::vector<uint32_t> words;
+        for (uint32_t id = 1; id < end_; ++id) {
+            const btf_type &t = types_.type(TypeId{id});
+            words.assign(1, classes[id]);
+            btf::for_each_type_id(t, [&](uint32_t ref) { words.push_back(classes[ref]); });
+            XXH128_hash_t h = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
+            next[id] = seen.emplace(Hash128{h.low64, h.high64},
+                                    static_cast<uint32_t>(seen.size()) + 1)
+                           .first->second;
+        }
+        classes.swap(next);
+        return seen.size();
+    }
+
+    const Btf &types_;
+    uint32_t end_;
+    std::vector<Hash128> hashes_;
+};
+
+} // namespace
+
+UnitDedup find_duplicates(const Btf &types) { return Deduplicator(types).run(); }
+
+} // namespace btflink::emit

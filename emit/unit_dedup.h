@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass: which types of one object are the same.
+#pragma once
+
+#include "common/btf.h"
+
+#include <string_view>
+#include <vector>
+
+namespace btflink::emit
+{
+
+struct UnitDedup {
+    /// By old id: the lowest id of an equal type (its own if there is none before).
+    std::vector<TypeId> representative;
+    /// Struct and union names with several different definitions here.
+    std::vector<std::string_view> ambiguous;
+};
+
+UnitDedup find_duplicates(const Btf &types);
+
+} // namespace btflink::emit

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/unit_object.h"
+#include "common/address_pool.h"
+#include "common/link_trailer.h"
+#include "emit/unit_dedup.h"
+#include "emit/unit_functions.h"
+#include "emit/unit_types.h"
+#include "emit/unit_variables.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+std::vector<std::byte> to_bytes(const BtfBuilder &btf) { return btf.serialize(host_order); }
+
+/// Lays out the final blob and its trailer from the passes' results.
+class Assembler
+{
+public:
+    Assembler(const DwarfFile &file, const UnitOptions &options, const Btf &draft,
+              const UnitDedup &dedup)
+        : file_(file), options_(options), draft_(draft)
+    {
+        map_.assign(raw(draft.end_id()), void_id);
+        uint32_t next = 1;
+        for (uint32_t id = 1; id < map_.size(); ++id) {
+            TypeId first = dedup.representative[id];
+            map_[id] = first == TypeId{id} ? TypeId{next++} : map_[raw(first)];
+        }
+        std::vector<uint32_t> words;
+        for (uint32_t id = 1; id < map_.size(); ++id)
+            if (dedup.representative[id] == TypeId{id})
+                copy(TypeId{id}, words);
+        trailer_.plain_end = btf_.next_id();
+        for (std::string_view name : dedup.ambiguous)
+            trailer_.ambiguous.push_back(btf_.str(name));
+        trailer_.features = options.features;
+        if (options.address_pool && file.relocatable())
+            trailer_.flags |= trailer_has_pool;
+        if (!file.relocatable())
+            trailer_.flags |= trailer_final_addresses;
+    }
+
+    void source(const char *name) { trailer_.source = btf_.str(name ? name : ""); }
+
+    void variables(const std::vector<VariableCandidate> &candidates)
+    {
+        for (const VariableCandidate &v : candidates) {
+            uint32_t linkage =
+                v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
+            TypeId id = btf_.add_var(v.name, map_[raw(v.type)], linkage);
+            for (std::string_view tag : v.tags)
+                btf_.add_decl_tag(tag, id, -1);
+            trailer_.variables.push_back(
+                {id, btf_.str(v.section), pool_index(v.address), v.size, v.flags});
+            if (v.address.section || v.address.is_final)
+                sections_[v.section].push_back({id, &v});
+        }
+    }
+
+    /// Prototypes of functions that may get an address go into the blob as FUNCs; inline-only
+    /// instances are needed for comparison alone and stay in the trailer.
+    void functions(const std::vector<FunctionCandidate> &candidates)
+    {
+        for (uint32_t id = 1; id < raw(btf_.next_id()); ++id)
+            if (btf::kind_of(btf_.type(TypeId{id})) == BTF_KIND_FUNC_PROTO)
+                protos_.emplace(proto_key(TypeId{id}), TypeId{id});
+        fold(candidates);
+        for (const Instance &instance : instances_) {
+            const FunctionCandidate &f = *instance.candidate;
+            LinkFunction out;
+            out.name = btf_.str(f.name);
+            out.flags = instance.flags;
+            if (f.address)
+                out.pool_index = pool_index(*f.address);
+            if (is_placed(f) || !f.tags.empty()) {
+                out.func = btf_.add_func(f.name, proto(f), BTF_FUNC_STATIC);
+                for (const FunctionTag &tag : f.tags)
+                    btf_.add_decl_tag(tag.text, out.func, tag.component);
+            } else {
+                out.proto = static_cast<uint32_t>(trailer_.proto_words.size());
+                auto &words = trailer_.proto_words;
+                words.push_back(raw(map_[raw(f.result)]));
+                words.push_back(static_cast<uint32_t>(f.params.size()));
+                for (const FunctionParam &p : f.params) {
+                    words.push_back(raw(btf_.str(p.name)));
+                    words.push_back(raw(map_[raw(p.type)]));
+                }
+            }
+            trailer_.functions.push_back(out);
+        }
+    }
+
+    Result<UnitObject> finish(Skips skips)
+    {
+        datasecs();
+        if (btf_.too_large())
+            return fail(file_.where().in(".debug_info"),
+                        strf("a function or section has more than %u parts", btf::max_vlen));
+        UnitObject out;
+        out.skips = std::move(skips);
+        if (btf_.next_id() == TypeId{1} && trailer_.functions.empty())
+            return out;
+        std::vector<std::byte> host = to_bytes(btf_);
+        auto parsed = Btf::parse(host, file_.where().in(".BTF"));
+        if (!parsed)
+            return tl::unexpected(parsed.error());
+        trailer_.hashes = stub_hashes(*parsed);
+        loose_hashes(*parsed);
+        trailer_.pool_entries = static_cast<uint32_t>(pool_.size());
+        if (trailer_.flags & trailer_final_addresses)
+            for (const AddressRef &address : pool_)
+                trailer_.addresses.push_back(address.offset);
+
+        out.contribution = btf_.serialize(file_.order());
+        out.blob_size = out.contribution.size();
+        std::vector<std::byte> trailer =
+            encode_trailer(trailer_, out.contribution, file_.order());
+        out.contribution.resize(align_up(out.contribution.size(), 8));
+        out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
+        out.btf_relocs = std::move(btf_relocs_);
+        out.object_id = trailer_.object_id;
+        if (trailer_.flags & trailer_has_pool) {
+            out.pool_entries = trailer_.pool_entries;
+            for (uint32_t i = 0; i < pool_.size(); ++i)
+                out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch().address_size),
+                                           pool_[i].symbol, pool_[i].addend});
+        }
+        out.types_before = raw(draft_.end_id()) - 1;
+        out.types = raw(btf_.next_id()) - 1;
+        out.functions = static_cast<uint32_t>(trailer_.functions.size());
+        for (const LinkFunction &f : trailer_.functions)
+            out.inline_only += f.func == void_id;
+        out.variables = static_cast<uint32_t>(trailer_.variables.size());
+        return out;
+    }
+
+private:
+    void copy(TypeId id, std::vector<uint32_t> &words)
+    {
+        const btf_type &t = draft_.type(id);
+        auto *first = reinterpret_cast<const uint32_t *>(&t);
+        words.assign(first, first + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+        auto &mine = *reinterpret_cast<btf_type *>(words.data());
+        btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = raw(map_[ref]); });
+        btf::for_each_str_off(mine, [&](uint32_t &off) { off = raw(btf_.str(draft_.str(off))); });
+        btf_.add_words(words);
+    }
+
+    uint32_t pool_index(const AddressRef &address)
+    {
+        if (!(trailer_.flags & (trailer_has_pool | trailer_final_addresses)))
+            return 0;
+        auto key = std::pair(address.symbol, address.addend);
+        auto [it, added] = pool_slots_.emplace(key, static_cast<uint32_t>(pool_.size()) + 1);
+        if (added)
+            pool_.push_back(address);
+        return it->second;
+    }
+
+    std::string key_of(TypeId result, const std::vector<FunctionParam> &params)
+    {
+        std::vector<uint32_t> words{raw(result)};
+        for (const FunctionParam &p : params) {
+            words.push_back(raw(btf_.str(p.name)));
+            words.push_back(raw(map_[raw(p.type)]));
+        }
+        return {reinterpret_cast<const char *>(words.data()), words.size() * sizeof words[0]};
+    }
+
+    std::string proto_key(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        std::vector<uint32_t> words{t.type};
+        words.insert(words.end(), btf::tail_of(t), btf::tail_of(t) + btf::vlen_of(t) * 2);
+        return {reinterpret_cast<const char *>(words.data()), words.size() * sizeof words[0]};
+    }
+
+    TypeId proto(const FunctionCandidate &f)
+    {
+        TypeId result = map_[raw(f.result)];
+        auto [it, added] = protos_.emplace(key_of(result, f.params), void_id);
+        if (added) {
+            it->second = btf_.add_func_proto(result);
+            for (const FunctionParam &p : f.params)
+                btf_.add_param(p.name, map_[raw(p.type)]);
+        }
+        return it->second;
+    }
+
+    static bool is_placed(const FunctionCandidate &f)
+    {
+        return f.flags & (fn_has_address | fn_has_ranges);
+    }
+
+    /// An abstract instance and its out-of-line copy are two instances that mostly say the same.
+    /// Then they become one: flags that count for all instances of a name add up, the others are
+    /// those of the one that has an address.
+    void fold(const std::vector<FunctionCandidate> &candidates)
+    {
+        constexpr uint32_t shared = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
+        std::unordered_map<std::string_view, size_t> last_of_name;
+        for (const FunctionCandidate &f : candidates) {
+            auto [known, added] = last_of_name.emplace(f.name, instances_.size());
+            if (!added) {
+                Instance &last = instances_[known->second];
+                const FunctionCandidate &other = *last.candidate;
+                if ((!is_placed(f) || !is_placed(other)) && f.result == other.result &&
+                    f.params == other.params && f.tags == other.tags) {
+                    bool replace = is_placed(f);
+                    last.flags = (replace ? f.flags : last.flags) |
+                                 ((last.flags | f.flags) & shared);
+                    if (replace)
+                        last.candidate = &f;
+                    continue;
+                }
+                known->second = instances_.size();
+            }
+            instances_.push_back({&f, f.flags});
+        }
+    }
+
+    void datasecs()
+    {
+        for (auto &[name, entries] : sections_) {
+            std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+                return a.variable->address.offset < b.variable->address.offset;
+            });
+            uint64_t base = 0;
+            if (!file_.relocatable())
+                for (const auto &s : file_.sections())
+                    if (s.name == name)
+                        base = s.address;
+            TypeId sec = btf_.add_datasec(name, 0);
+            size_t first_word = btf_.word_index(sec);
+            uint64_t end = 0;
+            for (size_t i = 0; i < entries.size(); ++i) {
+                const VariableCandidate &v = *entries[i].variable;
+                uint64_t offset = v.address.offset - base;
+                btf_.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
+                end = std::max(end, offset + v.size);
+                if (file_.relocatable())
+                    btf_relocs_.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
+                                           v.address.symbol, v.address.addend});
+            }
+            btf_.type(sec).size = static_cast<uint32_t>(end);
+        }
+    }
+
+    void loose_hashes(const Btf &btf)
+    {
+        LooseHasher hasher(btf);
+        std::vector<TypeId> params;
+        for (size_t i = 0; i < instances_.size(); ++i) {
+            const FunctionCandidate &f = *instances_[i].candidate;
+            params.clear();
+            for (const FunctionParam &p : f.params)
+                params.push_back(map_[raw(p.type)]);
+            trailer_.functions[i].loose_hash = hasher.prototype(map_[raw(f.result)], params);
+        }
+    }
+
+    struct Instance {
+        const FunctionCandidate *candidate;
+        uint32_t flags;
+    };
+    struct Entry {
+        TypeId id;
+        const VariableCandidate *variable;
+    };
+
+    const DwarfFile &file_;
+    const UnitOptions &options_;
+    const Btf &draft_;
+    std::vector<TypeId> map_; // draft id -> final id
+    BtfBuilder btf_;
+    LinkTrailer trailer_;
+    std::map<std::string_view, std::vector<Entry>> sections_;
+    std::vector<AddressRef> pool_;
+    std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots_;
+    std::vector<NewReloc> btf_relocs_;
+    std::unordered_map<std::string, TypeId> protos_;
+    std::vector<Instance> instances_; // of each of trailer_.functions
+};
+
+} // namespace
+
+Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
+                               const UnitOptions &options)
+{
+    Skips skips;
+    const Where &where = file.where();
+
+    // From here on libdw is only asked for locations.
+    auto tree = read_units(file, units, skips);
+    if (!tree)
+        return tl::unexpected(tree.error());
+
+    auto types = encode_types(*tree, options.features, file.order(), where, skips);
+    if (!types)
+        return tl::unexpected(types.error());
+    auto variables = collect_variables(file, *tree, *types, options.features, skips);
+    if (!variables)
+        return tl::unexpected(variables.error());
+    auto functions = collect_functions(file, *tree, *types, options.features);
+
+    // From here on ids of the draft are only looked up, never changed.
+    std::vector<std::byte> draft_bytes = to_bytes(types->btf);
+    auto draft = Btf::parse(draft_bytes, where.in(".BTF"));
+    if (!draft)
+        return tl::unexpected(draft.error());
+    UnitDedup dedup = find_duplicates(*draft);
+
+    Assembler assembler(file, options, *draft, dedup);
+    assembler.source(tree->source);
+    assembler.variables(*variables);
+    assembler.functions(functions);
+    auto object = assembler.finish(std::move(skips));
+    if (object)
+        object->dies = static_cast<uint32_t>(tree->dies.size() - 1);
+    return object;
+}
+
+} // namespace btflink::emit

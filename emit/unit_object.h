@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of one unit: DIEs in, one contribution of object BTF out.
+#pragma once
+
+#include "common/features.h"
+#include "emit/die_tree.h"
+#include "emit/object_writer.h"
+
+#include <vector>
+
+namespace btflink::emit
+{
+
+struct UnitOptions {
+    FeatureSet features;
+    bool address_pool = false;
+};
+
+struct UnitObject {
+    std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes.
+                                         // Empty: the unit has nothing for BTF
+    uint64_t blob_size = 0;              // bytes of the blob alone
+    std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
+    uint64_t object_id = 0;
+    uint32_t pool_entries = 0;
+    std::vector<NewReloc> pool_relocs;   // offsets from the pool contribution's start
+    Skips skips;
+    // For --stats.
+    uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
+};
+
+/// `units`: one, or all units of a link-time optimised file together.
+Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
+                               const UnitOptions &options);
+
+} // namespace btflink::emit
