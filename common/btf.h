@@ -73,6 +73,9 @@ public:
     uint64_t types_offset() const { return types_offset_; }
     ByteOrder order() const { return order_; }
 
+    Btf(Btf &&) = default; // not copied: words() may point into it
+    Btf &operator=(Btf &&) = default;
+
 private:
     Btf() = default;
 

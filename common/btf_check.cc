@@ -184,7 +184,8 @@ private:
         if (vlen && !info.element_words && kind != BTF_KIND_FUNC)
             return bad(id, strf("vlen is %u, must be 0", vlen));
         bool kflag_has_meaning = is_composite(kind) || kind == BTF_KIND_ENUM ||
-                                 kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+                                 kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD ||
+                                 kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
         if (btf::kflag_of(t) && !kflag_has_meaning)
             return bad(id, "kflag is set");
         if (info.third == btf::Third::unused && t.size)

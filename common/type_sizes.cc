@@ -30,8 +30,8 @@ public:
     TypeSizer(const Btf &btf, const Where &where, uint32_t pointer_size)
         : btf_(btf), where_(where), pointer_size_(pointer_size), state_(raw(btf.end_id()))
     {
-        result_.sizes_.resize(raw(btf.end_id()));
-        result_.targets_.resize(raw(btf.end_id()));
+        sizing_.sizes_.resize(raw(btf.end_id()));
+        sizing_.targets_.resize(raw(btf.end_id()));
     }
 
     Result<TypeSizes> run()
@@ -40,7 +40,7 @@ public:
             RETURN_IF_ERROR(follow_pointers(id));
         for (uint32_t id = 1; id < raw(btf_.end_id()); ++id)
             RETURN_IF_ERROR(settle(TypeId{id}));
-        return std::move(result_);
+        return std::move(sizing_);
     }
 
 private:
@@ -98,27 +98,27 @@ private:
         TypeId target = id;
         uint64_t size = TypeSizes::unsized;
         if (is_modifier(kind)) {
-            target = result_.behind_modifiers(TypeId{t.type});
-            size = result_.of(target);
+            target = sizing_.behind_modifiers(TypeId{t.type});
+            size = sizing_.of(target);
         } else if (kind == BTF_KIND_PTR) {
             size = pointer_size_;
         } else if (kind == BTF_KIND_ARRAY) {
             constexpr uint64_t too_large = uint64_t{UINT32_MAX} + 1;
-            uint64_t element = result_.of(TypeId{btf::tail_of(t)[0]});
+            uint64_t element = sizing_.of(TypeId{btf::tail_of(t)[0]});
             uint32_t count = btf::tail_of(t)[2];
             if (element != TypeSizes::unsized)
                 size = count && element > UINT32_MAX / count ? too_large : element * count;
         } else if (btf::kinds[kind].third == btf::Third::size && kind != BTF_KIND_DATASEC) {
             size = t.size;
         }
-        result_.targets_[raw(id)] = target;
-        result_.sizes_[raw(id)] = size;
+        sizing_.targets_[raw(id)] = target;
+        sizing_.sizes_[raw(id)] = size;
     }
 
     const Btf &btf_;
     const Where &where_;
     uint32_t pointer_size_;
-    TypeSizes result_;
+    TypeSizes sizing_;
     std::vector<uint32_t> passed_;
     std::vector<State> state_;
     std::vector<TypeId> stack_;

@@ -389,7 +389,7 @@ std::vector<std::byte> lay_out(ElfImage &image)
         const ElfSection &s = image.sections[i];
         bool stays =
             s.head.sh_offset < fixed || (image.is_linked() && (s.head.sh_flags & SHF_ALLOC));
-        if (stays && !s.data.empty()) // behind by its old size: a symbol table shrinks
+        if (stays && !s.data.empty())
             fixed = std::max(fixed, s.head.sh_offset + s.data.size());
     }
     fixed = std::min<uint64_t>(fixed, image.file.size());

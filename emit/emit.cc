@@ -89,7 +89,7 @@ ObjectBtf join(const DwarfFile &file, const std::vector<UnitObject> &units,
             reloc.offset += base;
             out.btf_relocs.push_back(reloc);
         }
-        if (unit.pool_entries == 0)
+        if (!unit.has_pool)
             continue;
         base = out.pool.size();
         std::vector<std::byte> pool = encode_pool(unit.object_id, unit.pool_entries,

@@ -41,6 +41,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 
 namespace btflink::emit
 {
@@ -113,7 +114,8 @@ Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<boo
     if (first == count || image.sections[first].name != ".BTF")
         return none;
     const uint64_t start = image.sections[first].head.sh_offset;
-    if (start % section_alignment || start < image.segments_end || image.head.e_shoff < start ||
+    if (start % section_alignment || start < image.header_size() || start < image.segments_end ||
+        image.head.e_shoff < start ||
         image.head.e_shoff + count * image.section_header_size() != image.file.size())
         return none;
 
@@ -145,8 +147,16 @@ struct Body {
     std::vector<uint32_t> symbol_map; // new indexes of symbols; empty: as they were
 };
 
-Result<Body> make_body(ElfImage &image, bool strip_dwarf)
+/// `room`: bytes that will be appended.
+Result<Body> make_body(ElfImage &image, bool strip_dwarf, size_t room)
 {
+    auto keep = [&](size_t size) {
+        Body body;
+        body.bytes.reserve(size + room);
+        body.bytes.assign(image.file.begin(), image.file.begin() + static_cast<ptrdiff_t>(size));
+        return body;
+    };
+
     auto old = find_old(image);
     if (!old)
         return tl::unexpected(old.error());
@@ -157,7 +167,7 @@ Result<Body> make_body(ElfImage &image, bool strip_dwarf)
     bool more = drop != *old;
     bool any = std::find(drop.begin(), drop.end(), true) != drop.end();
     if (!any)
-        return Body{{image.file.begin(), image.file.end()}, {}};
+        return keep(image.file.size());
     if (!more) {
         auto tail = find_tail(image, drop);
         if (!tail)
@@ -167,8 +177,7 @@ Result<Body> make_body(ElfImage &image, bool strip_dwarf)
             image.sections.resize(static_cast<size_t>(first));
             if (image.names >= image.sections.size())
                 image.names = 0;
-            Bytes kept = image.file.first(**tail);
-            return Body{{kept.begin(), kept.end()}, {}};
+            return keep(**tail);
         }
     }
     if (image.names && !image.names_are_shared())
@@ -229,10 +238,6 @@ public:
 
     Result<std::vector<std::byte>> run(const ObjectBtf &added)
     {
-        size_t room = added.btf.size() + added.pool.size() +
-                      (added.btf_relocs.size() + added.pool_relocs.size()) * sizeof(Elf64_Rela) +
-                      image_.sections.size() * sizeof(Elf64_Shdr) + 4096;
-        body_.bytes.reserve(body_.bytes.size() + room);
         start_ = body_.bytes.size();
         body_.bytes.resize(align_up(start_, section_alignment));
         start_ = body_.bytes.size();
@@ -401,7 +406,10 @@ Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
     auto image = read_elf(object, where);
     if (!image)
         return tl::unexpected(image.error());
-    auto body = make_body(*image, added.strip_dwarf);
+    size_t room = added.btf.size() + added.pool.size() +
+                  (added.btf_relocs.size() + added.pool_relocs.size()) * sizeof(Elf64_Rela) +
+                  image->sections.size() * (sizeof(Elf64_Shdr) + 32) + 4096; // a guess for names
+    auto body = make_body(*image, added.strip_dwarf, room);
     if (!body)
         return tl::unexpected(body.error());
     return Appender(*image, arch, std::move(*body)).run(added);

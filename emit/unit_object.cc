@@ -127,6 +127,7 @@ public:
         out.btf_relocs = std::move(btf_relocs_);
         out.object_id = trailer_.object_id;
         if (trailer_.flags & trailer_has_pool) {
+            out.has_pool = true;
             out.pool_entries = trailer_.pool_entries;
             for (uint32_t i = 0; i < pool_.size(); ++i)
                 out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch().address_size),

@@ -22,6 +22,7 @@ struct UnitObject {
     uint64_t blob_size = 0;              // bytes of the blob alone
     std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
     uint64_t object_id = 0;
+    bool has_pool = false;               // also without entries: it shows that the object was linked
     uint32_t pool_entries = 0;
     std::vector<NewReloc> pool_relocs;   // offsets from the pool contribution's start
     Skips skips;

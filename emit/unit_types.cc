@@ -39,7 +39,7 @@ public:
                 RETURN_IF_ERROR(encode(i));
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
             }
-        if (index_type_ == synthetic_) {
+        if (synthetic_ != void_id) {
             TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
             CHECK(id == synthetic_);
         }

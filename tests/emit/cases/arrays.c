@@ -1,0 +1,20 @@
+// All dimensions in one ARRAY; no bound, or a bound that is not constant, gives 0.
+// compilers: gcc clang aarch64
+// emit: --features=+global_var
+// expect: ARRAY: [6 by int]int
+// expect-gcc: ARRAY: [0 by int]long int
+// expect-clang: ARRAY: [0 by int]long
+// expect-gcc: ARRAY: [0 by int]short int
+// expect-clang: ARRAY: [0 by int]short
+// expect: ARRAY: [3 by int]*struct s
+// expect-gcc: STRUCT s size 8; long int first@0; [0 by int]long int rest@64
+// count: 1 ^INT int
+long first;
+int matrix[2][3];
+struct s {
+    long first;
+    long rest[];
+};
+struct s *pointers[3];
+struct s whole;
+short (*rows)[][4];

@@ -1,0 +1,20 @@
+// Candidates: definitions, inline-only instances, statics; no declarations. The blob has FUNCs for
+// those that may get an address, the link trailer has all.
+// flags: -O2
+// emit: --address-pool
+// expect: FUNC defined: int (int a, *struct s s)
+// expect: FUNC variadic: int (*const char format, ...)
+// expect: FUNC hidden: int (int h)
+// expect: FUNCTION only_inline int (int i) optimized inline
+// expect: FUNCTION variadic address external pool
+// count: 1 ^FUNCTION defined
+// reject: ^FUNC (declared|only_inline)
+// reject: ^FUNCTION declared
+struct s {
+    int x;
+};
+int declared(int nothing);
+static inline int only_inline(int i) { return i + declared(i); }
+static __attribute__((noinline)) int hidden(int h) { return h + declared(h); }
+int defined(int a, struct s *s) { return only_inline(a) + hidden(s->x); }
+int variadic(const char *format, ...) { return format[0]; }

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Run one emit case: compile a C file by each compiler, emit, compare with the file's comments.
+
+usage: run-case.py BTF-EMIT BTF-LINES CASE.c
+
+Directives, one per line, anywhere in the C file:
+  // flags: -O2                 compiler flags (added up)
+  // emit: --features=+global_var   btf-emit options (added up)
+  // compilers: gcc clang       only these families (default: both)
+  // expect: LINE               this line must be in btf-lines' output
+  // expect-gcc: / expect-clang:    the same for one family
+  // count: N PATTERN           exactly N lines match the regular expression
+  // reject: PATTERN            no line matches the regular expression
+Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice: the
+second run must leave the bytes as they are. A compiler that is not installed is named; if there is
+none at all the test is skipped.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+COMPILERS = {
+    'gcc': ['gcc'],
+    'clang': ['clang-14', 'clang-19'],
+    'aarch64': ['aarch64-linux-gnu-gcc'],
+}
+
+
+def directives(path):
+    found = []
+    with open(path, encoding='utf-8') as source:
+        for line in source:
+            m = re.match(r'\s*// ([a-z-]+0?): (.*)$', line)
+            if m:
+                found.append((m.group(1), m.group(2).strip()))
+    return found
+
+
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def check(lines, wanted, family):
+    """What the output lacks or has too much of."""
+    problems = []
+    for kind, text in wanted:
+        if kind == 'expect' or kind == 'expect-' + family:
+            if text not in lines:
+                problems.append(f'missing: {text}')
+        elif kind == 'reject':
+            problems += [f'unwanted: {line}' for line in lines if re.search(text, line)]
+        elif kind == 'count':
+            number, pattern = text.split(' ', 1)
+            hits = [line for line in lines if re.search(pattern, line)]
+            if len(hits) != int(number):
+                problems.append(f'{len(hits)} instead of {number} match {pattern}: {hits}')
+    return problems
+
+
+def main():
+    emit, btf_lines, case = sys.argv[1:]
+    wanted = directives(case)
+    values = lambda name: [w for kind, text in wanted if kind == name for w in text.split()]
+    families = values('compilers') or ['gcc', 'clang']
+    failed = ran = 0
+    with tempfile.TemporaryDirectory() as folder:
+        obj = os.path.join(folder, 'case.o')
+        for family in families:
+            for compiler in COMPILERS[family]:
+                if not shutil.which(compiler):
+                    print(f'SKIP {compiler}: not installed')
+                    continue
+                for dwarf in ('-gdwarf-4', '-gdwarf-5'):
+                    for compressed in ('', '-gz'):
+                        name = ' '.join(filter(None, [compiler, dwarf, compressed]))
+                        flags = ['-w', '-c', dwarf, '-o', obj] + values('flags')
+                        problems = one(emit, btf_lines, obj, wanted, family,
+                                       [compiler, case] + flags + [compressed] * bool(compressed),
+                                       values('emit'))
+                        ran += 1
+                        failed += bool(problems)
+                        print(('FAIL' if problems else 'ok  '), name)
+                        for problem in problems:
+                            print('    ', problem)
+    if not ran:
+        print('skipped: none of the compilers of this case is installed')
+        sys.exit(77)
+    sys.exit(1 if failed else 0)
+
+
+def one(emit, btf_lines, obj, wanted, family, compile_command, options):
+    done = run(compile_command)
+    if done.returncode:
+        return ['does not compile: ' + done.stderr]
+    done = run([emit, obj] + options)
+    if done.returncode or done.stderr:
+        return [f'btf-emit: exit {done.returncode}: {done.stderr}']
+    with open(obj, 'rb') as f:
+        once = f.read()
+    run([emit, obj] + options)
+    with open(obj, 'rb') as f:
+        twice = f.read()
+    problems = [] if once == twice else ['emitting twice gives other bytes than once']
+    done = run([btf_lines, obj])
+    if done.returncode:
+        return problems + [f'btf-lines: exit {done.returncode}: {done.stderr}']
+    found = check(done.stdout.splitlines(), wanted, 'gcc' if family == 'aarch64' else family)
+    return problems + found + (done.stdout.splitlines() if found else [])
+
+
+if __name__ == '__main__':
+    main()
