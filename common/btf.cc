@@ -143,13 +143,14 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         });
         if (types_ok && strs_ok)
             continue;
-        Where place = where.at(start + btf.types_offset_ + uint64_t{btf.word_index(TypeId{id})} * 4);
+        Where place =
+            where.at(start + btf.types_offset_ + uint64_t{btf.word_index(TypeId{id})} * 4);
         const char *name = btf::kinds[btf::kind_of(t)].name;
         if (!types_ok)
             return fail(place, strf("type %u (%s) refers to type %u, but the last is %u", id, name,
                                     bad_type, end - 1));
-        return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u", id, name,
-                                bad_str, str_end));
+        return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u", id,
+                                name, bad_str, str_end));
     }
     return btf;
 }

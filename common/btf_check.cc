@@ -67,14 +67,14 @@ bool is_declaration(uint32_t kind)
 
 struct IntLayout {
     uint32_t offset, bits; // in bits
-    bool regular;          // all bits of a power-of-two size
+    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, whatever the size says
 };
 IntLayout layout_of(const btf_type &t)
 {
     uint32_t word = btf::tail_of(t)[0];
     IntLayout layout{(word >> 16) & 0xff, word & 0xff, false};
-    layout.regular = !layout.offset && layout.bits == uint64_t{t.size} * 8 && t.size &&
-                     t.size <= 16 && !(t.size & (t.size - 1));
+    layout.regular = !layout.offset && layout.bits >= 8 && layout.bits <= max_int_bits &&
+                     !(layout.bits & (layout.bits - 1));
     return layout;
 }
 
@@ -363,6 +363,7 @@ private:
         case BTF_KIND_RESTRICT:
         case BTF_KIND_TYPE_TAG: {
             uint32_t kind = btf_.kind(sizes_.behind_modifiers(target));
+            // (A kernel takes a FUNC here if it happens to have looked at that one before.)
             if (is_declaration(kind) || kind == BTF_KIND_FUNC)
                 return bad(id, strf("refers to a %s, which is no type", btf::kinds[kind].name));
             return {};

@@ -22,22 +22,31 @@ constexpr uint32_t kind_count = NR_BTF_KINDS;
 enum class Third : uint8_t { unused, size, type };
 
 struct KindInfo {
-    const char *name;       // as in "STRUCT"
-    Third third;            // meaning of the size/type word
-    uint8_t fixed_words;    // 32-bit words after the 3-word head, once
-    uint8_t element_words;  // words per element (vlen of them)
-    int8_t element_name;    // index of the name word inside an element, -1: none
-    int8_t element_type;    // index of the type id word inside an element, -1: none
-    bool named;             // may carry a name
+    const char *name;      // as in "STRUCT"
+    Third third;           // meaning of the size/type word
+    uint8_t fixed_words;   // 32-bit words after the 3-word head, once
+    uint8_t element_words; // words per element (vlen of them)
+    int8_t element_name;   // index of the name word inside an element, -1: none
+    int8_t element_type;   // index of the type id word inside an element, -1: none
+    bool named;            // may carry a name
 };
 
 /// Indexed by BTF_KIND_*; entry 0 (void) is never stored.
 extern const KindInfo kinds[kind_count];
 
 // The kernel reserves bits 24-28 for the kind; bits 16-23 are zero in all releases so far.
-constexpr uint32_t kind_of(const btf_type &t) { return (t.info >> 24) & 0x1f; }
-constexpr uint32_t vlen_of(const btf_type &t) { return t.info & 0xffff; }
-constexpr bool kflag_of(const btf_type &t) { return t.info >> 31; }
+constexpr uint32_t kind_of(const btf_type &t)
+{
+    return (t.info >> 24) & 0x1f;
+}
+constexpr uint32_t vlen_of(const btf_type &t)
+{
+    return t.info & 0xffff;
+}
+constexpr bool kflag_of(const btf_type &t)
+{
+    return t.info >> 31;
+}
 constexpr uint32_t make_info(uint32_t kind, uint32_t vlen, bool kflag)
 {
     return (kflag ? 1u << 31 : 0) | kind << 24 | vlen;
@@ -54,7 +63,10 @@ inline const uint32_t *tail_of(const btf_type &t)
 {
     return reinterpret_cast<const uint32_t *>(&t + 1);
 }
-inline uint32_t *tail_of(btf_type &t) { return reinterpret_cast<uint32_t *>(&t + 1); }
+inline uint32_t *tail_of(btf_type &t)
+{
+    return reinterpret_cast<uint32_t *>(&t + 1);
+}
 
 /// Call `visit(word)` for each word of `t` that holds a type id (const or not, as `t` is).
 template <typename Type, typename Visit>

@@ -139,6 +139,9 @@ private:
     ByteOrder order_;
 };
 
-inline Bytes as_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline Bytes as_bytes(std::string_view text)
+{
+    return std::as_bytes(std::span(text));
+}
 
 } // namespace btflink

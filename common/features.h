@@ -13,9 +13,9 @@ namespace btflink
 
 /// Bit values are part of the object format (link trailer, "features").
 enum class Feature : uint32_t {
-    encode_force = 1u << 0,       // leave out variables that cannot be encoded instead of failing
-    var = 1u << 1,                // per-CPU variables
-    float_kind = 1u << 2,         // "float"
+    encode_force = 1u << 0, // leave out variables that cannot be encoded instead of failing
+    var = 1u << 1,          // per-CPU variables
+    float_kind = 1u << 2,   // "float"
     decl_tag = 1u << 3,
     type_tag = 1u << 4,
     enum64 = 1u << 5,

@@ -15,7 +15,13 @@ enum class StrOff : uint32_t {};
 
 constexpr TypeId void_id{0};
 
-constexpr uint32_t raw(TypeId id) { return static_cast<uint32_t>(id); }
-constexpr uint32_t raw(StrOff off) { return static_cast<uint32_t>(off); }
+constexpr uint32_t raw(TypeId id)
+{
+    return static_cast<uint32_t>(id);
+}
+constexpr uint32_t raw(StrOff off)
+{
+    return static_cast<uint32_t>(off);
+}
 
 } // namespace btflink

@@ -84,8 +84,8 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
 
     std::vector<std::byte> bytes = out.take();
-    trailer.object_id = XXH3_64bits_withSeed(blob.data(), blob.size(),
-                                             XXH3_64bits(bytes.data(), bytes.size()));
+    trailer.object_id =
+        XXH3_64bits_withSeed(blob.data(), blob.size(), XXH3_64bits(bytes.data(), bytes.size()));
     store<uint64_t>(bytes.data() + object_id_at, trailer.object_id, order);
     return bytes;
 }
@@ -125,8 +125,8 @@ public:
             return bad(32, "number of plain types is out of range");
 
         RETURN_IF_ERROR(table(40, hash_size, [&](const std::byte *p) {
-            t.hashes.push_back({load<uint64_t>(p, ByteOrder::little),
-                                load<uint64_t>(p + 8, ByteOrder::little)});
+            t.hashes.push_back(
+                {load<uint64_t>(p, ByteOrder::little), load<uint64_t>(p + 8, ByteOrder::little)});
             return "";
         }));
         if (t.hashes.size() != blob_.size())

@@ -69,12 +69,12 @@ struct LinkTrailer {
     TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,
                                // DATASEC and what only they need
     uint32_t pool_entries = 0; // entries of the pool behind the object id; indices are 1..entries
-    std::vector<Hash128> hashes; // stub hash of each type
+    std::vector<Hash128> hashes;         // stub hash of each type
     std::vector<LinkFunction> functions; // in the order of the debug information
     std::vector<uint32_t> proto_words;
     std::vector<LinkVariable> variables;
-    std::vector<StrOff> ambiguous;       // struct/union names with several definitions in the object
-    std::vector<uint64_t> addresses;     // [pool_entries] if trailer_final_addresses
+    std::vector<StrOff> ambiguous;   // struct/union names with several definitions in the object
+    std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
 /// The trailer's bytes, for appending to `blob` padded to 8 bytes. Sets trailer.object_id: a hash
@@ -88,7 +88,7 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
 struct Contribution {
     uint64_t offset; // of the blob, in the section
     Bytes blob;
-    Bytes trailer;   // empty: the blob was made by another tool
+    Bytes trailer; // empty: the blob was made by another tool
     uint64_t trailer_offset;
 };
 

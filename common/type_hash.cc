@@ -81,8 +81,8 @@ char stub_class(const Btf &btf, TypeId id)
 /// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
 /// hash must be known first; `close(id)` then hashes `id`.
 template <typename Expand, typename Close>
-void post_order(TypeId root, std::vector<uint8_t> &state, std::vector<TypeId> &stack,
-                Expand expand, Close close)
+void post_order(TypeId root, std::vector<uint8_t> &state, std::vector<TypeId> &stack, Expand expand,
+                Close close)
 {
     if (root == void_id || state[raw(root)] == done)
         return;
@@ -192,7 +192,10 @@ private:
 
 } // namespace
 
-std::vector<Hash128> stub_hashes(const Btf &btf) { return StubHasher(btf).run(); }
+std::vector<Hash128> stub_hashes(const Btf &btf)
+{
+    return StubHasher(btf).run();
+}
 
 LooseHasher::LooseHasher(const Btf &btf)
     : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id()))

@@ -116,9 +116,8 @@ public:
             tree_.language = unit.language;
             tree_.address_size = address_size;
             Dwarf_Attribute attr;
-            const char *producer = dwarf_attr(&die, DW_AT_producer, &attr)
-                                       ? dwarf_formstring(&attr)
-                                       : nullptr;
+            const char *producer =
+                dwarf_attr(&die, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
             tree_.clang = producer && std::strstr(producer, "clang");
         }
         return children(die, 0, DW_TAG_compile_unit, true, 0);
@@ -428,8 +427,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips)
         Dwarf_Word language = 0;
         if (dwarf_attr(&die, DW_AT_language, &attr))
             dwarf_formudata(&attr, &language);
-        units.push_back({dwarf_dieoffset(&die), static_cast<uint16_t>(language),
-                         uses_ref_addr(die)});
+        units.push_back(
+            {dwarf_dieoffset(&die), static_cast<uint16_t>(language), uses_ref_addr(die)});
     }
 }
 

@@ -30,9 +30,9 @@ struct Die {
     /// Bits of `has`.
     enum Has : uint32_t {
         declaration = 1u << 0,
-        external = 1u << 1,      // the attribute is present, whatever its value
+        external = 1u << 1, // the attribute is present, whatever its value
         artificial = 1u << 2,
-        inlined = 1u << 3,       // DW_AT_inline other than "not inlined"
+        inlined = 1u << 3, // DW_AT_inline other than "not inlined"
         low_pc = 1u << 4,
         ranges = 1u << 5,
         location = 1u << 6,
@@ -42,16 +42,16 @@ struct Die {
         located = 1u << 10,    // DW_AT_data_member_location
         msb_offset = 1u << 11, // DW_AT_bit_offset: counts from the most significant bit
         typed = 1u << 12,      // DW_AT_type
-        nocall = 1u << 13, // DW_AT_calling_convention is DW_CC_nocall
-        top_level = 1u << 14, // child of the unit itself
+        nocall = 1u << 13,     // DW_AT_calling_convention is DW_CC_nocall
+        top_level = 1u << 14,  // child of the unit itself
     };
 
     uint16_t tag = 0;
-    uint8_t encoding = 0;   // DW_ATE_*
+    uint8_t encoding = 0; // DW_ATE_*
     uint32_t has = 0;
-    DieIndex parent = 0;    // nearest kept ancestor
-    DieIndex end = 0;       // one past the last kept DIE below this one
-    uint64_t offset = 0;    // in .debug_info
+    DieIndex parent = 0; // nearest kept ancestor
+    DieIndex end = 0;    // one past the last kept DIE below this one
+    uint64_t offset = 0; // in .debug_info
     const char *name = nullptr;
     uint64_t type = 0, origin = 0, specification = 0, annotation = 0; // .debug_info offsets or 0
     uint64_t byte_size = 0, bit_size = 0;
@@ -88,7 +88,8 @@ struct Unit {
 /// All compile units of the file in order; others are counted in `skips`.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips);
 
-/// Read one unit, or several as if they were one (link-time optimisation: they refer to each other).
+/// Read one unit, or several as if they were one (link-time optimisation: they refer to each
+/// other).
 Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, Skips &skips);
 
 } // namespace btflink::emit

@@ -25,7 +25,10 @@ bool is_read(std::string_view name)
     return false;
 }
 
-std::string elf_reason() { return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error"; }
+std::string elf_reason()
+{
+    return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error";
+}
 
 } // namespace
 
@@ -44,8 +47,8 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::span<std::byte> bytes, W
     uint8_t address_size = ehdr.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
     file->arch_ = find_arch(ehdr.e_machine, address_size);
     if (!file->arch_)
-        return fail(place, strf("unsupported architecture (ELF machine %u, %u-bit)",
-                                ehdr.e_machine, address_size * 8));
+        return fail(place, strf("unsupported architecture (ELF machine %u, %u-bit)", ehdr.e_machine,
+                                address_size * 8));
     file->relocatable_ = ehdr.e_type == ET_REL;
     RETURN_IF_ERROR(file->read_symbols());
     RETURN_IF_ERROR(file->read_sections());
@@ -88,17 +91,24 @@ Result<void> DwarfFile::read_symbols()
     Elf_Data *extended = xindex ? elf_getdata(xindex, nullptr) : nullptr;
     if (!data || !gelf_getshdr(symtab, &shdr) || shdr.sh_entsize == 0)
         return fail(where_.in(".symtab"), "cannot read symbols: " + elf_reason());
+    size_t section_count;
+    if (elf_getshdrnum(elf_, &section_count) != 0)
+        return fail(where_, "cannot count the sections: " + elf_reason());
     auto count = static_cast<int>(data->d_size / shdr.sh_entsize);
     symbols_.reserve(static_cast<size_t>(count));
     for (int i = 0; i < count; ++i) {
         GElf_Sym sym;
         Elf32_Word section = 0;
         if (!gelf_getsymshndx(data, extended, i, &sym, &section))
-            return fail(where_.in(".symtab"), strf("cannot read symbol %d: %s", i,
-                                                   elf_reason().c_str()));
+            return fail(where_.in(".symtab"),
+                        strf("cannot read symbol %d: %s", i, elf_reason().c_str()));
         bool common = sym.st_shndx == SHN_COMMON;
         if (sym.st_shndx != SHN_XINDEX)
             section = sym.st_shndx < SHN_LORESERVE ? sym.st_shndx : 0;
+        if (section >= section_count)
+            return fail(
+                where_.in(".symtab").at(static_cast<uint64_t>(i) * shdr.sh_entsize),
+                strf("symbol %d is in section %u, but there are %zu", i, section, section_count));
         symbols_.push_back({sym.st_value, section, common});
     }
     return {};

@@ -20,13 +20,13 @@ namespace btflink::emit
 
 /// What an address in the debug information refers to.
 struct AddressRef {
-    uint32_t symbol = 0;    // index into .symtab; 0 in linked files
-    int64_t addend = 0;     // in linked files: the final address
-    uint64_t offset = 0;    // in `section`, as the file stands; in linked files the address
-    uint32_t section = 0;   // section that the symbol is defined in (SHN_COMMON, SHN_UNDEF are
-                            // 0 and `common`), 0 in linked files
+    uint32_t symbol = 0;  // index into .symtab; 0 in linked files
+    int64_t addend = 0;   // in linked files: the final address
+    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
+    uint32_t section = 0; // section that the symbol is defined in (SHN_COMMON, SHN_UNDEF are
+                          // 0 and `common`), 0 in linked files
     bool common = false;
-    bool is_final = false;  // linked file: `addend` is the address
+    bool is_final = false; // linked file: `addend` is the address
 };
 
 class DwarfFile

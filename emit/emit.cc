@@ -92,8 +92,8 @@ ObjectBtf join(const DwarfFile &file, const std::vector<UnitObject> &units,
         if (!unit.has_pool)
             continue;
         base = out.pool.size();
-        std::vector<std::byte> pool = encode_pool(unit.object_id, unit.pool_entries,
-                                                  file.arch().address_size, file.order());
+        std::vector<std::byte> pool =
+            encode_pool(unit.object_id, unit.pool_entries, file.arch().address_size, file.order());
         out.pool.insert(out.pool.end(), pool.begin(), pool.end());
         for (NewReloc reloc : unit.pool_relocs) {
             reloc.offset += base;
@@ -190,8 +190,8 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     for (const UnitObject &unit : *objects)
         add_up(report, unit);
     if (!file.dwarf() || report.btf_bytes == 0) {
-        report.outcome = file.dwarf() ? EmitReport::Outcome::no_types
-                                      : EmitReport::Outcome::no_dwarf;
+        report.outcome =
+            file.dwarf() ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
         if (!options.output.empty())
             RETURN_IF_ERROR(write_file(options.output, *before));
         return report;

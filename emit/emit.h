@@ -12,8 +12,8 @@ namespace btflink::emit
 struct EmitOptions {
     UnitOptions unit;
     std::vector<uint16_t> excluded_languages; // DW_LANG_*
-    bool image = false;       // a linked file is expected, or an object of many units
-    unsigned threads = 1;     // for units of an image
+    bool image = false;   // a linked file is expected, or an object of many units
+    unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
     uint32_t section_type = 0x80425446;
     bool exclude_flag = true; // SHF_EXCLUDE on .BTF
@@ -26,7 +26,7 @@ struct EmitReport {
         written,
         unchanged, // the file holds the same object BTF already
         no_dwarf,
-        no_types,  // there is DWARF, but nothing in it for BTF
+        no_types, // there is DWARF, but nothing in it for BTF
     };
     Outcome outcome = Outcome::written;
     Skips skips;

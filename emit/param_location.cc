@@ -19,8 +19,14 @@ namespace btflink::emit
 namespace
 {
 
-bool is_reg(uint8_t atom) { return atom >= DW_OP_reg0 && atom <= DW_OP_reg31; }
-bool is_breg(uint8_t atom) { return atom >= DW_OP_breg0 && atom <= DW_OP_breg31; }
+bool is_reg(uint8_t atom)
+{
+    return atom >= DW_OP_reg0 && atom <= DW_OP_reg31;
+}
+bool is_breg(uint8_t atom)
+{
+    return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
+}
 
 class Decoder
 {

@@ -14,8 +14,8 @@ namespace btflink::emit
 struct ParamLocation {
     static constexpr int unknown_reg = -1;
 
-    bool present = false;      // there is a DW_AT_location
-    int reg = unknown_reg;     // DWARF number of the register that holds it on entry
+    bool present = false;  // there is a DW_AT_location
+    int reg = unknown_reg; // DWARF number of the register that holds it on entry
 };
 
 /// `attr`: DW_AT_location of a parameter of `type_size` bytes (0: not known).

@@ -137,8 +137,8 @@ bool TypeLayout::is_packed_struct(DieIndex i) const
         const Die &member = tree_.at(m);
         if (member.parent != i || member.tag != DW_TAG_member)
             continue;
-        uint64_t start = member.is(Die::data_bit_offset) ? member.bit_offset
-                                                         : member.member_location * 8;
+        uint64_t start =
+            member.is(Die::data_bit_offset) ? member.bit_offset : member.member_location * 8;
         if (start > end_bit && !member.bit_size)
             return false;
         uint64_t bits = member.bit_size ? member.bit_size : size(tree_.find(member.type)) * 8;

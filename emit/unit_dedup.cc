@@ -111,9 +111,9 @@ private:
             words.assign(1, classes[id]);
             btf::for_each_type_id(t, [&](uint32_t ref) { words.push_back(classes[ref]); });
             XXH128_hash_t h = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
-            next[id] = seen.emplace(Hash128{h.low64, h.high64},
-                                    static_cast<uint32_t>(seen.size()) + 1)
-                           .first->second;
+            next[id] =
+                seen.emplace(Hash128{h.low64, h.high64}, static_cast<uint32_t>(seen.size()) + 1)
+                    .first->second;
         }
         classes.swap(next);
         return seen.size();
@@ -126,6 +126,9 @@ private:
 
 } // namespace
 
-UnitDedup find_duplicates(const Btf &types) { return Deduplicator(types).run(); }
+UnitDedup find_duplicates(const Btf &types)
+{
+    return Deduplicator(types).run();
+}
 
 } // namespace btflink::emit

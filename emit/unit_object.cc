@@ -17,7 +17,10 @@ namespace btflink::emit
 namespace
 {
 
-std::vector<std::byte> to_bytes(const BtfBuilder &btf) { return btf.serialize(host_order); }
+std::vector<std::byte> to_bytes(const BtfBuilder &btf)
+{
+    return btf.serialize(host_order);
+}
 
 /// Lays out the final blob and its trailer from the passes' results.
 class Assembler
@@ -52,8 +55,7 @@ public:
     void variables(const std::vector<VariableCandidate> &candidates)
     {
         for (const VariableCandidate &v : candidates) {
-            uint32_t linkage =
-                v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
+            uint32_t linkage = v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
             TypeId id = btf_.add_var(v.name, map_[raw(v.type)], linkage);
             for (std::string_view tag : v.tags)
                 btf_.add_decl_tag(tag, id, -1);
@@ -120,8 +122,7 @@ public:
 
         out.contribution = btf_.serialize(file_.order());
         out.blob_size = out.contribution.size();
-        std::vector<std::byte> trailer =
-            encode_trailer(trailer_, out.contribution, file_.order());
+        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
         out.contribution.resize(align_up(out.contribution.size(), 8));
         out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
         out.btf_relocs = std::move(btf_relocs_);
@@ -215,8 +216,8 @@ private:
                 if ((!is_placed(f) || !is_placed(other)) && f.result == other.result &&
                     f.params == other.params && f.tags == other.tags) {
                     bool replace = is_placed(f);
-                    last.flags = (replace ? f.flags : last.flags) |
-                                 ((last.flags | f.flags) & shared);
+                    last.flags =
+                        (replace ? f.flags : last.flags) | ((last.flags | f.flags) & shared);
                     if (replace)
                         last.candidate = &f;
                     continue;

@@ -22,9 +22,9 @@ struct UnitObject {
     uint64_t blob_size = 0;              // bytes of the blob alone
     std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
     uint64_t object_id = 0;
-    bool has_pool = false;               // also without entries: it shows that the object was linked
+    bool has_pool = false; // also without entries: it shows that the object was linked
     uint32_t pool_entries = 0;
-    std::vector<NewReloc> pool_relocs;   // offsets from the pool contribution's start
+    std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     // For --stats.
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by offset,
-// forward and backward. Order is part of the contract: a type is complete when its DIE ends, so
-// nested types come before the type around them, as in pahole's output.
+// Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
+// offset, forward and backward. Order is part of the contract: a type is complete when its DIE
+// ends, so nested types come before the type around them, as in pahole's output.
 //
 // Method. Two walks over the DIEs in completion order: the first gives out ids (a pointer with type
 // tags takes one more id per tag, before its own), the second writes the types, with all ids known.
@@ -245,8 +245,8 @@ private:
             else if (!m.bit_size && offset % 8)
                 wrong = "has a member that is no bitfield and begins inside a byte";
             out_.btf.add_member(m.name ? m.name : "", ref(m),
-                                static_cast<uint32_t>(offset) |
-                                    static_cast<uint32_t>(m.bit_size) << 24);
+                                static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
+                                                                    << 24);
         });
         if (wrong)
             return fail(at, strf("'%s' %s", name, wrong));
@@ -260,8 +260,8 @@ private:
         uint64_t size = d.byte_size ? d.byte_size : 4;
         const char *name = d.name ? d.name : "";
         if (size > 8 || !std::has_single_bit(size))
-            return fail(at, strf("enum '%s' has %llu bytes", name,
-                                 static_cast<unsigned long long>(size)));
+            return fail(
+                at, strf("enum '%s' has %llu bytes", name, static_cast<unsigned long long>(size)));
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
         bool is_signed = false;
         if (as_enum64) {

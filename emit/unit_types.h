@@ -10,8 +10,8 @@ namespace btflink::emit
 {
 
 struct UnitTypes {
-    BtfBuilder btf;           // plain types, then the DECL_TAGs of structs, unions, typedefs
-    std::vector<TypeId> ids;  // of each DIE that is a type; void for all others
+    BtfBuilder btf;          // plain types, then the DECL_TAGs of structs, unions, typedefs
+    std::vector<TypeId> ids; // of each DIE that is a type; void for all others
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
@@ -20,8 +20,8 @@ struct UnitTypes {
 Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
                                const Where &where, Skips &skips);
 
-/// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs on
-/// the DIE at `i`: first its children (clang), else the chain it refers to (gcc).
+/// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
+/// on the DIE at `i`: first its children (clang), else the chain it refers to (gcc).
 template <typename Visit>
 void for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {

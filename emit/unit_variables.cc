@@ -22,9 +22,8 @@ constexpr std::string_view percpu_section = ".data..percpu";
 /// Names made up by macros, of no use to anybody (pahole leaves them out as well).
 bool is_filtered_name(std::string_view name)
 {
-    for (std::string_view prefix :
-         {"__UNIQUE_ID", "__tpstrtab_", "__exitcall_", "__gendwarfksyms_ptr_",
-          "__func_stack_frame_non_standard_"})
+    for (std::string_view prefix : {"__UNIQUE_ID", "__tpstrtab_", "__exitcall_",
+                                    "__gendwarfksyms_ptr_", "__func_stack_frame_non_standard_"})
         if (name.starts_with(prefix))
             return true;
     return false;
@@ -107,9 +106,9 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
 
         VariableCandidate v;
         v.address = *address;
-        uint32_t section =
-            address->is_final ? section_of(file, static_cast<uint64_t>(address->addend))
-                              : address->section;
+        uint32_t section = address->is_final
+                               ? section_of(file, static_cast<uint64_t>(address->addend))
+                               : address->section;
         if (section) {
             const auto &s = file.sections()[section];
             if (s.type != SHT_PROGBITS && s.type != SHT_NOBITS)
@@ -119,8 +118,8 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
             ++skips["variable-without-section"];
             continue;
         }
-        bool in_percpu = address->is_final ? v.section == percpu_section
-                                           : v.section.starts_with(percpu_section);
+        bool in_percpu =
+            address->is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
         if (!all && !in_percpu)
             continue;
 

@@ -67,10 +67,14 @@ public:
             const char *name;
         };
         constexpr Flag flags[] = {
-            {fn_unexpected_reg, "unexpected-register"}, {fn_optimized_param, "optimized"},
-            {fn_uncertain_loc, "uncertain"},            {fn_reordered, "reordered"},
-            {fn_signature_changed, "changed"},          {fn_has_address, "address"},
-            {fn_has_ranges, "ranges"},                  {fn_inline, "inline"},
+            {fn_unexpected_reg, "unexpected-register"},
+            {fn_optimized_param, "optimized"},
+            {fn_uncertain_loc, "uncertain"},
+            {fn_reordered, "reordered"},
+            {fn_signature_changed, "changed"},
+            {fn_has_address, "address"},
+            {fn_has_ranges, "ranges"},
+            {fn_inline, "inline"},
             {fn_external, "external"},
         };
         std::string text = "FUNCTION " + std::string(btf_.str(f.name));

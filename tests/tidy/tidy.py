@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The rules of the house that a machine can see to.
+
+usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]
+
+Prints each violation as FILE:LINE: RULE. Exit status: 0 none, 1 some, 77 cannot be checked here.
+"""
+import concurrent.futures
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+FOLDERS = ["common", "emit", "merge", "kbuild-integration", "tests"]
+MAX_LINES = 600
+SKIPPED = 77
+CLANG_FORMAT = "clang-format-14"
+
+# What the code of a folder may include: of our own, and what of others it may not.
+WALLS = {
+    "common": (["common/"], r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"),
+    "emit": (["emit/", "common/"], r"llvm/"),
+    "merge": (["merge/", "common/"], r"elfutils/libdw|dwarf\.h"),
+}
+
+
+def sources(root, *suffixes):
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                yield path.relative_to(root)
+
+
+def lines_of(path):
+    return path.read_text(errors="replace").splitlines()
+
+
+def walls(root, _build):
+    """Folders include only what is below them; our own headers are named from the top."""
+    for name in sources(root, ".cc", ".h"):
+        ours, foreign = WALLS.get(name.parts[0], ([f + "/" for f in FOLDERS], None))
+        for number, line in enumerate(lines_of(root / name), 1):
+            include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
+            if not include:
+                continue
+            bracket, target = include.groups()
+            if bracket == '"' and not target.startswith(tuple(ours)):
+                yield f"{name}:{number}: may not include {target}"
+            if bracket == "<" and foreign and re.match(foreign, target):
+                yield f"{name}:{number}: may not include {target}"
+
+
+def length(root, _build):
+    """No file is longer than can be read at one go."""
+    for name in sources(root, ".cc", ".h", ".py", ".sh"):
+        count = len(lines_of(root / name))
+        if count > MAX_LINES:
+            yield f"{name}:{count}: more than {MAX_LINES} lines"
+
+
+def heads(root, _build):
+    """Licence in every source; headers guard themselves."""
+    for name in sources(root, ".cc", ".h", ".py", ".sh"):
+        lines = lines_of(root / name)
+        if not any("SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" in s for s in lines[:2]):
+            yield f"{name}:1: no SPDX line"
+        if name.suffix == ".h" and "#pragma once" not in lines:
+            yield f"{name}:1: no #pragma once"
+
+
+def compile_flags(build):
+    """Per folder of the tree: the compiler, and what its sources are compiled with in all."""
+    flags = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+        words = shlex.split(entry["command"])
+        keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
+        keep += [w for w in words if w.startswith(("-I", "-isystem", "-D", "-std", "-W"))]
+        flags.setdefault(path.parent, {}).update(dict.fromkeys(keep))
+    return {folder: list(words) for folder, words in flags.items()}
+
+
+def headers(root, build):
+    """Each header can be included alone."""
+    flags = compile_flags(build)
+
+    def error_of(name):
+        folder = root / name.parent
+        while folder not in flags and folder != root:
+            folder = folder.parent
+        command = flags.get(folder) or next(iter(flags.values()))
+        # As an included file, for a main file may not say #pragma once.
+        result = subprocess.run(command + ["-fsyntax-only", "-x", "c++", "-"],
+                                input=f'#include "{name}"\n', cwd=build, text=True,
+                                capture_output=True)
+        return f"{name}:1: is not self-contained\n{result.stderr}" if result.returncode else None
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from filter(None, pool.map(error_of, sources(root, ".h")))
+
+
+def clang_format(root, _build):
+    """Formatted as .clang-format says."""
+    if not shutil.which(CLANG_FORMAT):
+        print(f"skipped: {CLANG_FORMAT} is not installed")
+        sys.exit(SKIPPED)
+    files = [str(name) for name in sources(root, ".cc", ".h")]
+    result = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", "--ferror-limit=1"] + files,
+                            cwd=root, text=True, capture_output=True)
+    if result.returncode:
+        yield result.stderr
+
+
+RULES = {"walls": walls, "length": length, "heads": heads, "headers": headers,
+         "clang-format": clang_format}
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[1] not in RULES:
+        sys.exit(__doc__)
+    roots = [pathlib.Path(arg).resolve() for arg in sys.argv[2:]] + [None]
+    violations = 0
+    for violation in RULES[sys.argv[1]](roots[0], roots[1]):
+        print(violation)
+        violations += 1
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

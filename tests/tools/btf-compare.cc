@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares BTF by meaning: per kind, the set of signatures and the number of types. Ids, order of
+// types and layout of strings do not count. Exit status: 0 equal, 1 different, 2 bad input.
+#include "common/file_io.h"
+#include "tests/tools/btf_file.h"
+#include "tests/tools/signature.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+#include <unordered_set>
+
+using namespace btflink;
+using namespace btflink::tools;
+
+namespace
+{
+
+constexpr int exit_equal = 0, exit_different = 1, exit_bad = 2;
+
+/// First line of a digest file. The number changes when signatures are computed in another way.
+constexpr std::string_view digest_title = "# btf-compare digest 1";
+/// The row of functions with all that they reach.
+constexpr std::string_view deep_row = "FUNC/deep";
+
+struct Options {
+    std::string a, b, base_a, base_b, against;
+    std::vector<std::string> ignore, kinds;
+    size_t show = 3;
+    bool digest = false, deep = false;
+
+    /// Does this row decide the exit status?
+    bool counts(const std::string &row) const
+    {
+        auto has = [&](const std::vector<std::string> &list) {
+            return std::find(list.begin(), list.end(), row) != list.end();
+        };
+        return !has(ignore) && (kinds.empty() || has(kinds));
+    }
+};
+
+struct HashSignature {
+    size_t operator()(const Signature &s) const { return s[0]; }
+};
+using SignatureSet = std::unordered_set<Signature, HashSignature>;
+
+/// The types of one kind of one input.
+struct Row {
+    std::vector<TypeId> ids;           // all, in order
+    std::vector<Signature> signatures; // of them
+    SignatureSet distinct;
+
+    Signature digest() const
+    {
+        std::vector<Signature> sorted(distinct.begin(), distinct.end());
+        std::sort(sorted.begin(), sorted.end());
+        return tools::digest(sorted);
+    }
+};
+
+std::vector<std::string> row_names()
+{
+    std::vector<std::string> names;
+    for (uint32_t kind = 1; kind < btf::kind_count; ++kind)
+        names.emplace_back(btf::kinds[kind].name);
+    names.emplace_back(deep_row);
+    return names;
+}
+
+/// Rows in the order of row_names(); the last is empty unless `deep`.
+std::vector<Row> make_rows(const Btf &btf, bool deep)
+{
+    std::vector<Row> rows(btf::kind_count);
+    auto add = [&](Row &row, TypeId id, const std::vector<Signature> &all) {
+        row.ids.push_back(id);
+        row.signatures.push_back(all[raw(id)]);
+        row.distinct.insert(all[raw(id)]);
+    };
+    auto all = signatures(btf, Depth::names);
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+        add(rows[btf.kind(id) - 1], id, all);
+    if (!deep)
+        return rows;
+    all = signatures(btf, Depth::all);
+    for (TypeId id : rows[BTF_KIND_FUNC - 1].ids)
+        add(rows.back(), id, all);
+    return rows;
+}
+
+/// Signatures that `mine` has and `other` has not; prints the first `show` of them.
+size_t only(const Btf &btf, const Row &mine, const Row &other, size_t show, std::string &text,
+            const char *tag)
+{
+    SignatureSet seen;
+    for (size_t i = 0; i < mine.ids.size(); ++i) {
+        if (other.distinct.count(mine.signatures[i]) || !seen.insert(mine.signatures[i]).second)
+            continue;
+        if (seen.size() <= show)
+            text += strf("    only %s: %.400s\n", tag, describe(btf, mine.ids[i]).c_str());
+    }
+    return seen.size();
+}
+
+int compare(const Options &options, const Btf &a, const Btf &b)
+{
+    auto rows_a = make_rows(a, options.deep), rows_b = make_rows(b, options.deep);
+    auto names = row_names();
+    size_t signatures = 0, counts = 0;
+    std::printf("%-12s%9s%9s%10s%10s%8s%8s\n", "kind", "A", "B", "A types", "B types", "only A",
+                "only B");
+    for (size_t i = 0; i < names.size(); ++i) {
+        const Row &ra = rows_a[i], &rb = rows_b[i];
+        if (ra.ids.empty() && rb.ids.empty())
+            continue;
+        std::string text;
+        size_t only_a = only(a, ra, rb, options.show, text, "A");
+        size_t only_b = only(b, rb, ra, options.show, text, "B");
+        bool counted = options.counts(names[i]);
+        std::printf("%-12s%9zu%9zu%10zu%10zu%8zu%8zu%s\n%s", names[i].c_str(), ra.ids.size(),
+                    rb.ids.size(), ra.distinct.size(), rb.distinct.size(), only_a, only_b,
+                    counted ? "" : "  (ignored)", text.c_str());
+        if (!counted)
+            continue;
+        signatures += only_a + only_b;
+        counts += ra.ids.size() != rb.ids.size();
+    }
+    std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
+                "kinds with differing numbers of types %zu\n",
+                a.size(), b.size(), a.str_size(), b.str_size(), signatures, counts);
+    return signatures || counts ? exit_different : exit_equal;
+}
+
+/// One line of a digest file without its line end.
+std::string digest_line(const std::string &name, const Row &row)
+{
+    return strf("%s %zu %zu %s", name.c_str(), row.ids.size(), row.distinct.size(),
+                hex(row.digest()).c_str());
+}
+
+int print_digest(const Btf &btf)
+{
+    auto rows = make_rows(btf, true);
+    auto names = row_names();
+    std::printf("%s: kind, types, distinct signatures, digest of these\n", digest_title.data());
+    for (size_t i = 0; i < names.size(); ++i)
+        if (!rows[i].ids.empty())
+            std::printf("%s\n", digest_line(names[i], rows[i]).c_str());
+    return exit_equal;
+}
+
+/// Compare with a file that --digest printed.
+Result<int> compare_against(const Options &options, const Btf &btf)
+{
+    auto bytes = read_file(options.against);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+    if (!text.starts_with(digest_title) || text.substr(digest_title.size(), 1) != ":")
+        return fail(Where{options.against}, "is no digest of this version of btf-compare");
+    auto names = row_names();
+    std::vector<std::string> expected(names.size());
+    while (!text.empty()) {
+        std::string line(text.substr(0, text.find('\n')));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        if (line.empty() || line[0] == '#')
+            continue;
+        auto row = std::find(names.begin(), names.end(), line.substr(0, line.find(' ')));
+        if (row == names.end())
+            return fail(Where{options.against}, "unknown kind in line '" + line + "'");
+        expected[static_cast<size_t>(row - names.begin())] = line;
+    }
+    auto rows = make_rows(btf, options.counts(names.back()));
+    int status = exit_equal;
+    for (size_t i = 0; i < names.size(); ++i) {
+        if (!options.counts(names[i]))
+            continue;
+        std::string found = rows[i].ids.empty() ? "" : digest_line(names[i], rows[i]);
+        if (found == expected[i])
+            continue;
+        status = exit_different;
+        std::printf("expected: %s\nfound:    %s\n",
+                    expected[i].empty() ? ("no " + names[i]).c_str() : expected[i].c_str(),
+                    found.empty() ? ("no " + names[i]).c_str() : found.c_str());
+    }
+    std::printf("%s\n", status == exit_equal ? "equal" : "different");
+    return status;
+}
+
+Result<int> run(const Options &options)
+{
+    auto a = open_btf(options.a, options.base_a);
+    if (!a)
+        return tl::unexpected(a.error());
+    if (options.digest)
+        return print_digest(*a->btf);
+    if (!options.against.empty())
+        return compare_against(options, *a->btf);
+    auto b = open_btf(options.b, options.base_b);
+    if (!b)
+        return tl::unexpected(b.error());
+    return compare(options, *a->btf, *b->btf);
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    Options options;
+    CLI::App app{"Compare BTF by meaning; exit status 0: equal, 1: different, 2: bad input."};
+    auto names = row_names();
+    app.add_option("A", options.a, "raw BTF, or an ELF file with a .BTF section")->required();
+    auto *b = app.add_option("B", options.b, "the same");
+    app.add_option("--base-a", options.base_a, "the base that A continues (split BTF)");
+    app.add_option("--base-b", options.base_b, "the base that B continues");
+    app.add_option("--show", options.show, "differences to print per kind");
+    app.add_option("--ignore", options.ignore, "kinds that do not count")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names));
+    app.add_option("--kinds", options.kinds, "the only kinds that count")
+        ->delimiter(',')
+        ->check(CLI::IsMember(names));
+    app.add_flag("--deep", options.deep, "compare functions also with all types they reach");
+    auto *digest = app.add_flag("--digest", options.digest, "print a digest of A");
+    auto *against = app.add_option("--against", options.against, "compare A with such a digest");
+    digest->excludes(against)->excludes(b);
+    against->excludes(b);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? exit_equal : exit_bad;
+    }
+    if (options.b.empty() && !options.digest && options.against.empty()) {
+        std::fprintf(stderr, "btf-compare: nothing to compare A with; see --help\n");
+        return exit_bad;
+    }
+    auto status = run(options);
+    if (!status) {
+        std::fprintf(stderr, "btf-compare: %s\n", status.error().str().c_str());
+        return exit_bad;
+    }
+    return *status;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Loads BTF into the running kernel, which checks it by its own rules. Exit status: 0 accepted,
+// 1 refused, 2 bad input, 77 this machine does not let us try.
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace
+{
+
+constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
+
+/// What libbpf says; the kernel's log is in it when BTF is refused.
+std::string messages;
+
+int keep_message(enum libbpf_print_level level, const char *format, va_list args)
+{
+    char text[4096];
+    if (level != LIBBPF_WARN)
+        return 0;
+    int length = std::vsnprintf(text, sizeof text, format, args);
+    if (messages.size() < 16384)
+        messages += text;
+    return length;
+}
+
+struct FreeBtf {
+    void operator()(btf *b) const { btf__free(b); }
+};
+using BtfPtr = std::unique_ptr<btf, FreeBtf>;
+
+/// 0 or the errno with which the running kernel refuses `b`.
+int load(btf *b)
+{
+    messages.clear();
+    return -btf__load_into_kernel(b);
+}
+
+/// One INT: if the kernel refuses this, it is not about the BTF.
+int load_smallest()
+{
+    BtfPtr smallest(btf__new_empty());
+    if (!smallest || btf__add_int(smallest.get(), "int", 4, BTF_INT_SIGNED) < 0)
+        return errno;
+    return load(smallest.get());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 || argv[1][0] == '-') {
+        std::fprintf(stderr, "usage: btf-load FILE (raw BTF, or an ELF file with .BTF)\n");
+        return exit_bad;
+    }
+    libbpf_set_print(keep_message);
+    BtfPtr btf(btf__parse(argv[1], nullptr));
+    if (!btf) {
+        std::fprintf(stderr, "btf-load: %s: libbpf cannot parse it: %s\n%s", argv[1],
+                     std::strerror(errno), messages.c_str());
+        return exit_bad;
+    }
+    if (int reason = load_smallest()) {
+        std::printf("this machine lets us load no BTF at all: %s\n", std::strerror(reason));
+        return exit_skipped;
+    }
+    if (int reason = load(btf.get())) {
+        std::fprintf(stderr, "btf-load: %s: the kernel refuses it: %s\n%s", argv[1],
+                     std::strerror(reason), messages.c_str());
+        return exit_refused;
+    }
+    std::printf("the kernel accepts %u types\n", btf__type_cnt(btf.get()) - 1);
+    return exit_accepted;
+}

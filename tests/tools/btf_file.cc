@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "tests/tools/btf_file.h"
+
+#include "common/file_io.h"
+
+#include <gelf.h>
+
+namespace btflink::tools
+{
+
+namespace
+{
+
+struct CloseElf {
+    void operator()(Elf *elf) const { elf_end(elf); }
+};
+
+/// The contents of section `.BTF` of the ELF file `bytes`, which they point into.
+Result<Bytes> btf_section(std::vector<std::byte> &bytes, const Where &where)
+{
+    auto bad = [&](const char *what) {
+        return fail(where, std::string(what) + ": " + elf_errmsg(-1));
+    };
+    elf_version(EV_CURRENT);
+    std::unique_ptr<Elf, CloseElf> elf(
+        elf_memory(reinterpret_cast<char *>(bytes.data()), bytes.size()));
+    size_t names;
+    if (!elf || elf_getshdrstrndx(elf.get(), &names) != 0)
+        return bad("not a readable ELF file");
+    for (Elf_Scn *scn = nullptr; (scn = elf_nextscn(elf.get(), scn));) {
+        GElf_Shdr header;
+        if (!gelf_getshdr(scn, &header))
+            return bad("section header cannot be read");
+        const char *name = elf_strptr(elf.get(), names, header.sh_name);
+        if (!name || std::string_view(name) != ".BTF" || header.sh_type == SHT_NOBITS)
+            continue;
+        if (header.sh_offset > bytes.size() || header.sh_size > bytes.size() - header.sh_offset)
+            return fail(where, "section .BTF lies outside the file");
+        return Bytes(bytes).subspan(header.sh_offset, header.sh_size);
+    }
+    return fail(where, "has no section .BTF");
+}
+
+} // namespace
+
+Result<BtfFile> BtfFile::open(const std::string &path)
+{
+    BtfFile file;
+    file.where_ = Where{path};
+    auto bytes = read_file(path);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    file.file_ = std::move(*bytes);
+    file.section_ = file.file_;
+    if (file.file_.size() >= 4 && std::memcmp(file.file_.data(), ELFMAG, SELFMAG) == 0) {
+        auto section = btf_section(file.file_, file.where_);
+        if (!section)
+            return tl::unexpected(section.error());
+        file.section_ = *section;
+        file.where_ = file.where_.in(".BTF");
+    }
+    auto parts = split_contributions(file.section_, file.where_);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    file.parts_ = std::move(*parts);
+    if (file.parts_.empty())
+        return fail(file.where_, "holds no BTF");
+    return file;
+}
+
+Result<Btf> BtfFile::parse(size_t index, std::shared_ptr<const Btf> base) const
+{
+    return Btf::parse(parts_[index].blob, place(index), std::move(base));
+}
+
+Result<BtfInput> open_btf(const std::string &path, const std::string &base, size_t index)
+{
+    BtfInput input;
+    auto load = [](const std::string &name, size_t part, const std::shared_ptr<const Btf> &over,
+                   std::shared_ptr<BtfFile> &file,
+                   std::shared_ptr<const Btf> &btf) -> Result<void> {
+        auto opened = BtfFile::open(name);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        file = std::make_shared<BtfFile>(std::move(*opened));
+        if (part >= file->parts().size())
+            return fail(Where{name}, strf("has %zu contributions, there is no index %zu",
+                                          file->parts().size(), part));
+        auto parsed = file->parse(part, over);
+        if (!parsed)
+            return tl::unexpected(parsed.error());
+        btf = std::make_shared<const Btf>(std::move(*parsed));
+        return {};
+    };
+    if (!base.empty())
+        RETURN_IF_ERROR(load(base, 0, nullptr, input.base_file, input.base));
+    RETURN_IF_ERROR(load(path, index, input.base, input.file, input.btf));
+    return input;
+}
+
+} // namespace btflink::tools

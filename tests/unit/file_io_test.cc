@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/file_io.h"
+
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace btflink
+{
+
+namespace
+{
+
+/// A folder of its own for each test.
+class FileIo : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        std::string name = (fs::temp_directory_path() / "btflink-test-XXXXXX").string();
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        folder_ = name;
+    }
+    void TearDown() override
+    {
+        std::error_code error;
+        fs::remove_all(folder_, error);
+    }
+    std::string path(const char *name) const { return (folder_ / name).string(); }
+    static std::string contents(const std::string &name)
+    {
+        auto bytes = read_file(name);
+        if (!bytes)
+            return "error: " + bytes.error().str();
+        return {reinterpret_cast<const char *>(bytes->data()), bytes->size()};
+    }
+    static mode_t mode(const std::string &name)
+    {
+        struct stat st;
+        return ::stat(name.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
+    }
+    /// Names in the folder: no temporary file may stay.
+    size_t count() const
+    {
+        return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {}));
+    }
+    static std::string write_error(const std::string &name, std::string_view text)
+    {
+        auto done = write_file(name, as_bytes(text));
+        return done ? "" : done.error().str();
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(FileIo, WritesAndReads)
+{
+    EXPECT_EQ(write_error(path("a"), "hello"), "");
+    EXPECT_EQ(contents(path("a")), "hello");
+    EXPECT_EQ(write_error(path("a"), ""), "");
+    EXPECT_EQ(contents(path("a")), "");
+    std::string large(1000000, 'x');
+    EXPECT_EQ(write_error(path("a"), large), "");
+    EXPECT_EQ(contents(path("a")), large);
+    EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(FileIo, NewFilesHaveTheUsualMode)
+{
+    mode_t mask = ::umask(027);
+    EXPECT_EQ(write_error(path("a"), "x"), "");
+    ::umask(mask);
+    EXPECT_EQ(mode(path("a")), 0640u);
+}
+
+TEST_F(FileIo, ModeIsKept)
+{
+    ASSERT_EQ(write_error(path("a"), "x"), "");
+    for (mode_t m : {0600u, 0755u, 0664u}) {
+        ASSERT_EQ(::chmod(path("a").c_str(), m), 0);
+        EXPECT_EQ(write_error(path("a"), "y"), "");
+        EXPECT_EQ(mode(path("a")), m);
+    }
+}
+
+TEST_F(FileIo, ReplacedNotOverwritten)
+{
+    ASSERT_EQ(write_error(path("a"), "old"), "");
+    fs::create_hard_link(path("a"), path("same"));
+    EXPECT_EQ(write_error(path("a"), "new"), "");
+    EXPECT_EQ(contents(path("a")), "new");
+    EXPECT_EQ(contents(path("same")), "old");
+}
+
+TEST_F(FileIo, LinksAreFollowed)
+{
+    fs::create_directory(path("sub"));
+    ASSERT_EQ(write_error(path("sub/target"), "old"), "");
+    fs::create_symlink("sub/target", path("link"));
+    fs::create_symlink("link", path("link2"));
+    EXPECT_EQ(write_error(path("link2"), "new"), "");
+    EXPECT_TRUE(fs::is_symlink(path("link")));
+    EXPECT_TRUE(fs::is_symlink(path("link2")));
+    EXPECT_EQ(contents(path("sub/target")), "new");
+    fs::create_symlink("sub/later", path("dangling"));
+    EXPECT_EQ(write_error(path("dangling"), "made"), "");
+    EXPECT_EQ(contents(path("sub/later")), "made");
+}
+
+TEST_F(FileIo, FullDisk)
+{
+    if (!fs::exists("/dev/full"))
+        GTEST_SKIP() << "no /dev/full here";
+    EXPECT_EQ(write_error("/dev/full", "x"), "/dev/full: cannot write: No space left on device");
+    fs::create_symlink("/dev/full", path("link"));
+    EXPECT_NE(write_error(path("link"), "x"), "");
+    EXPECT_EQ(count(), 1u);
+}
+
+TEST_F(FileIo, DevicesAreWrittenDirectly)
+{
+    EXPECT_EQ(write_error("/dev/null", "x"), "");
+    EXPECT_TRUE(fs::is_character_file("/dev/null"));
+    EXPECT_EQ(contents("/dev/null"), "");
+}
+
+TEST_F(FileIo, OpenFilesWithoutANameAreWrittenDirectly)
+{
+    int fd = ::memfd_create("unnamed", MFD_CLOEXEC);
+    ASSERT_GE(fd, 0);
+    std::string name = strf("/proc/self/fd/%d", fd);
+    EXPECT_EQ(write_error(name, "much longer"), "");
+    EXPECT_EQ(write_error(name, "short"), "");
+    EXPECT_EQ(contents(name), "short");
+    ::close(fd);
+}
+
+TEST_F(FileIo, PipesCanBeRead)
+{
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    ASSERT_EQ(::write(ends[1], "piped", 5), 5);
+    ::close(ends[1]);
+    EXPECT_EQ(contents(strf("/proc/self/fd/%d", ends[0])), "piped");
+    ::close(ends[0]);
+}
+
+TEST_F(FileIo, ErrorsNameTheFile)
+{
+    std::string missing = path("no/such");
+    EXPECT_EQ(contents(missing), "error: " + missing + ": cannot open: No such file or directory");
+    EXPECT_NE(write_error(missing, "x").find(missing + ": cannot"), std::string::npos);
+    EXPECT_EQ(contents(folder_), "error: " + folder_.string() + ": is a directory");
+    EXPECT_EQ(write_error(folder_, "x"), folder_.string() + ": cannot write: is a directory");
+    EXPECT_EQ(count(), 0u);
+}
+
+TEST_F(FileIo, WhatMayNotBeWrittenStays)
+{
+    if (::geteuid() == 0)
+        GTEST_SKIP() << "root may write everything";
+    ASSERT_EQ(write_error(path("a"), "old"), "");
+    ASSERT_EQ(::chmod(path("a").c_str(), 0444), 0);
+    EXPECT_NE(write_error(path("a"), "new"), "");
+    EXPECT_EQ(contents(path("a")), "old");
+    ASSERT_EQ(::chmod(path("a").c_str(), 0644), 0);
+    ASSERT_EQ(::chmod(folder_.c_str(), 0555), 0);
+    EXPECT_NE(write_error(path("a"), "new"), "");
+    EXPECT_EQ(contents(path("a")), "old");
+    ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
+    EXPECT_EQ(count(), 1u);
+}
+
+} // namespace
+
+} // namespace btflink

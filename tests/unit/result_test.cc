@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/result.h"
+
+#include <cerrno>
+#include <gtest/gtest.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+TEST(Result, WherePrintsWhatIsKnown)
+{
+    EXPECT_EQ(Where{"a.o"}.str(), "a.o");
+    EXPECT_EQ(Where{"a.o"}.in(".BTF").str(), "a.o: .BTF");
+    EXPECT_EQ(Where{"a.o"}.in(".BTF").at(24).str(), "a.o: .BTF+0x18");
+    EXPECT_EQ(Where{"a.o"}.at(0).str(), "a.o+0x0");
+    EXPECT_EQ(Where{"a.o"}.at(1).in(".x").str(), "a.o: .x");
+    EXPECT_EQ((Where{"", ".BTF"}.str()), ".BTF");
+    EXPECT_EQ(Where{}.str(), "");
+}
+
+TEST(Result, ErrorIsOneLine)
+{
+    EXPECT_EQ((Error{Where{"a.o"}, "is bad"}.str()), "a.o: is bad");
+    EXPECT_EQ((Error{Where{}, "is bad"}.str()), "is bad");
+}
+
+TEST(Result, FailErrno)
+{
+    errno = ENOENT;
+    Result<int> result = fail_errno(Where{"f"}, "cannot open");
+    EXPECT_EQ(result.error().str(), "f: cannot open: No such file or directory");
+    errno = EACCES;
+    result = fail_errno(Where{"f"}, "");
+    EXPECT_EQ(result.error().str(), "f: Permission denied");
+}
+
+Result<void> twice(int number, int &calls)
+{
+    auto odd = [&]() -> Result<void> {
+        ++calls;
+        if (number % 2)
+            return fail(Where{"n"}, "odd");
+        return {};
+    };
+    RETURN_IF_ERROR(odd());
+    RETURN_IF_ERROR(odd());
+    return {};
+}
+
+TEST(Result, ReturnIfErrorEvaluatesOnceAndPassesOn)
+{
+    int calls = 0;
+    EXPECT_TRUE(twice(2, calls));
+    EXPECT_EQ(calls, 2);
+    calls = 0;
+    EXPECT_EQ(twice(1, calls).error().str(), "n: odd");
+    EXPECT_EQ(calls, 1);
+}
+
+TEST(Result, Strf)
+{
+    EXPECT_EQ(strf("%s", ""), "");
+    EXPECT_EQ(strf("%d-%s", 7, "x"), "7-x");
+    EXPECT_EQ(strf("%5000d", 1).size(), 5000u);
+}
+
+TEST(ResultDeathTest, CheckAborts)
+{
+    EXPECT_DEATH(CHECK(1 + 1 == 3), "CHECK\\(1 \\+ 1 == 3\\)");
+}
+
+} // namespace
+
+} // namespace btflink

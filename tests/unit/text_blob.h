@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// BTF written down as text, for tests of whatever works on BTF.
+#pragma once
+
+#include "common/btf_text.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+
+namespace btflink::test
+{
+
+/// A parsed blob together with its bytes.
+struct TextBlob {
+    std::unique_ptr<std::vector<std::byte>> bytes;
+    std::shared_ptr<const Btf> btf;
+
+    const Btf *operator->() const { return btf.get(); }
+    const Btf &operator*() const { return *btf; }
+};
+
+/// Fails the test (and ends the program) if `text` is not well-formed: a mistake in the test.
+inline TextBlob from_text(std::string_view text, std::shared_ptr<const Btf> base = nullptr,
+                          ByteOrder order = host_order)
+{
+    auto bytes = text_to_btf(text, Where{"text"}, order, base.get());
+    if (!bytes) {
+        ADD_FAILURE() << bytes.error().str();
+        std::abort();
+    }
+    TextBlob blob;
+    blob.bytes = std::make_unique<std::vector<std::byte>>(std::move(*bytes));
+    auto btf = Btf::parse(*blob.bytes, Where{"blob"}, std::move(base));
+    if (!btf) {
+        ADD_FAILURE() << btf.error().str();
+        std::abort();
+    }
+    blob.btf = std::make_shared<const Btf>(std::move(*btf));
+    return blob;
+}
+
+/// What a Result says went wrong, or "" if nothing did.
+template <typename T>
+std::string error_of(const Result<T> &result)
+{
+    return result ? "" : result.error().str();
+}
+
+} // namespace btflink::test

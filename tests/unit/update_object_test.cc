@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "tests/unit/elf_maker.h"
+
+#include "common/file_io.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+class UpdateObject : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        std::string name = testing::TempDir() + "update-XXXXXX";
+        ASSERT_TRUE(mkdtemp(name.data()));
+        folder = name;
+        path = folder + "/t.o";
+        ASSERT_TRUE(write_file(path, object));
+    }
+    void TearDown() override
+    {
+        for (const char *name : {"/t.o", "/link"})
+            ::unlink((folder + name).c_str());
+        EXPECT_EQ(::rmdir(folder.c_str()), 0); // nothing else was left
+    }
+    struct stat stat_of(const std::string &file)
+    {
+        struct stat st {
+        };
+        EXPECT_EQ(::stat(file.c_str(), &st), 0);
+        return st;
+    }
+
+    const Target &target = targets[0];
+    std::string folder, path;
+    std::vector<std::byte> object = build(target, false);
+    std::vector<std::byte> after = emit(target, object, make_btf(target));
+};
+
+TEST_F(UpdateObject, AppendsInPlace)
+{
+    ASSERT_EQ(::symlink("t.o", (folder + "/link").c_str()), 0);
+    struct stat st = stat_of(path);
+    ASSERT_TRUE(update_object(folder + "/link", object, after));
+    EXPECT_EQ(*read_file(path), after);
+    EXPECT_EQ(stat_of(path).st_ino, st.st_ino);
+    struct timespec changed = stat_of(path).st_mtim;
+    ASSERT_TRUE(update_object(path, after, after)); // nothing to do: not even touched
+    EXPECT_EQ(stat_of(path).st_mtim.tv_nsec, changed.tv_nsec);
+}
+
+TEST_F(UpdateObject, ReplacesOtherwise)
+{
+    ObjectBtf btf = make_btf(target);
+    btf.strip_dwarf = true;
+    std::vector<std::byte> stripped = emit(target, object, btf);
+    ASSERT_EQ(::symlink("t.o", (folder + "/link").c_str()), 0);
+    ASSERT_TRUE(update_object(folder + "/link", object, stripped));
+    EXPECT_EQ(*read_file(path), stripped);
+}
+
+TEST_F(UpdateObject, RefusesChangedFile)
+{
+    std::vector<std::byte> longer = object;
+    longer.push_back(std::byte{0});
+    ASSERT_TRUE(write_file(path, longer));
+    EXPECT_FALSE(update_object(path, object, after));
+    EXPECT_EQ(*read_file(path), longer);
+    EXPECT_FALSE(update_object(folder + "/missing", object, after));
+}
+
+TEST_F(UpdateObject, UndoesFailedAppend)
+{
+    // A limit on file size stands for a full disk.
+    auto *handler = std::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit old;
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+    struct rlimit limit = {object.size() + 100, old.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+    auto result = update_object(path, object, after);
+    ::setrlimit(RLIMIT_FSIZE, &old);
+    std::signal(SIGXFSZ, handler);
+    EXPECT_FALSE(result);
+    EXPECT_EQ(*read_file(path), object);
+}
+
+} // namespace
+
+} // namespace btflink::emit
