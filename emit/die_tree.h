@@ -5,10 +5,12 @@
 // be nested in them) but not kept.
 #pragma once
 
-#include "emit/dwarf_file.h"
+#include "emit/abbrev.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,9 @@ using Skips = std::map<std::string, uint64_t>;
 using DieIndex = uint32_t;
 
 /// Tags and attributes of GCC 16's annotations (btf_decl_tag, btf_type_tag), not in <dwarf.h> yet.
-constexpr unsigned tag_gnu_annotation = 0x6001;
-constexpr unsigned at_gnu_annotation = 0x2139;
-constexpr unsigned tag_llvm_annotation = 0x6000;
+constexpr uint32_t tag_gnu_annotation = 0x6001;
+constexpr uint32_t at_gnu_annotation = 0x2139;
+constexpr uint32_t tag_llvm_annotation = 0x6000;
 
 struct Die {
     /// Bits of `has`.
@@ -46,43 +48,68 @@ struct Die {
         top_level = 1u << 14,  // child of the unit itself
     };
 
-    uint16_t tag = 0;
-    uint8_t encoding = 0; // DW_ATE_*
+    // References are offsets in .debug_info, 0: none. Sections of 4 GB are refused.
+    uint32_t offset = 0;
+    uint32_t type = 0, origin = 0, specification = 0, annotation = 0;
     uint32_t has = 0;
     DieIndex parent = 0; // nearest kept ancestor
     DieIndex end = 0;    // one past the last kept DIE below this one
-    uint64_t offset = 0; // in .debug_info
     const char *name = nullptr;
-    uint64_t type = 0, origin = 0, specification = 0, annotation = 0; // .debug_info offsets or 0
-    uint64_t byte_size = 0, bit_size = 0;
-    uint64_t bit_offset = 0;      // DW_AT_bit_offset or DW_AT_data_bit_offset, see `has`
-    uint64_t member_location = 0; // bytes
-    uint64_t value = 0;           // enumerators, annotations: const_value; subrange: element count
-    const char *text = nullptr;   // annotations: const_value as a string
-    uint32_t attr = 0;            // index into DieTree::attrs: DW_AT_location or DW_AT_low_pc + 1
+    uint64_t byte_size = 0;
+    union {
+        // Members: bit offset if data_bit_offset is set, else byte offset. Enumerators: the
+        // constant. Subranges: the element count.
+        uint64_t value = 0;
+        const char *text; // annotations: const_value as a string
+    };
+    int32_t bit_offset = 0; // DW_AT_bit_offset
+    uint32_t address = 0;   // functions, variables: index + 1 into DieTree::addresses
+    uint16_t bit_size = 0;  // saturated
+    uint16_t tag = 0;
+    uint8_t encoding = 0; // DW_ATE_*
+    // Parameters: registers on entry, see location.h.
+    int8_t scalar_register = -1, aggregate_register = -1;
 
     bool is(uint32_t bits) const { return has & bits; }
 };
 
-struct DieTree {
-    std::vector<Die> dies;              // [0] is the placeholder; in order of offset
-    std::vector<DieIndex> completion;   // all kept DIEs in the order in which they end
-    std::vector<Dwarf_Attribute> attrs; // that need more context than their value
-    const char *source = nullptr;       // DW_AT_name of the (first) unit
-    uint16_t language = 0;
+class DieTree
+{
+public:
+    std::vector<Die> dies;            // [0] is the placeholder; in order of offset
+    std::vector<DieIndex> completion; // all kept DIEs in the order in which they end
+    std::vector<AddressRef> addresses;
+    const char *source = nullptr; // DW_AT_name of the (first) unit
     bool clang = false;
     uint8_t address_size = 8;
 
-    /// The kept DIE at `offset` of .debug_info, or 0.
-    DieIndex find(uint64_t offset) const;
     const Die &at(DieIndex i) const { return dies[i]; }
+    /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
+    DieIndex find(uint32_t offset) const;
+    void index();
+
+private:
+    // First DIE at or behind each 16th byte of the units: a search is a table look-up and a step
+    // or two.
+    std::vector<DieIndex> buckets_;
+    uint32_t first_offset_ = 0;
 };
 
-/// Start of a unit: the offset of its DIE and what its header says.
+/// A compile unit as its header and its first entry describe it.
 struct Unit {
-    uint64_t die_offset;
-    uint16_t language;
-    bool reads_foreign_units; // an abbreviation uses DW_FORM_ref_addr
+    uint64_t offset = 0;     // of the header, in .debug_info
+    uint64_t die_offset = 0; // of the unit's own DIE
+    uint64_t end = 0;
+    UnitWidths widths;
+    std::shared_ptr<const AbbrevTable> abbrevs;
+    uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0;
+    const char *name = nullptr;
+    uint16_t language = 0; // DW_LANG_*
+    bool clang = false;
+    bool reads_foreign_units = false; // an abbreviation uses DW_FORM_ref_addr
+
+    /// Entry `index` of the unit's part of .debug_addr.
+    std::optional<AddressRef> indexed_address(const DwarfFile &file, uint64_t index) const;
 };
 
 /// All compile units of the file in order; others are counted in `skips`.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/dwarf_file.h"
 
-#include <algorithm>
 #include <cstring>
-#include <dwarf.h>
-#include <elf.h>
 
 namespace btflink::emit
 {
@@ -14,327 +11,226 @@ namespace
 
 constexpr uint32_t note_lto_info = 0x101; // LINUX_ELFNOTE_LTO_INFO of the kernel's elfnote-lto.h
 
-/// The debug sections that we or libdw on our behalf look into; the rest is not relocated.
-bool is_read(std::string_view name)
-{
-    for (std::string_view wanted :
-         {".debug_info", ".debug_types", ".debug_abbrev", ".debug_str", ".debug_line_str",
-          ".debug_str_offsets", ".debug_addr", ".debug_loc", ".debug_loclists"})
-        if (name == wanted)
-            return true;
-    return false;
-}
-
-std::string elf_reason()
-{
-    return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error";
-}
-
 } // namespace
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::span<std::byte> bytes, Where where)
+DebugSection *DwarfFile::wanted(std::string_view name)
 {
-    std::unique_ptr<DwarfFile> file(new DwarfFile(std::move(where)));
-    const Where &place = file->where_;
-    elf_version(EV_CURRENT);
-    if (bytes.size() < EI_NIDENT || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
-        return fail(place, "not an ELF file");
-    file->elf_ = elf_memory(reinterpret_cast<char *>(bytes.data()), bytes.size());
-    GElf_Ehdr ehdr;
-    if (!file->elf_ || elf_kind(file->elf_) != ELF_K_ELF || !gelf_getehdr(file->elf_, &ehdr))
-        return fail(place, "not a readable ELF file: " + elf_reason());
-    file->order_ = ehdr.e_ident[EI_DATA] == ELFDATA2MSB ? ByteOrder::big : ByteOrder::little;
-    uint8_t address_size = ehdr.e_ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
-    file->arch_ = find_arch(ehdr.e_machine, address_size);
-    if (!file->arch_)
-        return fail(place, strf("unsupported architecture (ELF machine %u, %u-bit)", ehdr.e_machine,
-                                address_size * 8));
-    file->relocatable_ = ehdr.e_type == ET_REL;
-    RETURN_IF_ERROR(file->read_symbols());
-    RETURN_IF_ERROR(file->read_sections());
+    struct Row {
+        std::string_view name;
+        DebugSection *section;
+    };
+    const Row rows[] = {
+        {".debug_info", &info}, {".debug_abbrev", &abbrev},
+        {".debug_str", &str},   {".debug_line_str", &line_str},
+        {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
+        {".debug_loc", &loc},   {".debug_loclists", &loclists},
+    };
+    // GNU's old scheme of compression has a name of its own: .zdebug_info.
+    bool old = name.starts_with(".zdebug_");
+    for (const Row &row : rows)
+        if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
+            row.section->name = row.name;
+            return row.section;
+        }
+    return nullptr;
+}
 
-    bool has_info = std::any_of(file->sections_.begin(), file->sections_.end(), [](auto &s) {
-        return (s.name == ".debug_info" || s.name == ".zdebug_info") && s.size;
-    });
-    if (has_info) {
-        file->dwarf_ = dwarf_begin_elf(file->elf_, DWARF_C_READ, nullptr);
-        if (!file->dwarf_)
-            return fail(place.in(".debug_info"),
-                        std::string("cannot read DWARF: ") + dwarf_errmsg(-1));
-    }
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where)
+{
+    auto image = read_elf(bytes, where);
+    if (!image)
+        return tl::unexpected(image.error());
+    std::unique_ptr<DwarfFile> file(new DwarfFile);
+    file->image_ = std::move(*image);
+    uint8_t address_size = file->image_.is64 ? 8 : 4;
+    file->arch_ = find_arch(file->image_.head.e_machine, address_size);
+    if (!file->arch_)
+        return fail(where, strf("unsupported architecture (ELF machine %u, %u-bit)",
+                                file->image_.head.e_machine, address_size * 8));
+    RETURN_IF_ERROR(file->find_sections());
     return file;
 }
 
-DwarfFile::~DwarfFile()
+Result<void> DwarfFile::find_sections()
 {
-    if (dwarf_)
-        dwarf_end(dwarf_);
-    if (elf_)
-        elf_end(elf_);
-}
-
-Result<void> DwarfFile::read_symbols()
-{
-    Elf_Scn *symtab = nullptr, *xindex = nullptr;
-    GElf_Shdr shdr;
-    for (Elf_Scn *scn = nullptr; (scn = elf_nextscn(elf_, scn));) {
-        if (!gelf_getshdr(scn, &shdr))
-            return fail(where_, "cannot read section headers: " + elf_reason());
-        if (shdr.sh_type == SHT_SYMTAB && !symtab)
-            symtab = scn;
-        if (shdr.sh_type == SHT_SYMTAB_SHNDX && !xindex)
-            xindex = scn;
-    }
+    auto symtab = image_.find_symtab();
     if (!symtab)
-        return {};
-    Elf_Data *data = elf_getdata(symtab, nullptr);
-    Elf_Data *extended = xindex ? elf_getdata(xindex, nullptr) : nullptr;
-    if (!data || !gelf_getshdr(symtab, &shdr) || shdr.sh_entsize == 0)
-        return fail(where_.in(".symtab"), "cannot read symbols: " + elf_reason());
-    size_t section_count;
-    if (elf_getshdrnum(elf_, &section_count) != 0)
-        return fail(where_, "cannot count the sections: " + elf_reason());
-    auto count = static_cast<int>(data->d_size / shdr.sh_entsize);
-    symbols_.reserve(static_cast<size_t>(count));
-    for (int i = 0; i < count; ++i) {
-        GElf_Sym sym;
-        Elf32_Word section = 0;
-        if (!gelf_getsymshndx(data, extended, i, &sym, &section))
-            return fail(where_.in(".symtab"),
-                        strf("cannot read symbol %d: %s", i, elf_reason().c_str()));
-        bool common = sym.st_shndx == SHN_COMMON;
-        if (sym.st_shndx != SHN_XINDEX)
-            section = sym.st_shndx < SHN_LORESERVE ? sym.st_shndx : 0;
-        if (section >= section_count)
-            return fail(
-                where_.in(".symtab").at(static_cast<uint64_t>(i) * shdr.sh_entsize),
-                strf("symbol %d is in section %u, but there are %zu", i, section, section_count));
-        symbols_.push_back({sym.st_value, section, common});
+        return tl::unexpected(symtab.error());
+    if (*symtab) {
+        auto count = image_.symbol_count(*symtab);
+        if (!count)
+            return tl::unexpected(count.error());
+        symbol_count_ = *count;
+        symtab_ = image_.sections[*symtab].data;
     }
-    return {};
-}
-
-Result<void> DwarfFile::read_sections()
-{
-    size_t names;
-    if (elf_getshdrstrndx(elf_, &names) != 0)
-        return fail(where_, "cannot read the section name table: " + elf_reason());
-    struct RelSection {
-        Elf_Scn *scn;
-        GElf_Shdr shdr;
-    };
-    std::vector<RelSection> relocations;
-    sections_.emplace_back();
-    for (Elf_Scn *scn = nullptr; (scn = elf_nextscn(elf_, scn));) {
-        GElf_Shdr shdr;
-        if (!gelf_getshdr(scn, &shdr))
-            return fail(where_, "cannot read section headers: " + elf_reason());
-        const char *name = elf_strptr(elf_, names, shdr.sh_name);
-        if (!name)
-            return fail(where_, strf("section %zu has no readable name", elf_ndxscn(scn)));
-        sections_.push_back({name, shdr.sh_type, shdr.sh_flags, shdr.sh_addr, shdr.sh_size});
-        std::string_view view = name;
-        if (shdr.sh_type == SHT_REL || shdr.sh_type == SHT_RELA)
-            relocations.push_back({scn, shdr});
-        if (view == ".note.Linux" && shdr.sh_type == SHT_NOTE) {
-            if (Elf_Data *notes = elf_getdata(scn, nullptr)) {
-                GElf_Nhdr note;
-                size_t name_at, desc_at;
-                for (size_t at = 0; (at = gelf_getnote(notes, at, &note, &name_at, &desc_at)) > 0;)
-                    if (note.n_type == note_lto_info && note.n_descsz >= 4)
-                        lto_note_ = load<uint32_t>(static_cast<std::byte *>(notes->d_buf) + desc_at,
-                                                   order_) != 0;
-            }
-        }
-        bool gnu_compressed = view.starts_with(".zdebug_");
-        if (gnu_compressed && elf_compress_gnu(scn, 0, 0) < 0)
-            return fail(where_.in(view), "cannot decompress: " + elf_reason());
-        if ((shdr.sh_flags & SHF_COMPRESSED) && is_read(view) && elf_compress(scn, 0, 0) < 0)
-            return fail(where_.in(view), "cannot decompress: " + elf_reason());
-        DebugSection *kept = view == ".debug_info" || view == ".zdebug_info" ? &info_
-                             : view == ".debug_addr"                         ? &addr_
-                                                                             : nullptr;
-        // Of several sections of one name libdw reads the first, and so do we.
-        if (kept && !kept->data && shdr.sh_type != SHT_NOBITS) {
-            Elf_Data *data = elf_getdata(scn, nullptr);
-            if (!data)
-                return fail(where_.in(view), "cannot read: " + elf_reason());
-            kept->data = static_cast<unsigned char *>(data->d_buf);
-            kept->size = data->d_size;
-        }
-    }
-    if (!relocatable_)
-        return {};
-    for (const RelSection &rel : relocations) {
-        if (rel.shdr.sh_info >= sections_.size())
-            return fail(where_, strf("relocation section %zu is for section %u, but there are %zu",
-                                     elf_ndxscn(rel.scn), rel.shdr.sh_info, sections_.size()));
-        std::string_view name = sections_[rel.shdr.sh_info].name;
-        std::string plain(name);
-        if (name.starts_with(".zdebug_"))
-            plain = "." + std::string(name.substr(2));
-        if (!is_read(plain))
+    for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+        const ElfSection &s = image_.sections[i];
+        if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == *symtab)
+            xindex_ = s.data;
+        if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
+            read_notes(s);
+        if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
             continue;
-        std::vector<Reloc> *keep = plain == ".debug_info"   ? &info_.relocs
-                                   : plain == ".debug_addr" ? &addr_.relocs
-                                                            : nullptr;
-        if (keep && !keep->empty())
-            keep = nullptr; // a second section of that name
-        RETURN_IF_ERROR(relocate(rel.scn, rel.shdr, keep));
+        DebugSection *mine = wanted(s.name);
+        if (!mine || mine->present()) // of several sections of a name the first counts
+            continue;
+        mine->data = s.data;
+        if ((s.head.sh_flags & SHF_COMPRESSED) || s.name.starts_with(".zdebug_")) {
+            auto plain = decompress(s, image_, image_.place(i));
+            if (!plain)
+                return tl::unexpected(plain.error());
+            mine->own = std::move(*plain);
+            mine->data = mine->own;
+        }
     }
+    if (!relocatable())
+        return {};
+    RETURN_IF_ERROR(check_symbols());
+    for (uint32_t i = 1; i < image_.sections.size(); ++i)
+        if (image_.sections[i].relocates())
+            RETURN_IF_ERROR(attach_relocations(i));
     return {};
 }
 
-Result<void> DwarfFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::vector<Reloc> *keep)
+Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
 {
-    Elf_Scn *target_scn = elf_getscn(elf_, rel.sh_info);
-    Elf_Data *target = target_scn ? elf_getdata(target_scn, nullptr) : nullptr;
-    Elf_Data *relocs = elf_getdata(rel_scn, nullptr);
-    Where place = where_.in(sections_[elf_ndxscn(rel_scn)].name);
-    if (!target || !relocs || rel.sh_entsize == 0)
-        return fail(place, "cannot read relocations: " + elf_reason());
-    bool rela = rel.sh_type == SHT_RELA;
-    auto *bytes = static_cast<std::byte *>(target->d_buf);
-    auto count = static_cast<int>(relocs->d_size / rel.sh_entsize);
-    if (keep)
-        keep->reserve(static_cast<size_t>(count));
-    for (int i = 0; i < count; ++i) {
-        GElf_Rela r;
-        Where here = place.at(static_cast<uint64_t>(i) * rel.sh_entsize);
-        if (rela) {
-            if (!gelf_getrela(relocs, i, &r))
-                return fail(here, "cannot read relocation: " + elf_reason());
-        } else {
-            GElf_Rel plain;
-            if (!gelf_getrel(relocs, i, &plain))
-                return fail(here, "cannot read relocation: " + elf_reason());
-            r = {plain.r_offset, plain.r_info, 0};
-        }
-        auto type = static_cast<uint32_t>(GELF_R_TYPE(r.r_info));
-        auto symbol = static_cast<uint32_t>(GELF_R_SYM(r.r_info));
+    const ElfSection &rel = image_.sections[rel_index];
+    if (rel.head.sh_info >= image_.sections.size())
+        return fail(image_.place(rel_index), strf("is for section %u, but there are %zu",
+                                                  rel.head.sh_info, image_.sections.size()));
+    const ElfSection &target = image_.sections[rel.head.sh_info];
+    DebugSection *mine = target.head.sh_flags & SHF_ALLOC ? nullptr : wanted(target.name);
+    if (!mine)
+        return {};
+    bool first =
+        mine->own.empty() ? mine->data.data() == target.data.data() : mine->relocs.size() == 0;
+    if (!first)
+        return {};
+    if (rel.head.sh_type == sht_crel)
+        return fail(image_.place(rel_index), "compact relocations are not supported");
+    bool rela = rel.head.sh_type == SHT_RELA;
+    RelocTable table(rel.data, image_.is64, rela, image_.order);
+    // From here on every entry is known to fit; values are computed when they are read.
+    for (size_t i = 0; i < table.size(); ++i) {
+        RelocEntry r = table[i];
+        uint32_t type =
+            image_.is64 ? static_cast<uint32_t>(r.info) : static_cast<uint32_t>(r.info & 0xff);
         if (type == arch_->reloc_none)
             continue;
         const AbsoluteReloc *known = nullptr;
         for (const AbsoluteReloc &candidate : arch_->debug_relocs)
-            if (candidate.type == type)
+            if (candidate.type == type) {
                 known = &candidate;
+                break;
+            }
+        // Offsets are those of the table as sorted; the place is good enough to find it.
+        Where here = image_.place(rel_index);
         if (!known)
-            return fail(here, strf("relocation type %u is not expected in debug information of %s",
-                                   type, arch_->name));
-        if (r.r_offset > target->d_size || target->d_size - r.r_offset < known->size)
-            return fail(here, strf("relocation is for offset 0x%llx, beyond the section's end",
-                                   static_cast<unsigned long long>(r.r_offset)));
-        if (symbol >= symbols_.size())
-            return fail(here, strf("relocation names symbol %u, but there are %zu", symbol,
-                                   symbols_.size()));
-        std::byte *at = bytes + r.r_offset;
-        if (!rela)
-            r.r_addend = known->size == 8 ? static_cast<int64_t>(load<uint64_t>(at, order_))
-                                          : static_cast<int32_t>(load<uint32_t>(at, order_));
-        const Symbol &sym = symbols_[symbol];
-        uint64_t value = (sym.common ? 0 : sym.value) + static_cast<uint64_t>(r.r_addend);
-        if (known->size == 8)
-            store<uint64_t>(at, value, order_);
-        else if (known->size == 4)
-            store<uint32_t>(at, static_cast<uint32_t>(value), order_);
-        else
-            store<uint16_t>(at, static_cast<uint16_t>(value), order_);
-        if (keep)
-            keep->push_back({r.r_offset, r.r_addend, symbol});
+            return fail(here.at(i * rel.head.sh_entsize),
+                        strf("relocation type %u is not expected in debug information of %s", type,
+                             arch_->name));
+        if (r.offset > mine->data.size() || mine->data.size() - r.offset < known->size)
+            return fail(here.at(i * rel.head.sh_entsize),
+                        strf("relocation is for offset 0x%llx, beyond the section's end",
+                             static_cast<unsigned long long>(r.offset)));
+        if (image_.reloc_symbol(r.info) >= symbol_count_)
+            return fail(here.at(i * rel.head.sh_entsize),
+                        strf("relocation names symbol %u, but there are %u",
+                             image_.reloc_symbol(r.info), symbol_count_));
     }
-    if (keep)
-        std::stable_sort(keep->begin(), keep->end(),
-                         [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; });
+    mine->relocs = std::move(table);
+    mine->rela = rela;
     return {};
 }
 
-std::optional<AddressRef> DwarfFile::lookup(const DebugSection &section, uint64_t offset,
-                                            uint8_t size) const
+void DwarfFile::read_notes(const ElfSection &section)
 {
-    if (offset > section.size || section.size - offset < size)
-        return std::nullopt;
-    if (!relocatable_) {
-        auto *p = reinterpret_cast<const std::byte *>(section.data) + offset;
-        uint64_t value = size == 8 ? load<uint64_t>(p, order_) : load<uint32_t>(p, order_);
-        return AddressRef{0, static_cast<int64_t>(value), value, 0, false, true};
+    Bytes notes = section.data;
+    size_t at = 0;
+    while (notes.size() - at >= 12) {
+        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + at + i, image_.order); };
+        uint64_t name_size = word(0), desc_size = word(4);
+        uint32_t type = word(8);
+        uint64_t name = at + 12, desc = name + align_up(name_size, 4);
+        uint64_t next = desc + align_up(desc_size, 4);
+        if (desc + desc_size > notes.size())
+            return;
+        if (type == note_lto_info && name_size == 6 && desc_size >= 4 &&
+            std::memcmp(notes.data() + name, "Linux", 6) == 0)
+            lto_note_ = load<uint32_t>(notes.data() + desc, image_.order) != 0;
+        if (next > notes.size())
+            return;
+        at = next;
     }
-    auto it = std::lower_bound(section.relocs.begin(), section.relocs.end(), offset,
-                               [](const Reloc &r, uint64_t at) { return r.offset < at; });
-    if (it == section.relocs.end() || it->offset != offset)
-        return std::nullopt;
-    const Symbol &symbol = symbols_[it->symbol];
-    uint64_t at = (symbol.common ? 0 : symbol.value) + static_cast<uint64_t>(it->addend);
-    return AddressRef{it->symbol, it->addend, at, symbol.section, symbol.common, false};
 }
 
-std::optional<AddressRef> DwarfFile::address_in_info(const unsigned char *operand) const
+Result<void> DwarfFile::check_symbols() const
 {
-    if (operand < info_.data || operand >= info_.data + info_.size)
-        return std::nullopt;
-    return lookup(info_, static_cast<uint64_t>(operand - info_.data), arch_->address_size);
+    for (uint32_t i = 0; i < symbol_count_; ++i)
+        if (uint32_t section = symbol(i).section; section >= image_.sections.size())
+            return fail(where().in(".symtab").at(uint64_t{i} * image_.symbol_size()),
+                        strf("symbol %u is in section %u, but there are %zu", i, section,
+                             image_.sections.size()));
+    return {};
 }
 
-std::optional<AddressRef> DwarfFile::address_in_pool(uint64_t index,
-                                                     const Dwarf_Attribute &attr) const
+/// `index` was checked to be in range when relocations were attached.
+DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
 {
-    if (index > addr_.size)
-        return std::nullopt;
-    Dwarf_Die unit;
-    Dwarf_Attribute base_attr;
-    Dwarf_Word addr_base = 0;
-    if (!dwarf_cu_die(attr.cu, &unit, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr))
-        return std::nullopt;
-    if (dwarf_attr(&unit, DW_AT_addr_base, &base_attr) ||
-        dwarf_attr(&unit, DW_AT_GNU_addr_base, &base_attr))
-        dwarf_formudata(&base_attr, &addr_base);
-    if (addr_base > addr_.size)
-        return std::nullopt;
-    return lookup(addr_, addr_base + index * arch_->address_size, arch_->address_size);
-}
-
-std::optional<AddressRef> DwarfFile::address_of(Dwarf_Attribute &attr) const
-{
-    if (attr.form == DW_FORM_addr)
-        return address_in_info(attr.valp);
-    // The index operands of DW_FORM_addrx*; libdw checked that they lie inside the unit.
-    auto *p = reinterpret_cast<const std::byte *>(attr.valp);
-    uint64_t index = 0;
-    switch (attr.form) {
-    case DW_FORM_addrx:
-    case DW_FORM_GNU_addr_index:
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            auto byte = static_cast<uint8_t>(*p++);
-            index |= uint64_t{byte & 0x7fu} << shift;
-            if (!(byte & 0x80))
-                break;
-        }
-        break;
-    case DW_FORM_addrx1:
-        index = static_cast<uint8_t>(*p);
-        break;
-    case DW_FORM_addrx2:
-        index = load<uint16_t>(p, order_);
-        break;
-    case DW_FORM_addrx3:
-        index = order_ == ByteOrder::little
-                    ? load<uint16_t>(p, order_) | uint32_t{static_cast<uint8_t>(p[2])} << 16
-                    : uint32_t{static_cast<uint8_t>(p[0])} << 16 | load<uint16_t>(p + 1, order_);
-        break;
-    case DW_FORM_addrx4:
-        index = load<uint32_t>(p, order_);
-        break;
-    default:
-        return std::nullopt;
+    const std::byte *p = symtab_.data() + size_t{index} * image_.symbol_size();
+    uint32_t section;
+    uint64_t value;
+    if (image_.is64) {
+        section = load<uint16_t>(p + offsetof(Elf64_Sym, st_shndx), image_.order);
+        value = load<uint64_t>(p + offsetof(Elf64_Sym, st_value), image_.order);
+    } else {
+        section = load<uint16_t>(p + offsetof(Elf32_Sym, st_shndx), image_.order);
+        value = load<uint32_t>(p + offsetof(Elf32_Sym, st_value), image_.order);
     }
-    return address_in_pool(index, attr);
+    if (section == SHN_COMMON)
+        return {0, 0, true};
+    if (section == SHN_XINDEX)
+        section = (size_t{index} + 1) * 4 <= xindex_.size()
+                      ? load<uint32_t>(xindex_.data() + size_t{index} * 4, image_.order)
+                      : 0;
+    else if (section >= SHN_LORESERVE)
+        section = 0;
+    return {value, section, false};
 }
 
-tl::unexpected<Error> DwarfFile::dwarf_error(uint64_t offset, std::string_view what) const
+uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const
 {
-    std::string text(what);
-    if (const char *reason = dwarf_errmsg(0)) // 0: only if there was an error
-        text += std::string(": ") + reason;
-    return fail(where_.in(".debug_info").at(offset), text);
+    size_t i = section.relocs.find(offset);
+    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
+        return raw;
+    return relocated(section, i, raw);
+}
+
+std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uint64_t offset) const
+{
+    uint8_t size = arch_->address_size;
+    if (offset > section.data.size() || section.data.size() - offset < size)
+        return std::nullopt;
+    const std::byte *p = section.data.data() + offset;
+    uint64_t raw = size == 8 ? load<uint64_t>(p, order()) : load<uint32_t>(p, order());
+    AddressRef ref;
+    if (!relocatable()) {
+        ref.addend = static_cast<int64_t>(raw);
+        ref.offset = raw;
+        ref.is_final = true;
+        return ref;
+    }
+    size_t i = section.relocs.find(offset);
+    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
+        return std::nullopt;
+    RelocEntry r = section.relocs[i];
+    ref.symbol = image_.reloc_symbol(r.info);
+    Symbol sym = symbol(ref.symbol);
+    ref.addend = section.rela ? r.addend : static_cast<int64_t>(raw);
+    ref.offset = sym.value + static_cast<uint64_t>(ref.addend);
+    ref.section = sym.section;
+    ref.common = sym.common;
+    return ref;
 }
 
 } // namespace btflink::emit

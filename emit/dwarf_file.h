@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One ELF file opened for reading its DWARF: debug sections decompressed and relocated, libdw on
-// top. In a relocatable file an address in the debug information means little; what counts is the
-// relocation that will make it, so the relocations of .debug_info and .debug_addr can be looked up.
+// One ELF file opened for reading its DWARF. In a relocatable file an address in the debug
+// information means little; what counts is the relocation that will make it.
 #pragma once
 
 #include "common/arch.h"
-#include "common/bytes.h"
-#include "common/result.h"
+#include "emit/debug_section.h"
 
-#include <elfutils/libdw.h>
-#include <gelf.h>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace btflink::emit
@@ -20,85 +15,69 @@ namespace btflink::emit
 
 /// What an address in the debug information refers to.
 struct AddressRef {
-    uint32_t symbol = 0;  // index into .symtab; 0 in linked files
-    int64_t addend = 0;   // in linked files: the final address
+    uint32_t symbol = 0; // index into .symtab; 0 in linked files
+    int64_t addend = 0;
     uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
-    uint32_t section = 0; // section that the symbol is defined in (SHN_COMMON, SHN_UNDEF are
-                          // 0 and `common`), 0 in linked files
+    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
+                          // absolute, and in linked files
     bool common = false;
-    bool is_final = false; // linked file: `addend` is the address
+    bool is_final = false; // linked file: `offset` is the address
 };
 
 class DwarfFile
 {
 public:
-    /// `bytes` (the whole file) must outlive the result. They are changed in place: decompressed
-    /// and relocated debug sections may live there.
-    static Result<std::unique_ptr<DwarfFile>> open(std::span<std::byte> bytes, Where where);
-    DwarfFile(const DwarfFile &) = delete;
-    DwarfFile &operator=(const DwarfFile &) = delete;
-    ~DwarfFile();
+    /// `bytes` (the whole file) must outlive the result; they are not changed.
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where);
 
-    Dwarf *dwarf() const { return dwarf_; } // nullptr: no DWARF in the file
+    bool has_dwarf() const { return info.present(); }
     const Arch &arch() const { return *arch_; }
-    ByteOrder order() const { return order_; }
-    bool relocatable() const { return relocatable_; }
-    const Where &where() const { return where_; }
-    /// Value of the ELF note that says whether the file is a product of link-time optimisation
-    /// (owner "Linux", type 0x101), if it is there.
+    ByteOrder order() const { return image_.order; }
+    bool relocatable() const { return image_.head.e_type == ET_REL; }
+    const Where &where() const { return image_.where; }
+    const ElfImage &image() const { return image_; }
+    /// Value of the kernel's ELF note that says whether the file is a product of link-time
+    /// optimisation (owner "Linux", type 0x101), if it is there.
     std::optional<bool> lto_note() const { return lto_note_; }
 
-    struct Section {
-        std::string name;
-        uint32_t type = 0;
-        uint64_t flags = 0, address = 0, size = 0;
-    };
-    const std::vector<Section> &sections() const { return sections_; }
+    DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
 
-    /// The address in DW_FORM_addr or DW_FORM_addrx* at `attr`, or in the DW_OP_addr(x) operand at
-    /// `operand`. Empty if it has no relocation in a relocatable file.
-    std::optional<AddressRef> address_of(Dwarf_Attribute &attr) const;
-    std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
-    /// `attr`: any attribute of the unit that the index belongs to.
-    std::optional<AddressRef> address_in_pool(uint64_t index, const Dwarf_Attribute &attr) const;
+    /// The value of `size` bytes that stand as `raw` at `offset` of `section`, relocated by entry
+    /// `reloc` of the section's table.
+    uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
+    {
+        RelocEntry r = section.relocs[reloc];
+        return symbol(image_.reloc_symbol(r.info)).value +
+               (section.rela ? static_cast<uint64_t>(r.addend) : raw);
+    }
+    /// The same, found by offset.
+    uint64_t value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const;
 
-    /// Error about the DIE (or byte) at `offset` of .debug_info, with libdw's reason.
-    tl::unexpected<Error> dwarf_error(uint64_t offset, std::string_view what) const;
+    /// The pointer-sized address that stands at `offset` of .debug_info or .debug_addr. Empty if
+    /// it has no relocation in a relocatable file.
+    std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
 
 private:
-    struct Reloc {
-        uint64_t offset;
-        int64_t addend;
-        uint32_t symbol;
-    };
-    struct DebugSection {
-        const unsigned char *data = nullptr;
-        uint64_t size = 0;
-        std::vector<Reloc> relocs; // by offset; kept for .debug_info and .debug_addr only
-    };
+    DwarfFile() = default;
+    Result<void> find_sections();
+    Result<void> attach_relocations(uint32_t rel_index);
+    void read_notes(const ElfSection &section);
 
-    DwarfFile(Where where) : where_(std::move(where)) {}
-    Result<void> read_sections();
-    Result<void> read_symbols();
-    Result<void> relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::vector<Reloc> *keep);
-    std::optional<AddressRef> lookup(const DebugSection &section, uint64_t offset,
-                                     uint8_t size) const;
-
-    Where where_;
-    Elf *elf_ = nullptr;
-    Dwarf *dwarf_ = nullptr;
+    ElfImage image_;
     const Arch *arch_ = nullptr;
-    ByteOrder order_ = host_order;
-    bool relocatable_ = false;
     std::optional<bool> lto_note_;
-    std::vector<Section> sections_;
+    Bytes symtab_;
+    Bytes xindex_;
+    uint32_t symbol_count_ = 0;
+
     struct Symbol {
         uint64_t value;
         uint32_t section;
         bool common;
     };
-    std::vector<Symbol> symbols_;
-    DebugSection info_, addr_;
+    Symbol symbol(uint32_t index) const;
+    Result<void> check_symbols() const;
+    DebugSection *wanted(std::string_view name);
 };
 
 } // namespace btflink::emit

@@ -31,37 +31,21 @@ std::vector<Group> group_units(const DwarfFile &file, const std::vector<Unit> &u
     return groups;
 }
 
-/// Encode all groups; the results are in the groups' order whoever made them. libdw handles are not
-/// shared: each worker opens the file for itself.
-Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, std::span<std::byte> bytes,
-                                              const std::vector<Group> &groups,
-                                              const EmitOptions &options)
+/// Encode all groups; the results are in the groups' order whoever made them.
+Result<std::vector<UnitObject>>
+encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
     std::atomic<size_t> next = 0;
-    auto work = [&](const DwarfFile &mine) {
+    auto work = [&] {
         for (size_t i; (i = next++) < groups.size();)
-            results[i] = encode_unit(mine, groups[i], options.unit);
+            results[i] = encode_unit(file, groups[i], options.unit);
     };
     size_t workers = options.image ? std::min<size_t>(options.threads, groups.size()) : 1;
     std::vector<std::thread> threads;
-    std::vector<std::vector<std::byte>> copies(workers);
-    for (size_t w = 1; w < workers; ++w) {
-        // Relocating changes the bytes, so relocatable files are copied.
-        std::span<std::byte> view = bytes;
-        if (file.relocatable()) {
-            auto fresh = read_file(file.where().file);
-            if (!fresh)
-                break;
-            copies[w] = std::move(*fresh);
-            view = copies[w];
-        }
-        threads.emplace_back([&, view] {
-            if (auto mine = DwarfFile::open(view, file.where()); mine && (*mine)->dwarf())
-                work(**mine);
-        });
-    }
-    work(file);
+    for (size_t w = 1; w < workers; ++w)
+        threads.emplace_back(work);
+    work();
     for (std::thread &thread : threads)
         thread.join();
 
@@ -158,9 +142,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     EmitReport report;
     report.input_bytes = before->size();
 
-    // libdw and relocation work on a copy: what is written must be the file as it was.
-    std::vector<std::byte> scratch = *before;
-    auto opened = DwarfFile::open(scratch, Where{path});
+    auto opened = DwarfFile::open(*before, Where{path});
     if (!opened)
         return tl::unexpected(opened.error());
     const DwarfFile &file = **opened;
@@ -170,7 +152,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
         return fail(Where{path}, "is a linked file; it has final addresses, not an address pool");
 
     std::vector<Unit> units;
-    if (file.dwarf()) {
+    if (file.has_dwarf()) {
         auto listed = list_units(file, report.skips);
         if (!listed)
             return tl::unexpected(listed.error());
@@ -184,14 +166,14 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     }
 
     // From here on the units are independent of each other.
-    auto objects = encode_groups(file, scratch, group_units(file, units), options);
+    auto objects = encode_groups(file, group_units(file, units), options);
     if (!objects)
         return tl::unexpected(objects.error());
     for (const UnitObject &unit : *objects)
         add_up(report, unit);
-    if (!file.dwarf() || report.btf_bytes == 0) {
+    if (!file.has_dwarf() || report.btf_bytes == 0) {
         report.outcome =
-            file.dwarf() ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
+            file.has_dwarf() ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
         if (!options.output.empty())
             RETURN_IF_ERROR(write_file(options.output, *before));
         return report;

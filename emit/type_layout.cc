@@ -137,8 +137,7 @@ bool TypeLayout::is_packed_struct(DieIndex i) const
         const Die &member = tree_.at(m);
         if (member.parent != i || member.tag != DW_TAG_member)
             continue;
-        uint64_t start =
-            member.is(Die::data_bit_offset) ? member.bit_offset : member.member_location * 8;
+        uint64_t start = member.is(Die::data_bit_offset) ? member.value : member.value * 8;
         if (start > end_bit && !member.bit_size)
             return false;
         uint64_t bits = member.bit_size ? member.bit_size : size(tree_.find(member.type)) * 8;
@@ -158,17 +157,18 @@ bool TypeLayout::is_packed_struct(DieIndex i) const
 uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
 {
     if (member.is(Die::data_bit_offset))
-        return member.bit_offset;
-    uint64_t offset = member.member_location * 8;
+        return member.value;
+    uint64_t offset = member.value * 8;
     if (!member.bit_size)
         return offset;
     // DWARF 2 and 3: DW_AT_bit_offset counts from the most significant bit of the storage unit.
     if (order == ByteOrder::big)
-        return offset + member.bit_offset;
+        return offset + static_cast<uint64_t>(int64_t{member.bit_offset});
     uint64_t storage = member.byte_size;
     if (!storage)
         storage = size(stripped_target(member));
-    return offset + storage * 8 - member.bit_offset - member.bit_size;
+    return offset + storage * 8 - static_cast<uint64_t>(int64_t{member.bit_offset}) -
+           member.bit_size;
 }
 
 } // namespace btflink::emit

@@ -16,7 +16,6 @@
 // abstract and concrete instances does not matter. Cost: linear in parameters.
 #include "emit/unit_functions.h"
 #include "common/link_trailer.h"
-#include "emit/param_location.h"
 
 #include <dwarf.h>
 
@@ -25,6 +24,8 @@ namespace btflink::emit
 
 namespace
 {
+
+constexpr int unknown_reg = -1;
 
 struct Param {
     DieIndex die = 0;
@@ -35,7 +36,7 @@ struct Param {
     bool in_memory = false;
     bool has_location = false;
     bool has_const_value = false;
-    int reg = ParamLocation::unknown_reg;
+    int reg = unknown_reg;
     bool optimized = false;
     bool unexpected = false;
 };
@@ -50,7 +51,8 @@ struct Function {
 class Collector
 {
 public:
-    Collector(const DwarfFile &file, DieTree &tree, const UnitTypes &types, FeatureSet features)
+    Collector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
+              FeatureSet features)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
           param_of_die_(tree.dies.size())
     {
@@ -96,11 +98,9 @@ private:
             p.size = layout_.parameter_size(tree_.at(origin ? origin : c));
             p.in_memory = p.size > (arch.aggregates_in_two_regs ? 2 : 1) * arch.address_size;
             p.has_const_value = d.is(Die::const_value);
-            if (d.is(Die::location)) {
-                ParamLocation at = decode_param_location(tree_.attrs[d.attr - 1], arch, p.size);
-                p.has_location = true;
-                p.reg = at.reg;
-            }
+            p.has_location = d.is(Die::location);
+            bool aggregate = p.size > arch.address_size && arch.aggregates_in_two_regs;
+            p.reg = aggregate ? d.aggregate_register : d.scalar_register;
             param_of_die_[c] = static_cast<uint32_t>(params_.size()) + 1;
             params_.push_back(p);
         }
@@ -122,7 +122,7 @@ private:
             f.reordered |= p.position != o.position;
             o.has_location |= p.has_location;
             o.has_const_value |= p.has_const_value;
-            if (p.reg != ParamLocation::unknown_reg)
+            if (p.reg != unknown_reg)
                 o.reg = p.reg;
             if (p.size)
                 o.size = p.size;
@@ -185,7 +185,7 @@ private:
             bool inside = false;
             for (uint32_t i = next; i < count && i < next + slots(p); ++i)
                 inside |= p.reg == expected_reg(i);
-            if (p.reg != ParamLocation::unknown_reg && !inside)
+            if (p.reg != unknown_reg && !inside)
                 p.unexpected = true;
             next += slots(p);
         }
@@ -199,7 +199,7 @@ private:
             if (p.has_location) {
                 if (next >= count)
                     continue; // on the stack
-                if (p.reg == ParamLocation::unknown_reg)
+                if (p.reg == unknown_reg)
                     p.optimized = true;
                 else if (expected_reg(next) >= 0 && expected_reg(next) != p.reg)
                     p.unexpected = true;
@@ -285,13 +285,13 @@ private:
                 add(p.die, static_cast<int32_t>(p.position));
             add(f.die, -1);
         }
-        if (d.is(Die::low_pc))
-            out.address = file_.address_of(tree_.attrs[d.attr - 1]);
+        if (d.address)
+            out.address = tree_.addresses[d.address - 1];
         return out;
     }
 
     const DwarfFile &file_;
-    DieTree &tree_;
+    const DieTree &tree_;
     TypeLayout layout_;
     const UnitTypes &types_;
     FeatureSet features_;
@@ -302,7 +302,7 @@ private:
 
 } // namespace
 
-std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, DieTree &tree,
+std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features)
 {
     return Collector(file, tree, types, features).run();

@@ -236,9 +236,9 @@ private:
             });
             uint64_t base = 0;
             if (!file_.relocatable())
-                for (const auto &s : file_.sections())
+                for (const ElfSection &s : file_.image().sections)
                     if (s.name == name)
-                        base = s.address;
+                        base = s.head.sh_addr;
             TypeId sec = btf_.add_datasec(name, 0);
             size_t first_word = btf_.word_index(sec);
             uint64_t end = 0;
@@ -299,7 +299,6 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
     Skips skips;
     const Where &where = file.where();
 
-    // From here on libdw is only asked for locations.
     auto tree = read_units(file, units, skips);
     if (!tree)
         return tl::unexpected(tree.error());

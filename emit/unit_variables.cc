@@ -42,39 +42,15 @@ bool is_valid_name(std::string_view name)
     return true;
 }
 
-/// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
-/// (clang merges globals into one symbol). Empty: in a register, thread-local, optimised away.
-std::optional<AddressRef> fixed_address(const DwarfFile &file, Dwarf_Attribute &attr)
-{
-    Dwarf_Op *ops;
-    size_t count;
-    Dwarf_Block block;
-    if (dwarf_getlocation(&attr, &ops, &count) != 0 || count == 0 || count > 2 ||
-        dwarf_formblock(&attr, &block) != 0)
-        return std::nullopt;
-    if (count == 2 && ops[1].atom != DW_OP_plus_uconst)
-        return std::nullopt;
-    std::optional<AddressRef> address;
-    if (ops[0].atom == DW_OP_addr)
-        address = file.address_in_info(block.data + 1);
-    else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
-        address = file.address_in_pool(ops[0].number, attr);
-    if (address && count == 2) {
-        address->addend += static_cast<int64_t>(ops[1].number);
-        address->offset += ops[1].number;
-    }
-    return address;
-}
-
 /// Linked file: the section that holds the address.
 uint32_t section_of(const DwarfFile &file, uint64_t address)
 {
-    const auto &sections = file.sections();
+    const auto &sections = file.image().sections;
     for (uint32_t i = 1; i < sections.size(); ++i) {
-        const auto &s = sections[i];
+        const Elf64_Shdr &s = sections[i].head;
         // .tbss takes no room in memory: its range lies over that of the next section.
-        if ((s.type == SHT_PROGBITS || s.type == SHT_NOBITS) && !(s.flags & SHF_TLS) &&
-            (s.flags & SHF_ALLOC) && address >= s.address && address - s.address < s.size)
+        if ((s.sh_type == SHT_PROGBITS || s.sh_type == SHT_NOBITS) && !(s.sh_flags & SHF_TLS) &&
+            (s.sh_flags & SHF_ALLOC) && address >= s.sh_addr && address - s.sh_addr < s.sh_size)
             return i;
     }
     return 0;
@@ -82,7 +58,7 @@ uint32_t section_of(const DwarfFile &file, uint64_t address)
 
 } // namespace
 
-Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, DieTree &tree,
+Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
                                                          const UnitTypes &types,
                                                          FeatureSet features, Skips &skips)
 {
@@ -100,26 +76,24 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
         DieIndex declared = tree.find(d.specification);
         if (d.is(Die::declaration) && !declared)
             continue;
-        std::optional<AddressRef> address = fixed_address(file, tree.attrs[d.attr - 1]);
-        if (!address)
+        if (!d.address)
             continue;
 
         VariableCandidate v;
-        v.address = *address;
-        uint32_t section = address->is_final
-                               ? section_of(file, static_cast<uint64_t>(address->addend))
-                               : address->section;
+        v.address = tree.addresses[d.address - 1];
+        const AddressRef &address = v.address;
+        uint32_t section = address.is_final ? section_of(file, address.offset) : address.section;
         if (section) {
-            const auto &s = file.sections()[section];
-            if (s.type != SHT_PROGBITS && s.type != SHT_NOBITS)
+            const ElfSection &s = file.image().sections[section];
+            if (s.head.sh_type != SHT_PROGBITS && s.head.sh_type != SHT_NOBITS)
                 continue;
             v.section = s.name;
-        } else if (!address->common) {
+        } else if (!address.common) {
             ++skips["variable-without-section"];
             continue;
         }
         bool in_percpu =
-            address->is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
+            address.is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
         if (!all && !in_percpu)
             continue;
 

@@ -24,7 +24,7 @@ struct VariableCandidate {
 
 /// In the order in which their DIEs end. Error: a variable that cannot be expressed, unless the
 /// feature encode_force says to leave it out.
-Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, DieTree &tree,
+Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
                                                          const UnitTypes &types,
                                                          FeatureSet features, Skips &skips);
 
