@@ -110,33 +110,28 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
         return fail(image_.place(rel_index), "compact relocations are not supported");
     bool rela = rel.head.sh_type == SHT_RELA;
     RelocTable table(rel.data, image_.is64, rela, image_.order);
+    // Offsets are those of the table as sorted; the place is good enough to find it.
+    auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
     // From here on every entry is known to fit; values are computed when they are read.
     for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
-        uint32_t type =
-            image_.is64 ? static_cast<uint32_t>(r.info) : static_cast<uint32_t>(r.info & 0xff);
-        if (type == arch_->reloc_none)
-            continue;
+        uint32_t type = reloc_type(r);
         const AbsoluteReloc *known = nullptr;
         for (const AbsoluteReloc &candidate : arch_->debug_relocs)
             if (candidate.type == type) {
                 known = &candidate;
                 break;
             }
-        // Offsets are those of the table as sorted; the place is good enough to find it.
-        Where here = image_.place(rel_index);
-        if (!known)
-            return fail(here.at(i * rel.head.sh_entsize),
+        if (!known && type != arch_->reloc_none)
+            return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
                              arch_->name));
-        if (r.offset > mine->data.size() || mine->data.size() - r.offset < known->size)
-            return fail(here.at(i * rel.head.sh_entsize),
-                        strf("relocation is for offset 0x%llx, beyond the section's end",
-                             static_cast<unsigned long long>(r.offset)));
+        if (known && (r.offset > mine->data.size() || mine->data.size() - r.offset < known->size))
+            return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
+                                      static_cast<unsigned long long>(r.offset)));
         if (image_.reloc_symbol(r.info) >= symbol_count_)
-            return fail(here.at(i * rel.head.sh_entsize),
-                        strf("relocation names symbol %u, but there are %u",
-                             image_.reloc_symbol(r.info), symbol_count_));
+            return fail(here(i), strf("relocation names symbol %u, but there are %u",
+                                      image_.reloc_symbol(r.info), symbol_count_));
     }
     mine->relocs = std::move(table);
     mine->rela = rela;
@@ -224,6 +219,8 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     if (i == section.relocs.size() || section.relocs.offset(i) != offset)
         return std::nullopt;
     RelocEntry r = section.relocs[i];
+    if (reloc_type(r) == arch_->reloc_none)
+        return std::nullopt;
     ref.symbol = image_.reloc_symbol(r.info);
     Symbol sym = symbol(ref.symbol);
     ref.addend = section.rela ? r.addend : static_cast<int64_t>(raw);

@@ -47,6 +47,8 @@ public:
     uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
     {
         RelocEntry r = section.relocs[reloc];
+        if (reloc_type(r) == arch_->reloc_none)
+            return raw;
         return symbol(image_.reloc_symbol(r.info)).value +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
@@ -75,6 +77,10 @@ private:
         uint32_t section;
         bool common;
     };
+    uint32_t reloc_type(const RelocEntry &r) const
+    {
+        return static_cast<uint32_t>(image_.is64 ? r.info : r.info & 0xff);
+    }
     Symbol symbol(uint32_t index) const;
     Result<void> check_symbols() const;
     DebugSection *wanted(std::string_view name);
