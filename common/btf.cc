@@ -67,6 +67,18 @@ Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
     return end_of(*header);
 }
 
+Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
+                 std::string_view strings)
+{
+    Btf btf;
+    btf.words_ = words.data();
+    btf.word_count_ = words.size();
+    btf.starts_ = std::move(starts);
+    btf.strings_ = strings.data();
+    btf.str_size_ = static_cast<uint32_t>(strings.size());
+    return btf;
+}
+
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
 {
     auto header = read_header(bytes, where);

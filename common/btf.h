@@ -28,6 +28,11 @@ public:
     /// outlive the Btf.
     static Result<Btf> parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base = nullptr);
 
+    /// The same over words and strings that were checked already or made by us (a BtfBuilder's).
+    /// They must outlive the Btf and not move. `starts`: word index of each type.
+    static Btf trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
+                       std::string_view strings);
+
     /// Id of the first type of this blob itself (1, or behind the base's last).
     TypeId first_id() const { return TypeId{first_}; }
     /// One past the last id.

@@ -6,7 +6,7 @@
 namespace btflink
 {
 
-StringTable::StringTable(uint32_t first) : slots_(1024), first_(first)
+StringTable::StringTable(uint32_t first) : slots_(8192), first_(first)
 {
     if (first == 0)
         add("");
@@ -35,6 +35,18 @@ StrOff StringTable::add(std::string_view text)
     }
 }
 
+StrOff StringTable::add_placed(const char *text)
+{
+    if (placed_.empty())
+        placed_.resize(4096);
+    // Strings of a section lie at any byte; the factor spreads them (Fibonacci hashing).
+    auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
+    Placed &slot = placed_[hash >> 52];
+    if (slot.text != text)
+        slot = {text, add(text)};
+    return slot.offset;
+}
+
 void StringTable::grow()
 {
     std::vector<uint32_t> old(slots_.size() * 2);
@@ -59,7 +71,7 @@ TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
     return id;
 }
 
-void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
+void BtfBuilder::add_element(const uint32_t *words, size_t count)
 {
     CHECK(!starts_.empty());
     uint32_t &info = words_[starts_.back() + 1];
@@ -68,7 +80,7 @@ void BtfBuilder::add_element(std::initializer_list<uint32_t> words)
         return;
     }
     ++info;
-    words_.insert(words_.end(), words);
+    words_.insert(words_.end(), words, words + count);
 }
 
 TypeId BtfBuilder::add_int(std::string_view name, uint32_t size, uint32_t encoding)
@@ -105,9 +117,10 @@ TypeId BtfBuilder::add_composite(uint32_t kind, std::string_view name, uint32_t 
     return begin(kind, str(name), size, kflag);
 }
 
-void BtfBuilder::add_member(std::string_view name, TypeId type, uint32_t offset)
+void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
 {
-    add_element({raw(str(name)), raw(type), offset});
+    const uint32_t words[] = {raw(name), raw(type), offset};
+    add_element(words, 3);
 }
 
 TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
@@ -115,14 +128,13 @@ TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size,
     return begin(kind, str(name), size, is_signed);
 }
 
-void BtfBuilder::add_enumerator(std::string_view name, uint64_t value)
+void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 {
-    auto low = static_cast<uint32_t>(value);
     uint32_t info = words_[starts_.back() + 1];
-    if (((info >> 24) & 0x1f) == BTF_KIND_ENUM64)
-        add_element({raw(str(name)), low, static_cast<uint32_t>(value >> 32)});
-    else
-        add_element({raw(str(name)), low});
+    bool wide = ((info >> 24) & 0x1f) == BTF_KIND_ENUM64;
+    const uint32_t words[] = {raw(name), static_cast<uint32_t>(value),
+                              static_cast<uint32_t>(value >> 32)};
+    add_element(words, wide ? 3 : 2);
 }
 
 TypeId BtfBuilder::add_func_proto(TypeId result)
@@ -132,7 +144,8 @@ TypeId BtfBuilder::add_func_proto(TypeId result)
 
 void BtfBuilder::add_param(std::string_view name, TypeId type)
 {
-    add_element({raw(str(name)), raw(type)});
+    const uint32_t words[] = {raw(str(name)), raw(type)};
+    add_element(words, 2);
 }
 
 TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
@@ -156,7 +169,8 @@ TypeId BtfBuilder::add_datasec(std::string_view name, uint32_t size)
 
 void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
 {
-    add_element({raw(var), offset, size});
+    const uint32_t words[] = {raw(var), offset, size};
+    add_element(words, 3);
 }
 
 TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)

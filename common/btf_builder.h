@@ -22,12 +22,20 @@ public:
     explicit StringTable(uint32_t first = 0);
     /// Offset of `text`, added if new. Text behind a NUL byte is not taken.
     StrOff add(std::string_view text);
+    /// The same for text that stays where it is as long as the table lives: its place is
+    /// remembered, and asking for it again does not look at it.
+    StrOff add_placed(const char *text);
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
 
 private:
+    struct Placed {
+        const char *text = nullptr;
+        StrOff offset{};
+    };
     void grow();
 
+    std::vector<Placed> placed_; // by hash of the pointer; a slot holds the last that came
     std::string blob_;
     std::vector<uint32_t> slots_; // offset + 1 into blob_, 0: free; open addressing
     size_t used_ = 0;
@@ -44,6 +52,8 @@ public:
     }
 
     StrOff str(std::string_view text) { return strings_.add(text); }
+    /// See StringTable::add_placed(). nullptr is "".
+    StrOff placed_str(const char *text) { return text ? strings_.add_placed(text) : StrOff{0}; }
     std::string_view str(StrOff off) const { return strings_.at(off); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
@@ -58,10 +68,15 @@ public:
     /// kind: STRUCT or UNION. Members follow by add_member().
     TypeId add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag);
     /// `offset`: bit offset, with the bitfield size in the top 8 bits if the type has kflag.
-    void add_member(std::string_view name, TypeId type, uint32_t offset);
+    void add_member(StrOff name, TypeId type, uint32_t offset);
+    void add_member(std::string_view name, TypeId type, uint32_t offset)
+    {
+        add_member(str(name), type, offset);
+    }
     /// kind: ENUM or ENUM64. Values follow by add_enumerator().
     TypeId add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed);
-    void add_enumerator(std::string_view name, uint64_t value);
+    void add_enumerator(StrOff name, uint64_t value);
+    void add_enumerator(std::string_view name, uint64_t value) { add_enumerator(str(name), value); }
     TypeId add_func_proto(TypeId result);
     void add_param(std::string_view name, TypeId type);
     TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage);
@@ -83,6 +98,8 @@ public:
     size_t words() const { return words_.size(); }
     size_t string_bytes() const { return strings_.blob().size(); }
 
+    /// What was added so far as BTF to be read; void as soon as more is added.
+    Btf view() const { return Btf::trusted(words_, starts_, strings_.blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder can be used on.
     /// Precondition: less than 4 GB; vlen is checked on adding (too_large()).
     std::vector<std::byte> serialize(ByteOrder order) const;
@@ -91,7 +108,7 @@ public:
 
 private:
     TypeId begin(uint32_t kind, StrOff name, uint32_t third, bool kflag = false);
-    void add_element(std::initializer_list<uint32_t> words);
+    void add_element(const uint32_t *words, size_t count);
 
     std::vector<uint32_t> words_;
     std::vector<uint32_t> starts_;

@@ -17,6 +17,8 @@
 // for chains may be as deep as there are types.
 #include "common/type_hash.h"
 
+#include <algorithm>
+#include <cstring>
 #include <xxhash.h>
 
 namespace btflink
@@ -49,18 +51,21 @@ public:
     }
     Hash128 finish()
     {
-        XXH128_hash_t h = XXH3_128bits(buffer_.data(), buffer_.size());
-        buffer_.clear();
+        XXH128_hash_t h = XXH3_128bits(buffer_.data(), used_);
+        used_ = 0;
         return {h.low64, h.high64};
     }
 
 private:
     void append(const void *p, size_t n)
     {
-        auto *bytes = static_cast<const char *>(p);
-        buffer_.insert(buffer_.end(), bytes, bytes + n);
+        if (n > buffer_.size() - used_)
+            buffer_.resize((used_ + n) * 2);
+        std::memcpy(buffer_.data() + used_, p, n);
+        used_ += n;
     }
-    std::vector<char> buffer_;
+    std::vector<char> buffer_ = std::vector<char>(4096); // only grows
+    size_t used_ = 0;
 };
 
 /// 'S' or 'U' if a reference to the type is its stub (named struct, union, or forward), else 0.
@@ -111,13 +116,17 @@ class StubHasher
 {
 public:
     explicit StubHasher(const Btf &btf)
-        : btf_(btf), hashes_(raw(btf.end_id())), state_(raw(btf.end_id()))
+        : btf_(btf), hashes_(raw(btf.end_id())), stubs_(raw(btf.end_id())),
+          state_(raw(btf.end_id()))
     {
     }
 
-    std::vector<Hash128> run()
+    std::vector<Hash128> run(std::span<const Hash128> known = {})
     {
-        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
+        auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
+        std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
+        std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
+        for (TypeId id = first; id != btf_.end_id(); id = TypeId{raw(id) + 1})
             post_order(
                 id, state_, stack_,
                 [&](TypeId t, auto need) {
@@ -136,9 +145,13 @@ private:
         if (id == void_id)
             return {};
         if (char c = stub_class(btf_, id)) {
-            stub_.word(static_cast<uint32_t>(c));
-            stub_.text(btf_.name(id));
-            return stub_.finish();
+            Hash128 &stub = stubs_[raw(id)];
+            if (stub == Hash128{}) {
+                stub_.word(static_cast<uint32_t>(c));
+                stub_.text(btf_.name(id));
+                stub = stub_.finish();
+            }
+            return stub;
         }
         if (state_[raw(id)] != done) { // a cycle that passes no name
             stub_.word('C');
@@ -185,6 +198,7 @@ private:
 
     const Btf &btf_;
     std::vector<Hash128> hashes_;
+    std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
     std::vector<uint8_t> state_;
     std::vector<TypeId> stack_;
     Digest digest_, stub_;
@@ -195,6 +209,11 @@ private:
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {
     return StubHasher(btf).run();
+}
+
+void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
+{
+    known = StubHasher(btf).run(known);
 }
 
 LooseHasher::LooseHasher(const Btf &btf)

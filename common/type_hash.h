@@ -19,6 +19,8 @@ struct Hash128 {
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.
 std::vector<Hash128> stub_hashes(const Btf &btf);
+/// The same when those of the first types are known already: `known` is completed in place.
+void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
 /// Computes loose prototype hashes, remembering what it saw.
 /// Prototypes with equal loose hashes agree by the rules that decide whether a function's many

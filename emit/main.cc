@@ -6,7 +6,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
+#include <malloc.h>
 
 using namespace btflink;
 using namespace btflink::emit;
@@ -72,6 +74,15 @@ void print_outcome(const std::string &path, const EmitReport &r)
 
 int main(int argc, char **argv)
 {
+    // One process per object: start-up counts. Memory that is freed is used again, never given
+    // back: each page costs the kernel more than it costs us to fill.
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
+    if (argc == 2 && std::string_view(argv[1]) == "--version") {
+        std::puts("btf-emit " BTFLINK_VERSION);
+        return 0;
+    }
     CLI::App app{"Encode the DWARF of object files as BTF and put it into them.", "btf-emit"};
     app.set_version_flag("--version", "btf-emit " BTFLINK_VERSION);
     std::vector<std::string> files, features, languages;

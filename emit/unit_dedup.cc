@@ -14,7 +14,6 @@
 // rounds are at most as many as the longest chain of references to a difference, and only objects
 // with such names pay.
 #include "emit/unit_dedup.h"
-#include "common/type_hash.h"
 
 #include <algorithm>
 #include <string>
@@ -36,11 +35,13 @@ using Classes = std::vector<uint32_t>; // class of each id; 0 is void
 class Deduplicator
 {
 public:
-    explicit Deduplicator(const Btf &types) : types_(types), end_(raw(types.end_id())) {}
+    Deduplicator(const Btf &types, const std::vector<Hash128> &hashes)
+        : types_(types), hashes_(hashes), end_(raw(types.end_id()))
+    {
+    }
 
     UnitDedup run()
     {
-        hashes_ = stub_hashes(types_);
         Classes classes(end_);
         std::unordered_map<Hash128, uint32_t, HashOf> seen;
         seen.reserve(end_);
@@ -63,13 +64,14 @@ public:
             if (owner == void_id)
                 owner = TypeId{id};
             out.representative[id] = owner;
+            out.any |= owner != TypeId{id};
         }
         return out;
     }
 
 private:
     /// True if stub hashes alone do not decide. Lists names with several definitions.
-    bool has_conflicts(std::vector<std::string_view> &ambiguous) const
+    bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {
             const Hash128 *definition = nullptr;
@@ -92,7 +94,7 @@ private:
                 name.definition = &hashes_[id - 1];
             } else if (*name.definition != hashes_[id - 1] && !name.several) {
                 name.several = true;
-                ambiguous.push_back(text);
+                ambiguous.emplace_back(text);
             }
             conflicts |= name.several || (name.forward && name.definition);
         }
@@ -120,15 +122,15 @@ private:
     }
 
     const Btf &types_;
+    const std::vector<Hash128> &hashes_;
     uint32_t end_;
-    std::vector<Hash128> hashes_;
 };
 
 } // namespace
 
-UnitDedup find_duplicates(const Btf &types)
+UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes)
 {
-    return Deduplicator(types).run();
+    return Deduplicator(types, hashes).run();
 }
 
 } // namespace btflink::emit

@@ -2,9 +2,9 @@
 // Pass: which types of one object are the same.
 #pragma once
 
-#include "common/btf.h"
+#include "common/type_hash.h"
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 namespace btflink::emit
@@ -14,9 +14,11 @@ struct UnitDedup {
     /// By old id: the lowest id of an equal type (its own if there is none before).
     std::vector<TypeId> representative;
     /// Struct and union names with several different definitions here.
-    std::vector<std::string_view> ambiguous;
+    std::vector<std::string> ambiguous;
+    bool any = false; // there are duplicates
 };
 
-UnitDedup find_duplicates(const Btf &types);
+/// `hashes`: stub hashes of `types`, in id order.
+UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes);
 
 } // namespace btflink::emit

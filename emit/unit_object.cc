@@ -17,31 +17,28 @@ namespace btflink::emit
 namespace
 {
 
-std::vector<std::byte> to_bytes(const BtfBuilder &btf)
-{
-    return btf.serialize(host_order);
-}
-
 /// Lays out the final blob and its trailer from the passes' results.
 class Assembler
 {
 public:
-    Assembler(const DwarfFile &file, const UnitOptions &options, const Btf &draft,
-              const UnitDedup &dedup)
-        : file_(file), options_(options), draft_(draft)
+    /// `hashes`: stub hashes of `types`.
+    Assembler(const DwarfFile &file, const UnitOptions &options, BtfBuilder types,
+              const UnitDedup &dedup, std::vector<Hash128> hashes)
+        : file_(file), types_before_(raw(types.next_id()) - 1)
     {
-        map_.assign(raw(draft.end_id()), void_id);
+        map_.assign(types_before_ + 1, void_id);
         uint32_t next = 1;
         for (uint32_t id = 1; id < map_.size(); ++id) {
             TypeId first = dedup.representative[id];
             map_[id] = first == TypeId{id} ? TypeId{next++} : map_[raw(first)];
         }
-        std::vector<uint32_t> words;
-        for (uint32_t id = 1; id < map_.size(); ++id)
-            if (dedup.representative[id] == TypeId{id})
-                copy(TypeId{id}, words);
+        if (dedup.any)
+            copy_distinct(types, dedup, hashes);
+        else
+            btf_ = std::move(types);
+        trailer_.hashes = std::move(hashes);
         trailer_.plain_end = btf_.next_id();
-        for (std::string_view name : dedup.ambiguous)
+        for (const std::string &name : dedup.ambiguous)
             trailer_.ambiguous.push_back(btf_.str(name));
         trailer_.features = options.features;
         if (options.address_pool && file.relocatable())
@@ -109,12 +106,10 @@ public:
         out.skips = std::move(skips);
         if (btf_.next_id() == TypeId{1} && trailer_.functions.empty())
             return out;
-        std::vector<std::byte> host = to_bytes(btf_);
-        auto parsed = Btf::parse(host, file_.where().in(".BTF"));
-        if (!parsed)
-            return tl::unexpected(parsed.error());
-        trailer_.hashes = stub_hashes(*parsed);
-        loose_hashes(*parsed);
+        // From here on the blob is complete.
+        Btf view = btf_.view();
+        complete_stub_hashes(view, trailer_.hashes);
+        loose_hashes(view);
         trailer_.pool_entries = static_cast<uint32_t>(pool_.size());
         if (trailer_.flags & trailer_final_addresses)
             for (const AddressRef &address : pool_)
@@ -134,7 +129,7 @@ public:
                 out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch().address_size),
                                            pool_[i].symbol, pool_[i].addend});
         }
-        out.types_before = raw(draft_.end_id()) - 1;
+        out.types_before = types_before_;
         out.types = raw(btf_.next_id()) - 1;
         out.functions = static_cast<uint32_t>(trailer_.functions.size());
         for (const LinkFunction &f : trailer_.functions)
@@ -144,15 +139,26 @@ public:
     }
 
 private:
-    void copy(TypeId id, std::vector<uint32_t> &words)
+    /// Copy one type of each class, in order, with its ids and strings made ours.
+    void copy_distinct(const BtfBuilder &types, const UnitDedup &dedup,
+                       std::vector<Hash128> &hashes)
     {
-        const btf_type &t = draft_.type(id);
-        auto *first = reinterpret_cast<const uint32_t *>(&t);
-        words.assign(first, first + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
-        auto &mine = *reinterpret_cast<btf_type *>(words.data());
-        btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = raw(map_[ref]); });
-        btf::for_each_str_off(mine, [&](uint32_t &off) { off = raw(btf_.str(draft_.str(off))); });
-        btf_.add_words(words);
+        Btf view = types.view();
+        std::vector<uint32_t> words;
+        for (uint32_t id = 1; id < map_.size(); ++id) {
+            if (dedup.representative[id] != TypeId{id})
+                continue;
+            const btf_type &t = view.type(TypeId{id});
+            auto *first = reinterpret_cast<const uint32_t *>(&t);
+            words.assign(first,
+                         first + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+            auto &mine = *reinterpret_cast<btf_type *>(words.data());
+            btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = raw(map_[ref]); });
+            btf::for_each_str_off(mine, [&](uint32_t &off) { off = raw(btf_.str(view.str(off))); });
+            hashes[raw(map_[id]) - 1] = hashes[id - 1];
+            btf_.add_words(words);
+        }
+        hashes.resize(raw(btf_.next_id()) - 1);
     }
 
     uint32_t pool_index(const AddressRef &address)
@@ -278,9 +284,8 @@ private:
     };
 
     const DwarfFile &file_;
-    const UnitOptions &options_;
-    const Btf &draft_;
-    std::vector<TypeId> map_; // draft id -> final id
+    uint32_t types_before_;
+    std::vector<TypeId> map_; // id in the unit's types -> id in the blob
     BtfBuilder btf_;
     LinkTrailer trailer_;
     std::map<std::string_view, std::vector<Entry>> sections_;
@@ -311,14 +316,15 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
         return tl::unexpected(variables.error());
     auto functions = collect_functions(file, *tree, *types, options.features);
 
-    // From here on ids of the draft are only looked up, never changed.
-    std::vector<std::byte> draft_bytes = to_bytes(types->btf);
-    auto draft = Btf::parse(draft_bytes, where.in(".BTF"));
-    if (!draft)
-        return tl::unexpected(draft.error());
-    UnitDedup dedup = find_duplicates(*draft);
-
-    Assembler assembler(file, options, *draft, dedup);
+    // From here on ids of the unit's types are only looked up, never changed.
+    std::vector<Hash128> hashes;
+    UnitDedup dedup;
+    {
+        Btf view = types->btf.view();
+        hashes = stub_hashes(view);
+        dedup = find_duplicates(view, hashes);
+    }
+    Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
     assembler.source(tree->source);
     assembler.variables(*variables);
     assembler.functions(functions);

@@ -244,7 +244,7 @@ private:
                 wrong = "has a member beyond 512 MB, which BTF cannot express";
             else if (!m.bit_size && offset % 8)
                 wrong = "has a member that is no bitfield and begins inside a byte";
-            out_.btf.add_member(m.name ? m.name : "", ref(m),
+            out_.btf.add_member(out_.btf.placed_str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
         });
@@ -282,7 +282,7 @@ private:
             else if (!fits && size < 8)
                 wrong = "a value that does not fit";
             else
-                out_.btf.add_enumerator(e.name, e.value);
+                out_.btf.add_enumerator(out_.btf.placed_str(e.name), e.value);
         });
         if (wrong)
             return fail(at, strf("enum '%s' has %s", name, wrong));
