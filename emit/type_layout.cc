@@ -99,6 +99,16 @@ uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
 {
     if (!i || depth > max_nesting)
         return 1;
+    auto [known, is_new] = alignments_.try_emplace(i, 1); // 1 while it is being found
+    if (!is_new)
+        return known->second;
+    uint64_t result = find_alignment(i, depth);
+    alignments_[i] = result;
+    return result;
+}
+
+uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
+{
     const Die &d = tree_.at(i);
     uint64_t result = 1;
     switch (d.tag) {

@@ -5,6 +5,8 @@
 
 #include "emit/die_tree.h"
 
+#include <unordered_map>
+
 namespace btflink::emit
 {
 
@@ -32,8 +34,11 @@ public:
 
 private:
     uint64_t alignment(DieIndex i, unsigned depth) const;
+    uint64_t find_alignment(DieIndex i, unsigned depth) const;
 
     const DieTree &tree_;
+    // Known alignments, so that types that contain each other in circles cost no more than others.
+    mutable std::unordered_map<DieIndex, uint64_t> alignments_;
 };
 
 } // namespace btflink::emit
