@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reading input files without reading what the merge never looks at: of a kernel's vmlinux.o,
+// 1.5 GB, that is two thirds.
+#pragma once
+
+#include "common/bytes.h"
+#include "common/result.h"
+
+#include <memory>
+#include <string>
+
+namespace btflink::merge
+{
+
+/// Keeps the bytes alive.
+struct FileParts {
+    Bytes bytes;
+    std::shared_ptr<const void> owner;
+};
+
+/// The file as if read whole; but of an ELF file only headers, `.BTF`, `.debug_addr`, `.BTF_ids`,
+/// their relocations, and the symbol table are there. All else are zeros.
+Result<FileParts> read_parts(const std::string &path);
+
+} // namespace btflink::merge

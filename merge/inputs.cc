@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/inputs.h"
+
+#include "common/file_io.h"
+#include "common/link_trailer.h"
+#include "merge/file_parts.h"
+#include "merge/parallel.h"
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr int max_nesting = 16; // of response files and of archives in archives
+
+bool is_btf(Bytes bytes)
+{
+    if (bytes.size() < 2)
+        return false;
+    auto magic = load<uint16_t>(bytes.data(), ByteOrder::little);
+    return magic == BTF_MAGIC || byte_swap(magic) == BTF_MAGIC;
+}
+
+Result<std::vector<std::string>> split_words(std::string_view text, const Where &where)
+{
+    std::vector<std::string> words;
+    std::string word;
+    bool in_word = false;
+    char quote = 0;
+    for (size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+            word += text[++i];
+            in_word = true;
+        } else if (quote) {
+            if (c == quote)
+                quote = 0;
+            else
+                word += c;
+        } else if (c == '\'' || c == '"') {
+            quote = c;
+            in_word = true;
+        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+            if (in_word)
+                words.push_back(std::move(word));
+            word.clear();
+            in_word = false;
+        } else {
+            word += c;
+            in_word = true;
+        }
+    }
+    if (quote)
+        return fail(where.at(text.size()), strf("missing closing %c", quote));
+    if (in_word)
+        words.push_back(std::move(word));
+    return words;
+}
+
+Result<void> unfold_names(const std::vector<std::string> &names, int depth,
+                          std::vector<std::string> &out)
+{
+    for (const std::string &name : names) {
+        if (name.size() < 2 || name[0] != '@') {
+            out.push_back(name);
+            continue;
+        }
+        Where where{name.substr(1)};
+        if (depth >= max_nesting)
+            return fail(where, "response files are nested too deeply");
+        auto bytes = read_file(where.file);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        auto words =
+            split_words({reinterpret_cast<const char *>(bytes->data()), bytes->size()}, where);
+        if (!words)
+            return tl::unexpected(words.error());
+        RETURN_IF_ERROR(unfold_names(*words, depth + 1, out));
+    }
+    return {};
+}
+
+/// `bytes` as one input, if they are one of the formats.
+Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes bytes,
+                                      const Where &where)
+{
+    Input input{where, std::move(storage), bytes, std::nullopt};
+    if (is_elf(bytes)) {
+        auto elf = ElfFile::parse(bytes, where);
+        if (!elf)
+            return tl::unexpected(elf.error());
+        input.elf = std::move(*elf);
+        return std::optional(std::move(input));
+    }
+    if (is_btf(bytes))
+        return std::optional(std::move(input));
+    return std::optional<Input>();
+}
+
+Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes bytes,
+                            const Where &where, int depth, Inputs &out);
+
+Result<void> unfold_file(const std::shared_ptr<const void> &storage, Bytes bytes,
+                         const Where &where, int depth, Inputs &out)
+{
+    if (is_archive(bytes))
+        return unfold_archive(storage, bytes, where, depth, out);
+    auto input = as_input(storage, bytes, where);
+    if (!input)
+        return tl::unexpected(input.error());
+    if (*input)
+        out.list.push_back(std::move(**input));
+    else if (depth > 0)
+        out.ignored.push_back(where.str());
+    else
+        return fail(where.at(0),
+                    bytes.empty() ? "file is empty" : "neither ELF nor an archive nor BTF");
+    return {};
+}
+
+Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes bytes,
+                            const Where &where, int depth, Inputs &out)
+{
+    if (depth >= max_nesting)
+        return fail(where, "archives are nested too deeply");
+    auto members = archive_members(bytes, where);
+    if (!members)
+        return tl::unexpected(members.error());
+    for (const ArchiveMember &member : *members) {
+        Where inner{where.file + "(" + member.name + ")"};
+        if (member.path.empty()) {
+            RETURN_IF_ERROR(unfold_file(storage, member.bytes, inner, depth + 1, out));
+            continue;
+        }
+        auto file = read_parts(member.path);
+        if (!file)
+            return tl::unexpected(file.error());
+        RETURN_IF_ERROR(unfold_file(file->owner, file->bytes, Where{member.path}, depth + 1, out));
+    }
+    return {};
+}
+
+} // namespace
+
+Result<Input> open_input(const std::string &path)
+{
+    auto file = read_parts(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto input = as_input(file->owner, file->bytes, Where{path});
+    if (!input)
+        return tl::unexpected(input.error());
+    if (!*input)
+        return fail(Where{path, "", 0}, "neither ELF nor BTF");
+    return std::move(**input);
+}
+
+Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads)
+{
+    std::vector<std::string> paths;
+    RETURN_IF_ERROR(unfold_names(names, 0, paths));
+    std::vector<Inputs> parts(paths.size());
+    RETURN_IF_ERROR(parallel_try(paths.size(), threads, [&](size_t i) -> Result<void> {
+        auto file = read_parts(paths[i]);
+        if (!file)
+            return tl::unexpected(file.error());
+        return unfold_file(file->owner, file->bytes, Where{paths[i]}, 0, parts[i]);
+    }));
+    Inputs all;
+    for (Inputs &part : parts) {
+        std::move(part.list.begin(), part.list.end(), std::back_inserter(all.list));
+        std::move(part.ignored.begin(), part.ignored.end(), std::back_inserter(all.ignored));
+    }
+    return all;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-merge: the command line, and nothing else.
+#include "merge/merge.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <thread>
+
+namespace
+{
+
+constexpr const char *name = "btf-merge";
+constexpr int exit_bad_input = 1, exit_usage = 2;
+
+int usage_error(const std::string &what)
+{
+    std::fprintf(stderr, "%s: ERROR: %s (see %s --help)\n", name, what.c_str(), name);
+    return exit_usage;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    using namespace btflink;
+    merge::Options options;
+    options.threads = std::max(1u, std::thread::hardware_concurrency());
+    std::string format = "raw", dedup = "libbpf";
+    std::vector<std::string> features;
+    bool stats = false;
+
+    CLI::App app("Merge the BTF of object files into the BTF of their link.", name);
+    app.set_help_flag("--help", "Print this help and exit");
+    app.set_version_flag("--version", std::string(name) + " " BTFLINK_VERSION);
+    app.add_option("INPUT", options.inputs,
+                   "Objects, archives, `ld -r` results, linked files with object BTF, raw BTF, "
+                   "or @file with more names; in link order")
+        ->required();
+    app.add_option("--image", options.image, "Linked file: final addresses, symbols, kfunc sets");
+    app.add_option("--base", options.base, "BTF that the result continues (raw or ELF)");
+    app.add_option("-o,--output", options.output, "Write the result here");
+    app.add_option("--format", format, "Format of the result: raw, or object (ET_REL)")
+        ->check(CLI::IsMember({"raw", "object"}));
+    app.add_option("--update", options.update, "Put the result into this ELF file as .BTF");
+    app.add_option("--dedup", dedup, "Engine: libbpf or hash")
+        ->check(CLI::IsMember({"libbpf", "hash"}));
+    app.add_option("--threads", options.threads, "Threads; does not change the result")
+        ->check(CLI::Range(1u, 1024u));
+    app.add_option("--features", features,
+                   "What to encode, as pahole's --btf_features; may be repeated")
+        ->allow_extra_args(false);
+    app.add_flag("--stats", stats, "Print counts and times to stderr");
+    app.add_flag("-v,--verbose", options.verbose, "Say what was left out and why");
+    app.positionals_at_end(false);
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success &e) {
+        return app.exit(e); // --help, --version
+    } catch (const CLI::ParseError &e) {
+        return usage_error(e.what());
+    }
+    if (dedup == "hash")
+        return usage_error("--dedup=hash: this version has only libbpf");
+    if (options.output.empty() && options.update.empty())
+        return usage_error("nothing to write: give -o or --update");
+    if (format == "object")
+        options.format = merge::OutputFormat::object;
+    if (!features.empty()) {
+        options.features = FeatureSet();
+        for (const std::string &list : features) {
+            auto parsed = parse_features(list);
+            if (!parsed)
+                return usage_error("--features: " + parsed.error().what);
+            options.features.add(*parsed);
+        }
+    }
+
+    merge::Report report;
+    Result<void> done = merge::merge(options, report);
+    for (const std::string &text : report.warnings)
+        std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
+    if (options.verbose)
+        for (const std::string &text : report.notes)
+            std::fprintf(stderr, "%s: %s\n", name, text.c_str());
+    if (stats)
+        std::fputs(report.stats.c_str(), stderr);
+    if (!done) {
+        std::fprintf(stderr, "%s: ERROR: %s\n", name, done.error().str().c_str());
+        return exit_bad_input;
+    }
+    return 0;
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of btf-merge: its passes in order. Each takes earlier results as const and returns
+// its own; nothing is changed afterwards.
+#include "merge/merge.h"
+
+#include "common/btf_check.h"
+#include "common/file_io.h"
+#include "merge/assemble.h"
+#include "merge/dedup_libbpf.h"
+#include "merge/output.h"
+#include "merge/stats.h"
+
+#include <algorithm>
+#include <array>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// BTF that the result continues.
+struct Base {
+    std::optional<Input> input;
+    SectionContents contents;
+    std::shared_ptr<const Btf> btf; // null: none
+};
+
+Result<Base> read_base(const std::string &path)
+{
+    Base base;
+    if (path.empty())
+        return base;
+    auto input = open_input(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    base.input = std::move(*input);
+    base.contents.bytes = base.input->bytes;
+    Where where = base.input->where.at(0);
+    if (base.input->elf) {
+        const auto &sections = base.input->elf->sections();
+        auto found = std::find_if(sections.begin(), sections.end(),
+                                  [](const Section &s) { return s.name == ".BTF"; });
+        if (found == sections.end())
+            return fail(base.input->where, "has no .BTF to build on");
+        auto contents = base.input->elf->contents(static_cast<uint32_t>(found - sections.begin()));
+        if (!contents)
+            return tl::unexpected(contents.error());
+        base.contents = std::move(*contents);
+        where.section = ".BTF";
+    }
+    auto parts = split_contributions(base.contents.bytes, where);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    if (parts->size() != 1 || !parts->front().trailer.empty())
+        return fail(where, "is object BTF, not final BTF to build on");
+    auto btf = Btf::parse(parts->front().blob, where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    base.btf = std::make_shared<const Btf>(std::move(*btf));
+    return base;
+}
+
+/// The image to be used: the one that is given, or the only linked file among the inputs.
+Result<const Input *> choose_image(const std::optional<Input> &given,
+                                   const std::vector<Input> &inputs)
+{
+    if (given) {
+        // A module that is its own image needs none: its relocations say all.
+        bool same = given->elf->is_relocatable() && inputs.size() == 1 &&
+                    std::ranges::equal(given->bytes, inputs[0].bytes);
+        return same ? nullptr : &*given;
+    }
+    const Input *linked = nullptr;
+    for (const Input &input : inputs) {
+        if (!input.elf || input.elf->is_relocatable())
+            continue;
+        if (linked)
+            return fail(input.where, "is a second linked file (the first is " + linked->where.file +
+                                         "); say which is the --image");
+        linked = &input;
+    }
+    return linked;
+}
+
+/// Raw BTF does not say how large a pointer is; where there is a C `long`, it is as large.
+uint8_t guess_address_size(const std::vector<Object> &objects)
+{
+    for (const Object &o : objects)
+        for (TypeId id = o.btf.first_id(); id < o.btf.end_id(); id = TypeId{raw(id) + 1}) {
+            std::string_view name = o.btf.name(id);
+            if (o.btf.kind(id) != BTF_KIND_INT ||
+                (o.btf.type(id).size != 4 && o.btf.type(id).size != 8))
+                continue;
+            for (const char *spelling : {"long int", "long unsigned int", "long", "unsigned long"})
+                if (name == spelling)
+                    return static_cast<uint8_t>(o.btf.type(id).size);
+        }
+    return 8;
+}
+
+/// One target for all: byte order, class and machine. Returns it.
+Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                             const std::optional<Input> &image, const Base &base)
+{
+    const ElfFile *first = image ? &*image->elf : nullptr;
+    for (const Input &input : inputs) {
+        if (!input.elf)
+            continue;
+        const ElfFile &elf = *input.elf;
+        if (!first)
+            first = &elf;
+        if (elf.order() != first->order() || elf.address_size() != first->address_size() ||
+            elf.machine() != first->machine())
+            return fail(elf.where(),
+                        "is for another machine, class or byte order than " + first->where().file);
+    }
+    Where named = first ? first->where() : objects.front().where;
+    ByteOrder order = first ? first->order() : objects.front().btf.order();
+    for (const Object &o : objects)
+        if (o.btf.order() != order)
+            return fail(o.where, "has another byte order than " + named.file);
+    if (base.btf && base.btf->order() != order)
+        return fail(base.input->where, "has another byte order than " + named.file);
+    Target target;
+    target.order = order;
+    if (first) {
+        target.machine = first->machine();
+        target.flags = first->machine_flags();
+        target.address_size = first->address_size();
+    } else {
+        target.address_size = guess_address_size(objects);
+    }
+    return target;
+}
+
+void warn_of_features(const std::vector<Object> &objects, Report &report)
+{
+    const Object *first = nullptr;
+    for (const Object &o : objects) {
+        if (!o.has_trailer)
+            continue;
+        if (!first) {
+            first = &o;
+        } else if (o.trailer.features != first->trailer.features) {
+            report.warnings.push_back(
+                "objects were emitted with different features: " + first->describe() + " with " +
+                feature_names(first->trailer.features) + ", " + o.describe() + " with " +
+                feature_names(o.trailer.features));
+            return;
+        }
+    }
+}
+
+void report_image(const Image &image, const std::vector<Object> &objects, const Located &located,
+                  Report &report, Stats &stats)
+{
+    stats.add("image_function_symbols", image.functions.size());
+    stats.add("image_kfuncs", image.kfuncs.size());
+    stats.add("objects_not_in_image", located.not_linked_count);
+    stats.add("objects_without_pool", located.objects_without_pool);
+    stats.add("addresses_by_symbol", located.by_symbol);
+    bool any_pool = false;
+    for (size_t i = 0; i < objects.size(); ++i) {
+        any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
+        if (located.not_linked[i])
+            report.notes.push_back(objects[i].describe() + ": not in the image, left out");
+    }
+    if (image.kind != ImageKind::combined && any_pool &&
+        located.objects_without_pool == objects.size())
+        report.warnings.push_back(image.name +
+                                  ": has none of the objects' address pools; "
+                                  "addresses are taken from symbols where they can be");
+}
+
+void report_selection(const std::vector<Object> &objects, const Functions &functions,
+                      const Variables &variables, Report &report, Stats &stats)
+{
+    stats.add("function_instances", functions.candidates);
+    stats.add("function_instances_without_symbol", functions.without_symbol);
+    for (size_t i = 0; i < functions.skip_counts.size(); ++i)
+        stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
+                  functions.skip_counts[i]);
+    for (const SkippedFunction &f : functions.skipped)
+        report.notes.push_back("function " + std::string(f.name) +
+                               " left out: " + skip_name(f.reason));
+    uint64_t kept = 0;
+    for (const DataSection &section : variables.sections)
+        kept += section.entries.size();
+    stats.add("variables_kept", kept);
+    for (size_t i = 1; i < variables.skip_counts.size(); ++i)
+        stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
+                  variables.skip_counts[i]);
+    for (const SkippedVariable &v : variables.skipped)
+        if (v.reason != VariableSkip::other_section)
+            report.notes.push_back("variable " + std::string(v.name) + " of " +
+                                   objects[v.object].describe() +
+                                   " left out: " + skip_name(v.reason));
+}
+
+/// The last gate: what we write must be what a kernel takes.
+Result<void> check_result(Bytes blob, const Base &base, const Target &target, Stats &stats)
+{
+    Where where{"merged BTF", "", 0};
+    auto btf = Btf::parse(blob, where, base.btf);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    RETURN_IF_ERROR(check_btf(blob, *btf, where, target.address_size));
+    stats.add("types_out", btf->size());
+    std::array<uint64_t, btf::kind_count> kinds{};
+    for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})
+        ++kinds[btf->kind(id)];
+    for (uint32_t k = 1; k < btf::kind_count; ++k)
+        stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
+    stats.add("bytes_out", blob.size());
+    return {};
+}
+
+/// Both outputs are made before the first is written.
+Result<void> write_result(const Options &options, const std::vector<std::byte> &blob,
+                          const Target &target)
+{
+    std::vector<std::byte> object, updated;
+    if (!options.output.empty() && options.format == OutputFormat::object) {
+        if (target.machine == 0)
+            return fail(Where{options.output},
+                        "raw BTF does not tell the machine of an object file: give an --image");
+        object = btf_object(blob, target);
+    }
+    if (!options.update.empty()) {
+        auto file = read_file(options.update);
+        if (!file)
+            return tl::unexpected(file.error());
+        auto made = with_final_btf(*file, blob, Where{options.update});
+        if (!made)
+            return tl::unexpected(made.error());
+        updated = std::move(*made);
+    }
+    if (!options.output.empty())
+        RETURN_IF_ERROR(
+            write_file(options.output, options.format == OutputFormat::object ? object : blob));
+    if (!options.update.empty())
+        RETURN_IF_ERROR(write_file(options.update, updated));
+    return {};
+}
+
+/// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
+/// objects take as much memory as dedup does.
+struct Gathered {
+    Assembled all;
+    Target target;
+};
+
+Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
+{
+    // Open: response files and archives unfold into one list in link order.
+    auto inputs = open_inputs(options.inputs, options.threads);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    std::optional<Input> given_image;
+    if (!options.image.empty()) {
+        auto opened = open_input(options.image);
+        if (!opened)
+            return tl::unexpected(opened.error());
+        if (!opened->elf)
+            return fail(opened->where, "is given as image, but is not an ELF file");
+        given_image = std::move(*opened);
+    }
+    stats.end_pass("open");
+
+    // Load: every contribution becomes an Object, checked whole. From here on input is trusted.
+    auto loaded = load(inputs->list, false, options.threads);
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    const std::vector<Object> &objects = loaded->objects;
+    for (const std::string &name : inputs->ignored)
+        report.notes.push_back(name + ": neither ELF nor BTF, skipped");
+    for (const std::string &name : loaded->without_btf)
+        report.notes.push_back(name + ": no BTF, skipped");
+    if (objects.empty())
+        return fail(Where{options.inputs.front()}, options.inputs.size() == 1
+                                                       ? "there is no BTF in it"
+                                                       : "there is no BTF in any of the inputs");
+    auto target = check_targets(inputs->list, objects, given_image, base);
+    if (!target)
+        return tl::unexpected(target.error());
+    warn_of_features(objects, report);
+    stats.add("inputs", inputs->list.size());
+    stats.add("inputs_without_btf", loaded->without_btf.size());
+    stats.add("objects", objects.size());
+    stats.end_pass("load");
+
+    // Image: what the link decided, or would decide.
+    auto image_file = choose_image(given_image, inputs->list);
+    if (!image_file)
+        return tl::unexpected(image_file.error());
+    auto image = read_image(*image_file, inputs->list, objects);
+    if (!image)
+        return tl::unexpected(image.error());
+    stats.end_pass("image");
+
+    // Locate: each object's variables and functions get their final addresses.
+    Located located = locate(inputs->list, objects, *image);
+    report_image(*image, objects, located, report, stats);
+    stats.end_pass("locate");
+
+    // Select: which functions and variables the result has. From here on names are settled.
+    Functions functions = select_functions(inputs->list, objects, *image, located, options.features,
+                                           options.function_rules);
+    stats.end_pass("select_functions");
+    Variables variables = select_variables(objects, *image, located, options.features);
+    report_selection(objects, functions, variables, report, stats);
+    stats.end_pass("select_variables");
+
+    // Assemble: one blob, duplicates and all.
+    auto all = assemble(objects, located, functions, variables, base.btf.get(), options.threads);
+    if (!all)
+        return tl::unexpected(all.error());
+    stats.add("types_in", all->types);
+    stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
+    stats.end_pass("assemble");
+    return Gathered{std::move(*all), *target};
+}
+
+Result<void> run(const Options &options, Report &report, Stats &stats)
+{
+    auto base = read_base(options.base);
+    if (!base)
+        return tl::unexpected(base.error());
+    stats.end_pass("base");
+    auto gathered = gather(options, *base, report, stats);
+    if (!gathered)
+        return tl::unexpected(gathered.error());
+    const Target target = gathered->target;
+
+    // Dedup: of equal types the first stays.
+    auto blob = dedup_libbpf(std::move(gathered->all), base->btf, target.order,
+                             Where{options.inputs.front()});
+    if (!blob)
+        return tl::unexpected(blob.error());
+    stats.end_pass("dedup");
+
+    // Check, then write: nothing is written that a kernel would refuse.
+    RETURN_IF_ERROR(check_result(*blob, *base, target, stats));
+    stats.end_pass("check");
+    RETURN_IF_ERROR(write_result(options, *blob, target));
+    stats.end_pass("write");
+    return {};
+}
+
+} // namespace
+
+Result<void> merge(const Options &options, Report &report)
+{
+    Stats stats;
+    Result<void> done = run(options, report, stats);
+    report.stats = stats.text();
+    return done;
+}
+
+} // namespace btflink::merge

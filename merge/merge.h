@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-merge as a function: the BTF of many objects becomes that of their link.
+#pragma once
+
+#include "common/features.h"
+#include "merge/select_functions.h"
+
+#include <string>
+#include <vector>
+
+namespace btflink::merge
+{
+
+enum class OutputFormat : uint8_t { raw, object };
+
+struct Options {
+    std::vector<std::string> inputs; // as on the command line; "@file" is a response file
+    std::string image;               // linked file; empty: none
+    std::string base;                // BTF that the result continues; empty: none
+    std::string output;              // file for the result; empty: none
+    std::string update;              // ELF file that gets the result as .BTF; empty: none
+    OutputFormat format = OutputFormat::raw;
+    FeatureSet features = default_features();
+    FunctionRules function_rules;
+    unsigned threads = 1;
+    bool verbose = false;
+};
+
+struct Report {
+    std::vector<std::string> warnings; // worth saying always
+    std::vector<std::string> notes;    // worth saying under -v
+    std::string stats;                 // "name: value" lines
+};
+
+/// Merge and write. What there is to say comes out in `report`, also if it fails.
+Result<void> merge(const Options &options, Report &report);
+
+} // namespace btflink::merge

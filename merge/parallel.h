@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Independent pieces of work on a few threads. Results go into slots by index, so what comes out
+// never depends on the number of threads.
+#pragma once
+
+#include "common/result.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// Call work(i) for each i below `count`, each exactly once, on up to `threads` threads.
+template <typename Work>
+void parallel_for(size_t count, unsigned threads, Work work)
+{
+    threads = static_cast<unsigned>(std::min<size_t>(threads, count));
+    if (threads <= 1) {
+        for (size_t i = 0; i < count; ++i)
+            work(i);
+        return;
+    }
+    std::atomic<size_t> next{0};
+    auto run = [&] {
+        for (size_t i = next++; i < count; i = next++)
+            work(i);
+    };
+    std::vector<std::thread> others;
+    others.reserve(threads - 1);
+    for (unsigned t = 1; t < threads; ++t)
+        others.emplace_back(run);
+    run();
+    for (std::thread &thread : others)
+        thread.join();
+}
+
+/// The same for work that returns Result<void>. Of several errors the one with the lowest index
+/// is reported, whatever thread was first.
+template <typename Work>
+Result<void> parallel_try(size_t count, unsigned threads, Work work)
+{
+    std::vector<std::optional<Error>> errors(count);
+    parallel_for(count, threads, [&](size_t i) {
+        if (Result<void> done = work(i); !done)
+            errors[i] = std::move(done).error();
+    });
+    for (std::optional<Error> &error : errors)
+        if (error)
+            return tl::unexpected(std::move(*error));
+    return {};
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Time and memory of btf-emit and btf-merge on a kernel, beside pahole's. Not a test.
+
+usage: bench.py --tools=BUILD --kernel=DIR [--pahole=PATH] [--rounds=N]
+
+BUILD: a meson build folder. DIR: the output folder of a kernel with object BTF in its objects, as
+the kernel suite leaves it ($BTFLINK_KERNEL_DIR/build). Each round runs everything once; the table
+has medians. Files are in the page cache, results go to memory (/dev/shm) if there is that.
+"""
+import argparse
+import collections
+import datetime
+import os
+import pathlib
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+Cost = collections.namedtuple('Cost', 'wall cpu memory')
+
+PAHOLE_FLAGS = ['-J', '--lang_exclude=rust',
+                '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
+                'optimized_func,consistent_func,decl_tag_kfuncs']
+PAHOLE_124_FLAGS = ['-J', '--lang_exclude=rust', '--btf_gen_floats']
+
+
+def output(*argv, cwd=None):
+    return subprocess.run(argv, cwd=cwd, check=True, text=True, stdout=subprocess.PIPE).stdout
+
+
+def run(argv, cwd):
+    """One process: its cost. A failing one ends the benchmark."""
+    start = time.monotonic()
+    child = subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    wall = time.monotonic() - start
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode != 0:
+        sys.exit(f'bench: {argv[0]} failed with status {child.returncode}')
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def total(costs):
+    """Processes one after the other."""
+    costs = list(costs)
+    return Cost(sum(c.wall for c in costs), sum(c.cpu for c in costs),
+                max(c.memory for c in costs))
+
+
+def median(costs):
+    return Cost(*(statistics.median(column) for column in zip(*costs)))
+
+
+def pahole_flags(pahole):
+    version = re.match(r'v1\.(\d+)', output(pahole, '--version').strip())
+    return PAHOLE_124_FLAGS if version and int(version[1]) < 26 else PAHOLE_FLAGS
+
+
+def cases(options, objects, scratch):
+    """What is measured: name -> function that does it once."""
+    kernel, threads = options.kernel, len(os.sched_getaffinity(0))
+    emit, merge = options.tools / 'emit/btf-emit', options.tools / 'merge/btf-merge'
+    image = '.tmp_vmlinux1'
+    found = {}
+    found[f'btf-emit, {len(objects)} objects, one process each, one after the other'] = lambda: \
+        total(run([emit, '--address-pool', '-o', scratch / 'out.o', path], kernel)
+              for path in objects)
+    for count in sorted({1, threads}):
+        found[f'btf-merge vmlinux.o, {count} thread' + 's' * (count > 1)] = lambda count=count: \
+            run([merge, 'vmlinux.o', f'--image={image}', f'--threads={count}',
+                 '-o', scratch / 'out.btf'], kernel)
+    if options.pahole:
+        flags = pahole_flags(options.pahole)
+        for count in sorted({1, threads}):
+            found[f'pahole -J -j{count} over the image'] = lambda count=count: \
+                run([options.pahole, *flags, f'-j{count}',
+                     f'--btf_encode_detached={scratch}/pahole.btf', image], kernel)
+    return found
+
+
+def processor():
+    for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines():
+        if line.startswith('model name'):
+            return line.split(':')[1].strip()
+    return platform.machine()
+
+
+def describe(options, objects):
+    kernel = output('make', '-s', 'kernelrelease', cwd=options.kernel).strip()
+    config = (options.kernel / '.config').read_text()
+    compiler = re.search(r'CONFIG_CC_VERSION_TEXT="(.*)"', config)[1]
+    tools = [output(options.tools / 'emit/btf-emit', '--version').strip()]
+    if options.pahole:
+        tools.append('pahole ' + output(options.pahole, '--version').strip())
+    return (f'{datetime.date.today()}; {processor()}, {len(os.sched_getaffinity(0))} processors, '
+            f'Linux {platform.release()}; measured on Linux {kernel}, {len(objects)} objects, '
+            f'{compiler}; {", ".join(tools)}; medians of {options.rounds}.')
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('--tools', required=True, type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument('--kernel', required=True, type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument('--pahole')
+    parser.add_argument('--rounds', type=int, default=5)
+    options = parser.parse_args()
+    if options.pahole:
+        options.pahole = shutil.which(options.pahole) or sys.exit('bench: no such pahole')
+    for name in ('vmlinux.a', 'vmlinux.o', '.tmp_vmlinux1'):
+        if not (options.kernel / name).exists():
+            sys.exit(f'bench: {options.kernel}/{name} not found; the kernel suite makes it')
+    objects = output('ar', 't', 'vmlinux.a', cwd=options.kernel).split()
+    memory = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+    results = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory(dir=memory) as scratch:
+        measured = cases(options, objects, pathlib.Path(scratch))
+        for number in range(options.rounds + 1):
+            print(f'round {number} of {options.rounds}' + ' (warm-up)' * (number == 0),
+                  file=sys.stderr, flush=True)
+            for name, once in measured.items():
+                cost = once()
+                if number > 0:
+                    results[name].append(cost)
+    print(describe(options, objects))
+    print('\n| what | wall | user+sys | memory |\n|---|---|---|---|')
+    for name, costs in results.items():
+        cost = median(costs)
+        print(f'| {name} | {cost.wall:.2f} s | {cost.cpu:.2f} s | {cost.memory:.0f} MB |')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Functions: which get a FUNC, and which instance provides it.
+#include "tests/merge/object_maker.h"
+
+#include <map>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+class Functions : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
+
+    /// An object that defines `name` as void (int PARAM), at `symbol`.
+    std::string object(const std::string &file, const std::string &name, const std::string &param,
+                       const std::string &assembly, const std::string &address, uint32_t flags = 0)
+    {
+        return make_object(dir_, file,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    ')" + param + R"(' type_id=1
+                [3] FUNC ')" + name +
+                                   R"(' type_id=2 linkage=static
+                [4] DECL_TAG 'tag_)" +
+                                   param + R"(' type_id=3 component_idx=-1)",
+                            .plain_end = 2,
+                            .assembly = assembly,
+                            .functions = {{name, address, 3, flags}}});
+    }
+    static std::string define(const std::string &symbol, const std::string &how = ".globl")
+    {
+        return ".text\n.balign 16\n" + how + " " + symbol + "\n.type " + symbol + ", @function\n" +
+               symbol + ": ret\n";
+    }
+
+    std::string link(const std::vector<std::string> &objects, const std::string &how)
+    {
+        std::string command = "ld " + how + " -e 0 -Ttext=0x1000 -o " + (dir_ / "image");
+        for (const std::string &o : objects)
+            command += " " + o;
+        run(command);
+        return dir_ / "image";
+    }
+
+    /// Merge in all four ways; they must agree. Returns the text.
+    std::string all_ways(const std::vector<std::string> &objects)
+    {
+        std::string text = merged(dir_, objects);
+        run("mkdir -p " + (dir_ / "j"));
+        std::string joined = link(objects, "-r");
+        run("cp " + joined + " " + (dir_ / "j/joined.o"));
+        EXPECT_EQ(merged(dir_, {dir_ / "j/joined.o"}), text);
+        EXPECT_EQ(merged(dir_, objects, dir_ / "j/joined.o"), text);
+        EXPECT_EQ(merged(dir_, objects, link(objects, "")), text);
+        EXPECT_EQ(merged(dir_, {dir_ / "j/joined.o"}, link({dir_ / "j/joined.o"}, "")), text);
+        return text;
+    }
+
+    static bool has(const std::string &text, const std::string &part)
+    {
+        return text.find(part) != text.npos;
+    }
+
+    TempDir dir_;
+};
+
+TEST_F(Functions, StrongProvidesNamesAndTags)
+{
+    std::string weak = object("a", "f", "weak_name", define("f", ".weak"), ".text");
+    std::string strong = object("b", "f", "strong_name", define("f"), ".text");
+    for (auto objects : {std::vector{weak, strong}, std::vector{strong, weak}}) {
+        std::string text = all_ways(objects);
+        EXPECT_TRUE(has(text, "'strong_name'") && has(text, "tag_strong_name")) << text;
+        EXPECT_FALSE(has(text, "weak_name")) << text;
+    }
+}
+
+TEST_F(Functions, WithoutSymbolNoFunction)
+{
+    std::string a = object("a", "f", "x", "", "");
+    std::string b = object("b", "g", "x", define("g"), "g");
+    std::string text = all_ways({a, b});
+    EXPECT_FALSE(has(text, "FUNC 'f'")) << text;
+    EXPECT_TRUE(has(text, "FUNC 'g'")) << text;
+}
+
+TEST_F(Functions, NamesInByteOrderBehindAllTypes)
+{
+    std::string z = object("z", "zeta", "x", define("zeta"), "zeta");
+    std::string a = object("a", "alpha", "x", define("alpha"), "alpha");
+    EXPECT_EQ(all_ways({z, a}), R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+[2] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1
+	'x' type_id=1
+[3] FUNC 'alpha' type_id=2 linkage=static
+[4] DECL_TAG 'tag_x' type_id=3 component_idx=-1
+[5] FUNC 'zeta' type_id=2 linkage=static
+[6] DECL_TAG 'tag_x' type_id=5 component_idx=-1
+)");
+}
+
+TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
+{
+    std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
+    std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // though it is the last in the alphabet
+    EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
+}
+
+TEST_F(Functions, EqualOffsetsInTwoSectionsAreTwoAddresses)
+{
+    auto in = [&](const std::string &section) {
+        return ".section " + section + ",\"ax\",@progbits\n.type f, @function\nf: ret\n";
+    };
+    std::string a = object("a", "f", "x", in(".init.text"), ".init.text");
+    std::string b = object("b", "f", "x", in(".exit.text"), ".exit.text");
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'f'"));
+    Options options;
+    options.inputs = {a, b};
+    options.function_rules.modules_like_pahole = true;
+    EXPECT_TRUE(has(merged(dir_, options), "FUNC 'f'"));
+}
+
+TEST_F(Functions, ClonesThatLostParameters)
+{
+    std::string clone =
+        object("a", "f", "x", define("f.isra.0", ".local"), ".text", fn_optimized_param);
+    EXPECT_FALSE(has(all_ways({clone}), "FUNC 'f'"));
+    std::string whole = object("b", "f", "x", define("f.isra.0", ".local"), ".text");
+    EXPECT_TRUE(has(all_ways({whole}), "FUNC 'f'"));
+    std::string same_name = object("c", "f", "x", define("f"), ".text", fn_optimized_param);
+    EXPECT_TRUE(has(all_ways({same_name}), "FUNC 'f'"));
+    std::string changed =
+        object("d", "f", "x", define("f"), ".text", fn_optimized_param | fn_signature_changed);
+    EXPECT_FALSE(has(all_ways({changed}), "FUNC 'f'"));
+}
+
+TEST_F(Functions, ColdPartsDoNotCount)
+{
+    std::string a = object("a", "f", "x",
+                           define("f") + define("f.cold", ".local") + define("f.part.0", ".local") +
+                               define("f.isra.0.cold", ".local"),
+                           ".text");
+    EXPECT_TRUE(has(all_ways({a}), "FUNC 'f'"));
+    std::string b = object("b", "g", "x", define("g.cold", ".local"), "");
+    EXPECT_FALSE(has(all_ways({b}), "FUNC 'g'"));
+}
+
+TEST_F(Functions, PrefixesAreOtherNames)
+{
+    std::string a = object("a", "foo", "x", define("foo_bar"), "");
+    EXPECT_FALSE(has(all_ways({a}), "FUNC"));
+}
+
+TEST_F(Functions, FlagsOfAllInstancesCount)
+{
+    std::map<uint32_t, const char *> reasons = {{fn_unexpected_reg, "functions_unexpected_reg"},
+                                                {fn_uncertain_loc, "functions_uncertain"},
+                                                {fn_reordered, "functions_reordered"}};
+    for (auto [flag, stat_name] : reasons) {
+        std::string a = object("a", "f", "x", define("f"), ".text");
+        std::string b = object("b", "f", "x", "", "", fn_inline | flag);
+        EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'f'")) << stat_name;
+        Options options;
+        options.inputs = {a, b};
+        options.output = dir_ / "out.btf";
+        options.features = FeatureSet(); // these reasons hold without consistent_func too
+        Report report;
+        ASSERT_TRUE(merge(options, report));
+        EXPECT_EQ(stat(report, stat_name), 1);
+        EXPECT_EQ(report.notes.size(), 1u);
+    }
+}
+
+TEST_F(Functions, InlineInstancesMustAgree)
+{
+    std::string a = object("a", "f", "x", define("f"), ".text");
+    std::string b = make_object(dir_, "b",
+                                {.btf = "[1] FWD 'f' fwd_kind=struct",
+                                 .plain_end = 2,
+                                 .functions = {{.name = "f", .flags = fn_inline}}});
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'f'"));
+    Options options;
+    options.inputs = {a, b};
+    options.features = FeatureSet();
+    EXPECT_TRUE(has(merged(dir_, options), "FUNC 'f'"));
+}
+
+TEST_F(Functions, PrototypeWordsMakeAFunction)
+{
+    std::string a = make_object(dir_, "a",
+                                {.btf = "[1] FWD 'f' fwd_kind=struct",
+                                 .plain_end = 2,
+                                 .assembly = define("f"),
+                                 .functions = {{"f", ".text"}}});
+    EXPECT_EQ(all_ways({a}), R"([1] FWD 'f' fwd_kind=struct
+[2] FUNC_PROTO '(anon)' ret_type_id=0 vlen=0
+[3] FUNC 'f' type_id=2 linkage=static
+)");
+}
+
+TEST_F(Functions, KfuncSets)
+{
+    // Two sets; one is not of kfuncs. An id and its flags follow each symbol.
+    std::string sets = define("f") + define("g") + R"(
+        .section .BTF_ids,"a",@progbits
+        .local __BTF_ID__set8__kfuncs
+        __BTF_ID__set8__kfuncs: .long 1
+        .long 1
+        .local __BTF_ID__func__f__7
+        __BTF_ID__func__f__7: .long 0
+        .long 0x1004
+        .size __BTF_ID__set8__kfuncs, . - __BTF_ID__set8__kfuncs
+        .local __BTF_ID__set8__others
+        __BTF_ID__set8__others: .long 1
+        .long 0
+        .local __BTF_ID__func__g__8
+        __BTF_ID__func__g__8: .long 0
+        .long 0
+        .size __BTF_ID__set8__others, . - __BTF_ID__set8__others
+        )";
+    std::string a = object("a", "f", "x", sets, "f");
+    std::string b = object("b", "g", "x", "", "g");
+    std::string text = all_ways({a, b});
+    EXPECT_TRUE(has(text, "[3] FUNC 'f' type_id=2 linkage=static\n"
+                          "[4] DECL_TAG 'tag_x' type_id=3 component_idx=-1\n"
+                          "[5] DECL_TAG 'bpf_kfunc' type_id=3 component_idx=-1\n"
+                          "[6] DECL_TAG 'bpf_fastcall' type_id=3 component_idx=-1\n"
+                          "[7] FUNC 'g'"))
+        << text;
+    EXPECT_EQ(text.find("bpf_kfunc"), text.rfind("bpf_kfunc")) << text;
+    Options options;
+    options.inputs = {a, b};
+    options.features = *parse_features("decl_tag");
+    EXPECT_FALSE(has(merged(dir_, options), "bpf_kfunc"));
+}
+
+} // namespace
+
+} // namespace btflink::merge::test

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What may be given to btf-merge, and what it says to the rest.
+#include "tests/merge/object_maker.h"
+
+#include "common/btf_text.h"
+#include "common/file_io.h"
+
+#include <fstream>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+class Inputs : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
+
+    std::string object(const std::string &name)
+    {
+        return make_object(dir_, name,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] STRUCT ')" + name +
+                                   R"(' size=4
+                    'm' type_id=1 bits_offset=0
+                [3] VAR ')" + name +
+                                   R"(_v' type_id=2 linkage=global
+                [4] FUNC_PROTO '' ret_type_id=0
+                    'x' type_id=1
+                [5] FUNC ')" + name +
+                                   R"(_f' type_id=4 linkage=static
+                [6] DATASEC '.data' size=4
+                    type_id=3 offset=0 size=4)",
+                            .plain_end = 3,
+                            .assembly = ".data\n" + name + "_v: .long 0\n.text\n.globl " + name +
+                                        "_f\n.type " + name + "_f,@function\n" + name + "_f: ret\n",
+                            .functions = {{name + "_f", ".text", 5}},
+                            .variables = {{3, ".data"}}});
+    }
+    void write_text(const std::string &path, const std::string &text)
+    {
+        ASSERT_TRUE(write_file(path, as_bytes(text)));
+    }
+
+    TempDir dir_;
+};
+
+TEST_F(Inputs, ArchivesAndResponseFiles)
+{
+    std::string a = object("a"), b = object("b");
+    std::string expected = merged(dir_, {a, b});
+    EXPECT_NE(expected.find("b_f"), expected.npos);
+    write_text(dir_ / "note.txt", "no object");
+    run("ar rc " + (dir_ / "fat.a") + " " + a + " " + (dir_ / "note.txt") + " " + b);
+    run("ar rcT " + (dir_ / "thin.a") + " " + a + " " + b);
+    run("ar rc " + (dir_ / "outer.a") + " " + (dir_ / "fat.a"));
+    for (const char *archive : {"fat.a", "thin.a", "outer.a"})
+        EXPECT_EQ(merged(dir_, {dir_ / archive}), expected) << archive;
+    run("cp " + b + " '" + (dir_ / "b c.o") + "'");
+    write_text(dir_ / "inner.rsp", "'" + (dir_ / "b c.o") + "'");
+    write_text(dir_ / "outer.rsp", "\t" + a + "\r\n\"@" + (dir_ / "inner.rsp") + "\"\n\n");
+    EXPECT_EQ(merged(dir_, {"@" + (dir_ / "outer.rsp")}), expected);
+    write_text(dir_ / "self.rsp", "@" + (dir_ / "self.rsp"));
+    EXPECT_NE(merged(dir_, {"@" + (dir_ / "self.rsp")}).find("nested too deeply"),
+              std::string::npos);
+    write_text(dir_ / "open.rsp", "'abc");
+    EXPECT_NE(merged(dir_, {"@" + (dir_ / "open.rsp")}).find("open.rsp+0x4: missing closing '"),
+              std::string::npos);
+}
+
+TEST_F(Inputs, ThreadsDoNotMatter)
+{
+    Options options;
+    for (int i = 0; i < 20; ++i)
+        options.inputs.push_back(object("o" + std::to_string(i)));
+    options.features.add(Feature::global_var);
+    auto one = merged_bytes(dir_, options);
+    ASSERT_FALSE(one.empty());
+    for (unsigned threads : {2u, 3u, 16u}) {
+        options.threads = threads;
+        EXPECT_EQ(merged_bytes(dir_, options), one);
+    }
+}
+
+TEST_F(Inputs, RawBlobsOfOtherTools)
+{
+    // Functions and variables need not come last there.
+    std::string a = make_raw(dir_, "a", R"(
+        [1] FUNC_PROTO '' ret_type_id=0
+            'p' type_id=4
+        [2] FUNC 'f' type_id=1 linkage=global
+        [3] VAR 'v' type_id=4 linkage=global
+        [4] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [5] PTR '' type_id=6
+        [6] FUNC_PROTO '' ret_type_id=4
+        [7] FUNC 'g' type_id=6 linkage=static
+        [8] DECL_TAG 'ft' type_id=2 component_idx=0
+        [9] DECL_TAG 'vt' type_id=3 component_idx=-1
+        [10] DATASEC '.data..percpu' size=8
+            type_id=3 offset=4 size=4)");
+    std::string b = make_raw(dir_, "b", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'w' type_id=1 linkage=global
+        [3] DATASEC '.data..percpu' size=4
+            type_id=2 offset=0 size=4)");
+    EXPECT_EQ(merged(dir_, {a, b}), R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+[2] PTR '(anon)' type_id=3
+[3] FUNC_PROTO '(anon)' ret_type_id=1 vlen=0
+[4] VAR 'v' type_id=1 linkage=global
+[5] DECL_TAG 'vt' type_id=4 component_idx=-1
+[6] VAR 'w' type_id=1 linkage=global
+[7] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1
+	'p' type_id=1
+[8] FUNC 'f' type_id=7 linkage=static
+[9] DECL_TAG 'ft' type_id=8 component_idx=0
+[10] FUNC 'g' type_id=3 linkage=static
+[11] DATASEC '.data..percpu' size=12 vlen=2
+	type_id=4 offset=4 size=4
+	type_id=6 offset=8 size=4
+)");
+}
+
+TEST_F(Inputs, SplitOverABase)
+{
+    std::string base = make_raw(dir_, "base", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] STRUCT 'a' size=4
+            'm' type_id=1 bits_offset=0
+        [3] FUNC_PROTO '' ret_type_id=0
+            'x' type_id=1
+        [4] FUNC 'a_f' type_id=3 linkage=static)");
+    Options options;
+    options.inputs = {object("a"), object("b")};
+    options.base = base;
+    std::string expected = R"([5] STRUCT 'b' size=4 vlen=1
+	'm' type_id=1 bits_offset=0
+[6] FUNC 'b_f' type_id=3 linkage=static
+)";
+    EXPECT_EQ(merged(dir_, options), expected);
+    // The base inside an ELF file, with a header as new as it gets.
+    Options elf;
+    elf.inputs = {base};
+    elf.update = dir_ / "vmlinux";
+    run("cp " + options.inputs[0] + " " + elf.update);
+    Report report;
+    ASSERT_TRUE(merge(elf, report));
+    auto bytes = read_file(base);
+    std::vector<std::byte> longer(bytes->begin(), bytes->begin() + 24);
+    longer.resize(32);
+    longer[4] = std::byte{32};
+    longer.insert(longer.end(), bytes->begin() + 24, bytes->end());
+    ASSERT_TRUE(write_file(base, longer));
+    EXPECT_EQ(merged(dir_, options), expected);
+    Options over_elf = options;
+    over_elf.base = elf.update;
+    over_elf.output = dir_ / "over.btf";
+    ASSERT_TRUE(merge(over_elf, report));
+    options.output = dir_ / "over2.btf";
+    ASSERT_TRUE(merge(options, report));
+    EXPECT_EQ(*read_file(over_elf.output), *read_file(options.output));
+}
+
+TEST_F(Inputs, RawBlobsOf32BitTargets)
+{
+    std::string small = make_raw(dir_, "small", R"(
+        [1] INT 'long int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] PTR '' type_id=1
+        [3] STRUCT 's' size=4
+            'p' type_id=2 bits_offset=0)");
+    EXPECT_NE(merged(dir_, {small}).find("STRUCT 's'"), std::string::npos);
+    // The last gate: a pointer of 8 bytes does not fit into 4.
+    std::string wrong = make_raw(dir_, "wrong", R"(
+        [1] INT 'long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED
+        [2] PTR '' type_id=1
+        [3] STRUCT 's' size=4
+            'p' type_id=2 bits_offset=0)");
+    std::string error = merged(dir_, {wrong});
+    EXPECT_TRUE(error.starts_with("ERROR: merged BTF+0x")) << error;
+}
+
+TEST_F(Inputs, BigEndianBlobs)
+{
+    auto blob = text_to_btf("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                            "[2] PTR '' type_id=1\n[3] PTR '' type_id=1",
+                            Where{"be"}, ByteOrder::big);
+    ASSERT_TRUE(blob);
+    ASSERT_TRUE(write_file(dir_ / "be.btf", *blob));
+    Options options;
+    options.inputs = {dir_ / "be.btf", dir_ / "be.btf"};
+    auto bytes = merged_bytes(dir_, options);
+    auto btf = Btf::parse(bytes, Where{"out"});
+    ASSERT_TRUE(btf);
+    EXPECT_EQ(btf->order(), ByteOrder::big);
+    EXPECT_EQ(btf->size(), 2u);
+    std::string mixed = merged(dir_, {dir_ / "be.btf", object("a")});
+    EXPECT_NE(mixed.find("be.btf+0x0: has another byte order than"), mixed.npos) << mixed;
+}
+
+TEST_F(Inputs, FeaturesThatDiffer)
+{
+    std::string a = object("a");
+    ObjectSpec spec{.btf = "[1] FWD 'f' fwd_kind=struct", .plain_end = 2};
+    spec.features = *parse_features("var");
+    Options options;
+    options.inputs = {a, make_object(dir_, "b", spec)};
+    options.output = dir_ / "out.btf";
+    Report report;
+    ASSERT_TRUE(merge(options, report));
+    ASSERT_EQ(report.warnings.size(), 1u);
+    EXPECT_NE(report.warnings[0].find("b.o: .BTF+0x0 with var"), std::string::npos)
+        << report.warnings[0];
+}
+
+TEST_F(Inputs, NothingToMerge)
+{
+    write_text(dir_ / "empty.s", "");
+    run("as -o " + (dir_ / "empty.o") + " " + (dir_ / "empty.s"));
+    run("ar rc " + (dir_ / "empty.a"));
+    EXPECT_NE(merged(dir_, {dir_ / "empty.o"}).find("empty.o: there is no BTF in it"),
+              std::string::npos);
+    EXPECT_NE(merged(dir_, {dir_ / "empty.a"}).find("ERROR"), std::string::npos);
+    EXPECT_NE(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}).find("in any of the inputs"),
+              std::string::npos);
+    EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), merged(dir_, {object("a")}));
+    EXPECT_FALSE(std::ifstream(dir_ / "none.btf"));
+}
+
+TEST_F(Inputs, OtherFiles)
+{
+    EXPECT_NE(merged(dir_, {dir_ / "missing.o"}).find("missing.o: cannot open"), std::string::npos);
+    write_text(dir_ / "text", "hello");
+    EXPECT_NE(merged(dir_, {dir_ / "text"}).find("text+0x0: neither ELF nor an archive nor BTF"),
+              std::string::npos);
+    EXPECT_NE(merged(dir_, {object("a")}, dir_ / "text").find("text+0x0: neither"),
+              std::string::npos);
+    std::string raw = make_raw(dir_, "raw", "[1] FWD 'x' fwd_kind=struct");
+    EXPECT_NE(merged(dir_, {raw}, raw).find("is not an ELF file"), std::string::npos);
+}
+
+/// Whatever a file claims, there is an answer and no crash.
+TEST_F(Inputs, DamagedObjects)
+{
+    std::string good = object("a");
+    run("ar rc " + (dir_ / "a.a") + " " + good);
+    for (const std::string &path : {good, dir_ / "a.a"}) {
+        auto bytes = read_file(path);
+        ASSERT_TRUE(bytes);
+        std::string bad = dir_ / "bad";
+        int errors = 0;
+        for (size_t size = 0; size < bytes->size(); size += 7) {
+            ASSERT_TRUE(write_file(bad, Bytes(*bytes).first(size)));
+            errors += merged(dir_, {bad}).starts_with("ERROR: ");
+        }
+        EXPECT_GT(errors, 100);
+        for (size_t at = 0; at < bytes->size(); at += 3)
+            for (int value : {0x00, 0xff, 0x80}) {
+                std::vector<std::byte> damaged = *bytes;
+                if (damaged[at] == static_cast<std::byte>(value))
+                    continue;
+                damaged[at] = static_cast<std::byte>(value);
+                ASSERT_TRUE(write_file(bad, damaged));
+                merged(dir_, {bad});
+            }
+    }
+}
+
+} // namespace
+
+} // namespace btflink::merge::test

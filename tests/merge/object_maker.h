@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Objects with object BTF from text, so that tests of the merge need no DWARF: BTF as text, symbols
+// as assembly, link trailer and address pool made from both.
+#pragma once
+
+#include "common/link_trailer.h"
+#include "merge/merge.h"
+
+#include <gtest/gtest.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::merge::test
+{
+
+/// A folder of its own for one test, removed with it.
+class TempDir
+{
+public:
+    TempDir();
+    ~TempDir();
+    TempDir(const TempDir &) = delete;
+    TempDir &operator=(const TempDir &) = delete;
+    std::string operator/(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+private:
+    std::string path_;
+};
+
+/// Run a shell command; what it prints is part of the failure.
+void run(const std::string &command);
+/// Is this a host whose assembler we know?
+bool can_assemble();
+
+struct FunctionSpec {
+    std::string name;
+    std::string symbol = ""; // what its address is, an assembler expression; "": none
+    uint32_t func = 0;       // type id of its FUNC, or 0: then the prototype is "void (void)"
+    uint32_t flags = 0;
+};
+
+struct VariableSpec {
+    uint32_t var;       // type id
+    std::string symbol; // what its address is
+    uint32_t flags = 0;
+};
+
+struct ObjectSpec {
+    std::string btf;        // as text; see common/btf_text.h
+    uint32_t plain_end = 0; // first id that is not a plain type; 0: a blob without trailer
+    std::string assembly = "";
+    std::vector<FunctionSpec> functions = {};
+    std::vector<VariableSpec> variables = {};
+    bool pool = true;
+    uint8_t address_size = 8; // 4: i386, whose relocations keep their addends in the section
+    FeatureSet features = default_features();
+    std::string section_flags = "\"e\",@0x80425446"; // of .BTF
+};
+
+/// Write DIR/NAME.o and return its path.
+std::string make_object(const TempDir &dir, const std::string &name, const ObjectSpec &spec);
+/// Write DIR/NAME.btf, a raw blob, and return its path.
+std::string make_raw(const TempDir &dir, const std::string &name, std::string_view text);
+
+/// Merge into DIR/out.btf and return that as text; errors as "ERROR: ...".
+std::string merged(const TempDir &dir, Options options);
+std::string merged(const TempDir &dir, std::vector<std::string> inputs, std::string image = "");
+/// Merge and return the bytes; empty on error.
+std::vector<std::byte> merged_bytes(const TempDir &dir, Options options);
+/// The value of a line of `report.stats`, e.g. "functions_kept"; -1: no such line.
+int64_t stat(const Report &report, std::string_view name);
+
+} // namespace btflink::merge::test

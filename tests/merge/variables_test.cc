@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Variables: from an object's relocations and address pool to offsets in output sections.
+#include "tests/merge/object_maker.h"
+
+#include "common/file_io.h"
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+class Variables : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
+
+    /// An object with `static int counter` behind `skip` bytes of .data, and `int NAME` behind it.
+    std::string statics(const std::string &name, int skip)
+    {
+        std::string s = std::to_string(skip);
+        return make_object(
+            dir_, name,
+            {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] VAR 'counter' type_id=1 linkage=static
+                [3] VAR ')" +
+                    name + R"(' type_id=1 linkage=global
+                [4] DATASEC '.data' size=8
+                    type_id=2 offset=0 size=4
+                    type_id=3 offset=0 size=4)",
+             .plain_end = 2,
+             .assembly = ".data\n.balign 16\n" + (skip ? ".zero " + s : "") + R"(
+                counter: .long 1
+                .type counter, @object
+                .globl )" +
+                         name + "\n" + name + ": .long 2\n.type " + name + ", @object\n",
+             .variables = {{2, ".data+" + s}, {.var = 3, .symbol = name, .flags = var_external}}});
+    }
+
+    /// An object that defines percpu variables: weak or strong `shared` and static `own`.
+    std::string percpu(const std::string &name, bool weak)
+    {
+        return make_object(
+            dir_, name,
+            {.btf = std::string("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                                "[2] TYPEDEF '") +
+                    name + R"(_t' type_id=1
+                [3] VAR 'shared' type_id=2 linkage=global
+                [4] DECL_TAG 'tag' type_id=3 component_idx=-1
+                [5] VAR 'own' type_id=1 linkage=static
+                [6] DATASEC '.data..percpu' size=8
+                    type_id=3 offset=0 size=4
+                    type_id=5 offset=0 size=4)",
+             .plain_end = 3,
+             .assembly = std::string(".section .data..percpu,\"aw\",@progbits\n.balign 4\n") +
+                         (weak ? ".weak" : ".globl") + R"( shared
+                .type shared, @object
+                shared: .long 1
+                own: .long 2
+                .type own, @object
+                .size own, 4
+                )",
+             .variables = {{3, "shared", var_external | (weak ? uint32_t{var_weak} : 0u)},
+                           {5, ".data..percpu+4"}}});
+    }
+
+    std::string link(const std::vector<std::string> &objects, const std::string &script)
+    {
+        auto written = write_file(dir_ / "link.lds", as_bytes(script));
+        EXPECT_TRUE(written);
+        std::string command =
+            "ld --no-warn-mismatch -e 0 -T " + (dir_ / "link.lds") + " -o " + (dir_ / "image");
+        for (const std::string &o : objects)
+            command += " " + o;
+        run(command + " " + extra_);
+        return dir_ / "image";
+    }
+
+    std::string join(const std::vector<std::string> &objects)
+    {
+        std::string command = "ld -r -o " + (dir_ / "joined.o");
+        for (const std::string &o : objects)
+            command += " " + o;
+        run(command);
+        return dir_ / "joined.o";
+    }
+
+    TempDir dir_;
+    std::string extra_;
+};
+
+constexpr const char *kernel_like = R"(
+    SECTIONS {
+        . = 0xffffffff81000000;
+        .text : { *(.text) }
+        .data : { *(.data) }
+        .debug_addr 0 : { *(.debug_addr) }
+        .data..percpu 0 : { *(.data..percpu) }
+    })";
+
+TEST_F(Variables, StaticsOfOneNameStayApart)
+{
+    std::string a = statics("a", 0), b = statics("b", 8);
+    std::string expected = R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+[2] VAR 'counter' type_id=1 linkage=static
+[3] VAR 'a' type_id=1 linkage=global
+[4] VAR 'counter' type_id=1 linkage=static
+[5] VAR 'b' type_id=1 linkage=global
+[6] DATASEC '.data' size=32 vlen=4
+	type_id=2 offset=0 size=4
+	type_id=3 offset=4 size=4
+	type_id=4 offset=24 size=4
+	type_id=5 offset=28 size=4
+)";
+    EXPECT_EQ(merged(dir_, {a, b}), expected);
+    EXPECT_EQ(merged(dir_, {join({a, b})}), expected);
+    EXPECT_EQ(merged(dir_, {a, b}, link({a, b}, kernel_like)), expected);
+    // The link decides, not the order of the inputs.
+    std::string swapped = merged(dir_, {a, b}, link({b, a}, kernel_like));
+    EXPECT_NE(swapped.find("type_id=4 offset=8 size=4\n\ttype_id=5 offset=12 size=4\n"
+                           "\ttype_id=2 offset=16 size=4\n\ttype_id=3 offset=20"),
+              swapped.npos)
+        << swapped;
+}
+
+TEST_F(Variables, PerCpuAtAddressZero)
+{
+    std::string a = percpu("a", false);
+    std::string image = link({a}, kernel_like);
+    Options options;
+    options.inputs = {a};
+    options.image = image;
+    std::string text = merged(dir_, options);
+    EXPECT_NE(text.find("DATASEC '.data..percpu' size=8 vlen=2\n\ttype_id=3 offset=0 size=4\n"
+                        "\ttype_id=5 offset=4 size=4\n"),
+              text.npos)
+        << text;
+}
+
+TEST_F(Variables, DiscardedOnesAreLeftOut)
+{
+    std::string a = statics("a", 0), b = percpu("b", false);
+    std::string text = merged(dir_, {a, b}, link({a, b}, R"(
+        SECTIONS {
+            .data 0x1000 : { *(.data) }
+            .debug_addr 0 : { *(.debug_addr) }
+            .data..percpu 0 : { LONG(0) }
+            /DISCARD/ : { *(.data..percpu*) }
+        })"));
+    EXPECT_NE(text.find("DATASEC '.data' size=8 vlen=2"), text.npos) << text;
+    EXPECT_EQ(text.find("percpu"), text.npos) << text;
+    EXPECT_EQ(text.find("shared"), text.npos) << text;
+}
+
+TEST_F(Variables, StrongBeatsWeak)
+{
+    std::string a = percpu("a", true), b = percpu("b", false);
+    for (bool weak_first : {true, false}) {
+        std::vector<std::string> inputs = weak_first ? std::vector{a, b} : std::vector{b, a};
+        std::string offset = weak_first ? "8" : "0";
+        for (int form = 0; form < 3; ++form) {
+            std::string text = form == 0   ? merged(dir_, inputs)
+                               : form == 1 ? merged(dir_, {join(inputs)})
+                                           : merged(dir_, inputs, link(inputs, kernel_like));
+            // Its type is that of b, and only its tag is there.
+            size_t at = text.find("TYPEDEF 'b_t'");
+            ASSERT_NE(at, text.npos) << text;
+            std::string id = text.substr(text.rfind('[', at) + 1, 1);
+            EXPECT_NE(text.find("VAR 'shared' type_id=" + id), text.npos) << text;
+            EXPECT_EQ(text.find("VAR 'shared'"), text.rfind("VAR 'shared'")) << text;
+            EXPECT_EQ(text.find("DECL_TAG"), text.rfind("DECL_TAG")) << text;
+            EXPECT_NE(text.find("vlen=3"), text.npos) << text;
+            EXPECT_NE(text.find("offset=" + offset + " size=4"), text.npos) << text;
+        }
+    }
+}
+
+TEST_F(Variables, OnlyPerCpuByDefault)
+{
+    std::string a = statics("a", 0), b = percpu("b", false);
+    Options options;
+    options.inputs = {a, b};
+    std::string text = merged(dir_, options);
+    EXPECT_EQ(text.find("'.data'"), text.npos) << text;
+    EXPECT_NE(text.find("'.data..percpu'"), text.npos) << text;
+    options.features = FeatureSet();
+    EXPECT_EQ(merged(dir_, options).find("DATASEC"), text.npos);
+}
+
+TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
+{
+    std::string a = statics("a", 0), b = percpu("b", false);
+    std::string image = link({a}, kernel_like);
+    EXPECT_EQ(merged(dir_, {a, b}, image), merged(dir_, {a}, image));
+}
+
+TEST_F(Variables, WithoutPoolSymbolsTell)
+{
+    std::string a = statics("a", 0), b = statics("b", 8);
+    std::string image = link({a, b}, kernel_like);
+    run("objcopy --strip-debug " + image);
+    std::string text = merged(dir_, {a, b}, image);
+    // The two statics share a name: nothing tells which is which.
+    EXPECT_EQ(text.find("counter"), text.npos) << text;
+    EXPECT_NE(text.find("DATASEC '.data' size=32 vlen=2\n\ttype_id=2 offset=4 size=4\n"
+                        "\ttype_id=3 offset=28 size=4"),
+              text.npos)
+        << text;
+}
+
+TEST_F(Variables, CompressedImage)
+{
+    std::string a = statics("a", 0), b = statics("b", 8);
+    std::string plain = merged(dir_, {a, b}, link({a, b}, kernel_like));
+    std::string image = link({a, b}, kernel_like);
+    // Only sections that gain are compressed: make it worth it.
+    run("head -c 100000 /dev/zero > " + (dir_ / "zeros"));
+    run("objcopy --compress-debug-sections=zlib " + image);
+    EXPECT_EQ(merged(dir_, {a, b}, image), plain);
+    EXPECT_NE(plain.find("offset=28"), plain.npos);
+}
+
+TEST_F(Variables, ModuleIsItsOwnImage)
+{
+    std::string a = statics("a", 0), b = percpu("b", false);
+    std::string module = join({a, b});
+    std::string expected = merged(dir_, {module});
+    EXPECT_EQ(merged(dir_, {module}, module), expected);
+    EXPECT_EQ(merged(dir_, {a, b}, module), expected);
+    EXPECT_EQ(merged(dir_, {a, b}), expected);
+}
+
+TEST_F(Variables, CommonAndUndefined)
+{
+    std::string a = make_object(dir_, "a",
+                                {.btf = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] VAR 'com' type_id=1 linkage=global
+        [3] VAR 'away' type_id=1 linkage=global
+        [4] DATASEC '.data' size=8
+            type_id=2 offset=0 size=4
+            type_id=3 offset=0 size=4)",
+                                 .plain_end = 2,
+                                 .assembly = ".comm com,4,4\n",
+                                 .variables = {{2, "com"}, {3, "away"}}});
+    EXPECT_EQ(merged(dir_, {a}), "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n");
+    std::string text = merged(dir_, {a}, link({a}, R"(
+        SECTIONS {
+            .text 0x1000 : { *(.text) }
+            .bss 0x2000 : { *(COMMON) }
+            .debug_addr 0 : { *(.debug_addr) }
+            away = 0;
+        })"));
+    EXPECT_NE(text.find("DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0"), text.npos) << text;
+}
+
+TEST_F(Variables, AddendsInTheSection)
+{
+    auto object = [&](const std::string &name) {
+        return make_object(dir_, name,
+                           {.btf = R"(
+            [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+            [2] VAR ')" + name + R"(' type_id=1 linkage=static
+            [3] DATASEC '.data' size=4
+                type_id=2 offset=0 size=4)",
+                            .plain_end = 2,
+                            .assembly = ".data\n.long 7\n" + name + ": .long 8\n",
+                            .variables = {{2, ".data+4"}},
+                            .address_size = 4});
+    };
+    std::string a = object("a"), b = object("b");
+    std::string text = merged(dir_, {a, b});
+    EXPECT_NE(text.find("vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"),
+              text.npos)
+        << text;
+    run("ld -m elf_i386 -r -o " + (dir_ / "joined.o") + " " + a + " " + b);
+    EXPECT_EQ(merged(dir_, {dir_ / "joined.o"}), text);
+    run("ld -m elf_i386 -e 0 -Tdata=0x5000 -o " + (dir_ / "image") + " " + a + " " + b);
+    EXPECT_EQ(merged(dir_, {a, b}, dir_ / "image"), text);
+    std::string other = statics("c", 0);
+    EXPECT_NE(merged(dir_, {a, other}).find("c.o: is for another machine"), std::string::npos);
+}
+
+TEST_F(Variables, PlainSectionInTheImageItself)
+{
+    // --section-type=progbits --no-exclude: the linked file carries it all.
+    auto object = [&](const char *name, bool pool) {
+        return make_object(dir_, name,
+                           {.btf = std::string(R"(
+            [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+            [2] VAR ')") + name + R"(' type_id=1 linkage=static
+            [3] DATASEC '.data' size=4
+                type_id=2 offset=0 size=4)",
+                            .plain_end = 2,
+                            .assembly = std::string(".data\n.long 7\n") + name + ": .long 8\n",
+                            .variables = {{2, ".data+4"}},
+                            .pool = pool,
+                            .section_flags = "\"\",@progbits"});
+    };
+    for (bool pool : {true, false}) {
+        std::string image = link({object("a", pool), object("b", pool)}, R"(
+            SECTIONS {
+                .data 0x401000 : { *(.data) }
+                .debug_addr 0 : { *(.debug_addr) }
+                .BTF 0 : { *(.BTF) }
+            })");
+        std::string text = merged(dir_, {image});
+        EXPECT_NE(text.find("vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"),
+                  text.npos)
+            << text;
+    }
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
