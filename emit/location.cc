@@ -150,11 +150,12 @@ private:
             in.skip(widths.version <= 2 ? widths.address : widths.offset);
             return true;
         default:
-            // Stack operations have no operands.
+            // Stack operations have no operands. DW_OP_GNU_uninit is not among them: what it
+            // marks is not the parameter yet.
             return (op.atom >= DW_OP_deref && op.atom <= DW_OP_ne) || op.atom == DW_OP_nop ||
                    op.atom == DW_OP_push_object_address || op.atom == DW_OP_form_tls_address ||
                    op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_stack_value ||
-                   op.atom == DW_OP_GNU_push_tls_address || op.atom == DW_OP_GNU_uninit;
+                   op.atom == DW_OP_GNU_push_tls_address;
         }
     }
 

@@ -94,8 +94,8 @@ int main(int argc, char **argv)
     app.add_option("--detached", options.detached, "Write plain BTF here, leave FILE alone");
     app.add_option("--features", features,
                    "What to encode: pahole's --btf_features names (default: default)")
-        ->allow_extra_args(false) // FILE may follow
-        ->delimiter('\n');       // lists stay whole
+        ->allow_extra_args(false)
+        ->delimiter('\n'); // lists stay whole
     app.add_option("--lang-exclude", languages, "Leave out units of these languages")
         ->allow_extra_args(false)
         ->delimiter('\n');

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf_file.h"
+#include "tests/oracle/libdw_file.h"
 
 #include <algorithm>
 #include <cstring>
 #include <dwarf.h>
 #include <elf.h>
 
-namespace btflink::emit
+namespace btflink::oracle
 {
 
 namespace
@@ -32,9 +32,9 @@ std::string elf_reason()
 
 } // namespace
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::span<std::byte> bytes, Where where)
+Result<std::unique_ptr<LibdwFile>> LibdwFile::open(std::span<std::byte> bytes, Where where)
 {
-    std::unique_ptr<DwarfFile> file(new DwarfFile(std::move(where)));
+    std::unique_ptr<LibdwFile> file(new LibdwFile(std::move(where)));
     const Where &place = file->where_;
     elf_version(EV_CURRENT);
     if (bytes.size() < EI_NIDENT || std::memcmp(bytes.data(), ELFMAG, SELFMAG) != 0)
@@ -65,7 +65,7 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(std::span<std::byte> bytes, W
     return file;
 }
 
-DwarfFile::~DwarfFile()
+LibdwFile::~LibdwFile()
 {
     if (dwarf_)
         dwarf_end(dwarf_);
@@ -73,7 +73,7 @@ DwarfFile::~DwarfFile()
         elf_end(elf_);
 }
 
-Result<void> DwarfFile::read_symbols()
+Result<void> LibdwFile::read_symbols()
 {
     Elf_Scn *symtab = nullptr, *xindex = nullptr;
     GElf_Shdr shdr;
@@ -114,7 +114,7 @@ Result<void> DwarfFile::read_symbols()
     return {};
 }
 
-Result<void> DwarfFile::read_sections()
+Result<void> LibdwFile::read_sections()
 {
     size_t names;
     if (elf_getshdrstrndx(elf_, &names) != 0)
@@ -185,7 +185,7 @@ Result<void> DwarfFile::read_sections()
     return {};
 }
 
-Result<void> DwarfFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::vector<Reloc> *keep)
+Result<void> LibdwFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::vector<Reloc> *keep)
 {
     Elf_Scn *target_scn = elf_getscn(elf_, rel.sh_info);
     Elf_Data *target = target_scn ? elf_getdata(target_scn, nullptr) : nullptr;
@@ -248,7 +248,7 @@ Result<void> DwarfFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::ve
     return {};
 }
 
-std::optional<AddressRef> DwarfFile::lookup(const DebugSection &section, uint64_t offset,
+std::optional<AddressRef> LibdwFile::lookup(const DebugSection &section, uint64_t offset,
                                             uint8_t size) const
 {
     if (offset > section.size || section.size - offset < size)
@@ -267,14 +267,14 @@ std::optional<AddressRef> DwarfFile::lookup(const DebugSection &section, uint64_
     return AddressRef{it->symbol, it->addend, at, symbol.section, symbol.common, false};
 }
 
-std::optional<AddressRef> DwarfFile::address_in_info(const unsigned char *operand) const
+std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operand) const
 {
     if (operand < info_.data || operand >= info_.data + info_.size)
         return std::nullopt;
     return lookup(info_, static_cast<uint64_t>(operand - info_.data), arch_->address_size);
 }
 
-std::optional<AddressRef> DwarfFile::address_in_pool(uint64_t index,
+std::optional<AddressRef> LibdwFile::address_in_pool(uint64_t index,
                                                      const Dwarf_Attribute &attr) const
 {
     if (index > addr_.size)
@@ -292,7 +292,7 @@ std::optional<AddressRef> DwarfFile::address_in_pool(uint64_t index,
     return lookup(addr_, addr_base + index * arch_->address_size, arch_->address_size);
 }
 
-std::optional<AddressRef> DwarfFile::address_of(Dwarf_Attribute &attr) const
+std::optional<AddressRef> LibdwFile::address_of(Dwarf_Attribute &attr) const
 {
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);
@@ -329,7 +329,7 @@ std::optional<AddressRef> DwarfFile::address_of(Dwarf_Attribute &attr) const
     return address_in_pool(index, attr);
 }
 
-tl::unexpected<Error> DwarfFile::dwarf_error(uint64_t offset, std::string_view what) const
+tl::unexpected<Error> LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
 {
     std::string text(what);
     if (const char *reason = dwarf_errmsg(0)) // 0: only if there was an error
@@ -337,4 +337,4 @@ tl::unexpected<Error> DwarfFile::dwarf_error(uint64_t offset, std::string_view w
     return fail(where_.in(".debug_info").at(offset), text);
 }
 
-} // namespace btflink::emit
+} // namespace btflink::oracle

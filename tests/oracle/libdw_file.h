@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One ELF file opened for reading its DWARF: debug sections decompressed and relocated, libdw on
-// top. In a relocatable file an address in the debug information means little; what counts is the
-// relocation that will make it, so the relocations of .debug_info and .debug_addr can be looked up.
+// The slow, plain way to read DWARF, as a second opinion: libelf finds, decompresses and relocates
+// the debug sections, libdw decodes them. Made for comparison with emit/, of which it shares no
+// code that reads.
 #pragma once
 
-#include "common/arch.h"
-#include "common/bytes.h"
-#include "common/result.h"
+#include "emit/dwarf_file.h"
 
 #include <elfutils/libdw.h>
 #include <gelf.h>
@@ -15,29 +13,20 @@
 #include <string>
 #include <vector>
 
-namespace btflink::emit
+namespace btflink::oracle
 {
 
-/// What an address in the debug information refers to.
-struct AddressRef {
-    uint32_t symbol = 0;  // index into .symtab; 0 in linked files
-    int64_t addend = 0;   // in linked files: the final address
-    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
-    uint32_t section = 0; // section that the symbol is defined in (SHN_COMMON, SHN_UNDEF are
-                          // 0 and `common`), 0 in linked files
-    bool common = false;
-    bool is_final = false; // linked file: `addend` is the address
-};
+using emit::AddressRef;
 
-class DwarfFile
+class LibdwFile
 {
 public:
     /// `bytes` (the whole file) must outlive the result. They are changed in place: decompressed
     /// and relocated debug sections may live there.
-    static Result<std::unique_ptr<DwarfFile>> open(std::span<std::byte> bytes, Where where);
-    DwarfFile(const DwarfFile &) = delete;
-    DwarfFile &operator=(const DwarfFile &) = delete;
-    ~DwarfFile();
+    static Result<std::unique_ptr<LibdwFile>> open(std::span<std::byte> bytes, Where where);
+    LibdwFile(const LibdwFile &) = delete;
+    LibdwFile &operator=(const LibdwFile &) = delete;
+    ~LibdwFile();
 
     Dwarf *dwarf() const { return dwarf_; } // nullptr: no DWARF in the file
     const Arch &arch() const { return *arch_; }
@@ -77,7 +66,7 @@ private:
         std::vector<Reloc> relocs; // by offset; kept for .debug_info and .debug_addr only
     };
 
-    DwarfFile(Where where) : where_(std::move(where)) {}
+    LibdwFile(Where where) : where_(std::move(where)) {}
     Result<void> read_sections();
     Result<void> read_symbols();
     Result<void> relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::vector<Reloc> *keep);
@@ -101,4 +90,4 @@ private:
     DebugSection info_, addr_;
 };
 
-} // namespace btflink::emit
+} // namespace btflink::oracle

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/die_tree.h"
+#include "tests/oracle/libdw_reader.h"
 
 #include <algorithm>
 #include <cstring>
 #include <dwarf.h>
 
-namespace btflink::emit
+namespace btflink::oracle
 {
 
 namespace
@@ -40,8 +40,8 @@ Keep keep_tag(unsigned tag, unsigned parent_tag, bool top_level)
     case DW_TAG_subroutine_type:
     case DW_TAG_string_type:
     case DW_TAG_subprogram:
-    case tag_llvm_annotation:
-    case tag_gnu_annotation:
+    case emit::tag_llvm_annotation:
+    case emit::tag_gnu_annotation:
         return Keep::yes;
     case DW_TAG_member:
     case DW_TAG_inheritance:
@@ -80,7 +80,7 @@ uint64_t unsigned_value(Dwarf_Attribute *attr)
 
 /// DWARF 2 to 4 allow an expression for the offset of a member: a lone DW_OP_plus_uconst (or
 /// constant) counts, anything else is not a constant layout.
-uint64_t member_offset(Dwarf_Attribute *attr, Skips &skips)
+uint64_t member_offset(Dwarf_Attribute *attr, emit::Skips &skips)
 {
     Dwarf_Word value;
     if (dwarf_formudata(attr, &value) == 0)
@@ -94,38 +94,145 @@ uint64_t member_offset(Dwarf_Attribute *attr, Skips &skips)
     return 0;
 }
 
+bool is_reg(uint8_t atom)
+{
+    return atom >= DW_OP_reg0 && atom <= DW_OP_reg31;
+}
+bool is_breg(uint8_t atom)
+{
+    return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
+}
+
+class ParamDecoder
+{
+public:
+    ParamDecoder(Dwarf_Attribute &attr, const Arch &arch, uint64_t type_size)
+        : attr_(attr), arch_(arch), type_size_(type_size)
+    {
+    }
+
+    int8_t run()
+    {
+        Dwarf_Addr base, start, end;
+        Dwarf_Op *ops;
+        size_t count;
+        ptrdiff_t offset = 0;
+        for (bool first = true;
+             (offset = dwarf_getlocations(&attr_, offset, &base, &start, &end, &ops, &count)) > 0;
+             first = false) {
+            if (count == 0)
+                continue;
+            bool computed = ops[count - 1].atom == DW_OP_stack_value;
+            if (count == 1 || (count == 2 && computed))
+                single(ops[0], computed, first);
+            else
+                several(ops, count, first);
+        }
+        return reg_;
+    }
+
+private:
+    void found(int reg)
+    {
+        if (reg_ < 0)
+            reg_ = static_cast<int8_t>(reg);
+    }
+
+    void single(const Dwarf_Op &op, bool computed, bool first)
+    {
+        if (is_reg(op.atom) && first) {
+            found(op.atom - DW_OP_reg0);
+        } else if (is_breg(op.atom) && first && computed) {
+            found(op.atom - DW_OP_breg0);
+        } else if (op.atom == DW_OP_entry_value || op.atom == DW_OP_GNU_entry_value) {
+            Dwarf_Attribute entry;
+            Dwarf_Op *entry_ops;
+            size_t entry_count;
+            if (dwarf_getlocation_attr(&attr_, &op, &entry) == 0 &&
+                dwarf_getlocation(&entry, &entry_ops, &entry_count) == 0 && entry_count == 1 &&
+                is_reg(entry_ops[0].atom))
+                found(entry_ops[0].atom - DW_OP_reg0);
+        }
+    }
+
+    void several(const Dwarf_Op *ops, size_t count, bool first)
+    {
+        uint8_t atom = ops[0].atom;
+        if ((atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
+            atom == DW_OP_consts)
+            return;
+        if (type_size_ <= arch_.address_size || !arch_.aggregates_in_two_regs) {
+            if (!first)
+                return;
+            if (is_reg(atom)) {
+                found(atom - DW_OP_reg0);
+            } else if (is_breg(atom)) {
+                for (size_t i = 1; i < count; ++i)
+                    if (ops[i].atom == DW_OP_stack_value) {
+                        found(atom - DW_OP_breg0);
+                        break;
+                    }
+            }
+            return;
+        }
+        for (size_t i = 0; i < count; ++i)
+            if (is_reg(ops[i].atom))
+                found(ops[i].atom - DW_OP_reg0);
+    }
+
+    Dwarf_Attribute &attr_;
+    const Arch &arch_;
+    uint64_t type_size_;
+    int8_t reg_ = -1;
+};
+
+/// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
+std::optional<AddressRef> fixed_address(const LibdwFile &file, Dwarf_Attribute &attr)
+{
+    Dwarf_Op *ops;
+    size_t count;
+    Dwarf_Block block;
+    if (dwarf_getlocation(&attr, &ops, &count) != 0 || count == 0 || count > 2 ||
+        dwarf_formblock(&attr, &block) != 0)
+        return std::nullopt;
+    if (count == 2 && ops[1].atom != DW_OP_plus_uconst)
+        return std::nullopt;
+    std::optional<AddressRef> address;
+    if (ops[0].atom == DW_OP_addr)
+        address = file.address_in_info(block.data + 1);
+    else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
+        address = file.address_in_pool(ops[0].number, attr);
+    if (address && count == 2) {
+        address->addend += static_cast<int64_t>(ops[1].number);
+        address->offset += ops[1].number;
+    }
+    return address;
+}
+
 class Reader
 {
 public:
-    Reader(const DwarfFile &file, DieTree &tree, Skips &skips)
+    Reader(const LibdwFile &file, emit::DieTree &tree, emit::Skips &skips)
         : file_(file), tree_(tree), skips_(skips)
     {
     }
 
-    Result<void> unit(const Unit &unit)
+    Result<void> unit(Dwarf_Die &die)
     {
-        Dwarf_Die die;
-        if (!dwarf_offdie(file_.dwarf(), unit.die_offset, &die))
-            return file_.dwarf_error(unit.die_offset, "cannot read unit");
-        uint8_t address_size = 0, offset_size = 0;
-        Dwarf_Die ignored;
-        if (!dwarf_diecu(&die, &ignored, &address_size, &offset_size))
-            return file_.dwarf_error(unit.die_offset, "cannot read unit");
         if (tree_.dies.size() == 1) {
-            tree_.source = dwarf_diename(&die);
-            tree_.language = unit.language;
-            tree_.address_size = address_size;
             Dwarf_Attribute attr;
+            tree_.source = dwarf_diename(&die);
             const char *producer =
                 dwarf_attr(&die, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
             tree_.clang = producer && std::strstr(producer, "clang");
+            tree_.address_size = file_.arch().address_size;
         }
         return children(die, 0, DW_TAG_compile_unit, true, 0);
     }
 
 private:
-    Result<void> children(Dwarf_Die &die, DieIndex parent, unsigned parent_tag, bool top_level,
-                          unsigned depth)
+    Result<void> children(Dwarf_Die &die, emit::DieIndex parent, unsigned parent_tag,
+                          bool top_level, unsigned depth)
     {
         uint64_t offset = dwarf_dieoffset(&die);
         if (depth > max_depth)
@@ -143,7 +250,7 @@ private:
         return {};
     }
 
-    Result<void> one(Dwarf_Die &die, DieIndex parent, unsigned parent_tag, bool top_level,
+    Result<void> one(Dwarf_Die &die, emit::DieIndex parent, unsigned parent_tag, bool top_level,
                      unsigned depth)
     {
         auto tag = static_cast<unsigned>(dwarf_tag(&die));
@@ -162,27 +269,28 @@ private:
         case Keep::yes:
             break;
         }
-        auto index = static_cast<DieIndex>(tree_.dies.size());
+        auto index = static_cast<emit::DieIndex>(tree_.dies.size());
         tree_.dies.emplace_back();
-        Die d;
+        emit::Die d;
         d.tag = static_cast<uint16_t>(tag);
         d.parent = parent;
-        d.offset = offset;
+        d.offset = static_cast<uint32_t>(offset);
         if (top_level)
-            d.has |= Die::top_level;
+            d.has |= emit::Die::top_level;
         current_ = &d;
         failed_ = false;
-        size_t attrs = tree_.attrs.size();
+        parent_tag_ = parent_tag;
+        size_t addresses = tree_.addresses.size();
         if (dwarf_getattrs(&die, &Reader::attribute, this, 0) == -1 || failed_)
             return file_.dwarf_error(offset, "cannot read the attributes of this entry");
-        if (tag == DW_TAG_variable && !top_level && !d.is(Die::declaration)) {
+        if (tag == DW_TAG_variable && !top_level && !d.is(emit::Die::declaration)) {
             tree_.dies.pop_back();
-            tree_.attrs.resize(attrs);
+            tree_.addresses.resize(addresses);
             return {};
         }
         tree_.dies[index] = d;
         RETURN_IF_ERROR(children(die, index, tag, false, depth + 1));
-        tree_.dies[index].end = static_cast<DieIndex>(tree_.dies.size());
+        tree_.dies[index].end = static_cast<emit::DieIndex>(tree_.dies.size());
         tree_.completion.push_back(index);
         return {};
     }
@@ -193,7 +301,7 @@ private:
         return DWARF_CB_OK;
     }
 
-    uint64_t reference(Dwarf_Attribute *attr)
+    uint32_t reference(Dwarf_Attribute *attr)
     {
         if (attr->form == DW_FORM_ref_sig8) {
             ++skips_["type-unit-reference"];
@@ -204,13 +312,27 @@ private:
             ++skips_["unresolved-reference"];
             return 0;
         }
-        return dwarf_dieoffset(&target);
+        return static_cast<uint32_t>(dwarf_dieoffset(&target));
     }
 
-    void remember(Dwarf_Attribute *attr)
+    void remember(const std::optional<AddressRef> &address)
     {
-        tree_.attrs.push_back(*attr);
-        current_->attr = static_cast<uint32_t>(tree_.attrs.size());
+        if (!address)
+            return;
+        tree_.addresses.push_back(*address);
+        current_->address = static_cast<uint32_t>(tree_.addresses.size());
+    }
+
+    void location(Dwarf_Attribute *attr)
+    {
+        emit::Die &d = *current_;
+        d.has |= emit::Die::location;
+        if (d.tag == DW_TAG_formal_parameter && parent_tag_ == DW_TAG_subprogram) {
+            d.scalar_register = ParamDecoder(*attr, file_.arch(), 0).run();
+            d.aggregate_register = ParamDecoder(*attr, file_.arch(), UINT64_MAX).run();
+        } else if (d.tag == DW_TAG_variable && d.is(emit::Die::top_level)) {
+            remember(fixed_address(file_, *attr));
+        }
     }
 
     void flag(Dwarf_Attribute *attr, uint32_t bit)
@@ -222,9 +344,9 @@ private:
 
     void const_value(Dwarf_Attribute *attr)
     {
-        Die &d = *current_;
-        d.has |= Die::const_value;
-        if (d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation) {
+        emit::Die &d = *current_;
+        d.has |= emit::Die::const_value;
+        if (d.tag == emit::tag_llvm_annotation || d.tag == emit::tag_gnu_annotation) {
             d.text = dwarf_formstring(attr);
             return;
         }
@@ -235,7 +357,7 @@ private:
             if (dwarf_formsdata(attr, &value) == 0) {
                 d.value = static_cast<uint64_t>(value);
                 if (value < 0)
-                    d.has |= Die::const_negative;
+                    d.has |= emit::Die::const_negative;
             }
             return;
         }
@@ -248,7 +370,7 @@ private:
 
     void attribute(Dwarf_Attribute *attr)
     {
-        Die &d = *current_;
+        emit::Die &d = *current_;
         switch (attr->code) {
         case DW_AT_name:
             d.name = dwarf_formstring(attr);
@@ -256,7 +378,7 @@ private:
             break;
         case DW_AT_type:
             d.type = reference(attr);
-            d.has |= Die::typed;
+            d.has |= emit::Die::typed;
             break;
         case DW_AT_abstract_origin:
             d.origin = reference(attr);
@@ -264,33 +386,33 @@ private:
         case DW_AT_specification:
             d.specification = reference(attr);
             break;
-        case at_gnu_annotation:
+        case emit::at_gnu_annotation:
             d.annotation = reference(attr);
             break;
         case DW_AT_byte_size:
             d.byte_size = unsigned_value(attr);
             break;
         case DW_AT_bit_size:
-            d.bit_size = unsigned_value(attr);
+            d.bit_size =
+                static_cast<uint16_t>(std::min<uint64_t>(unsigned_value(attr), UINT16_MAX));
             break;
         case DW_AT_bit_offset: {
-            if (d.is(Die::data_bit_offset))
-                break;
-            // gcc writes a negative offset for a field that crosses its storage unit.
             Dwarf_Sword value;
             if (dwarf_formsdata(attr, &value) == 0)
-                d.bit_offset = static_cast<uint64_t>(value);
-            d.has |= Die::msb_offset;
+                d.bit_offset = static_cast<int32_t>(value);
+            d.has |= emit::Die::msb_offset;
             break;
         }
         case DW_AT_data_bit_offset:
-            d.bit_offset = unsigned_value(attr);
-            d.has |= Die::data_bit_offset;
+            d.value = unsigned_value(attr);
+            d.has |= emit::Die::data_bit_offset;
             break;
         case DW_AT_data_member_location:
             if (d.tag == DW_TAG_member) {
-                d.member_location = member_offset(attr, skips_);
-                d.has |= Die::located;
+                if (uint64_t offset = member_offset(attr, skips_);
+                    !d.is(emit::Die::data_bit_offset))
+                    d.value = offset;
+                d.has |= emit::Die::located;
             }
             break;
         case DW_AT_encoding:
@@ -304,142 +426,82 @@ private:
             // Only constants count; a bound that is an expression or a reference is a variable
             // length. DW_AT_upper_bound, if it is there, decides.
             if (d.tag == DW_TAG_subrange_type &&
-                (attr->code == DW_AT_upper_bound || !d.is(Die::const_value))) {
+                (attr->code == DW_AT_upper_bound || !d.is(emit::Die::const_value))) {
                 Dwarf_Word bound;
                 bool known = dwarf_formudata(attr, &bound) == 0;
                 bool upper = attr->code == DW_AT_upper_bound;
                 d.value = known ? bound + upper : 0;
                 if (upper)
-                    d.has |= Die::const_value;
+                    d.has |= emit::Die::const_value;
             }
             break;
         case DW_AT_declaration:
-            flag(attr, Die::declaration);
+            flag(attr, emit::Die::declaration);
             break;
         case DW_AT_external:
-            d.has |= Die::external;
+            d.has |= emit::Die::external;
             break;
         case DW_AT_artificial:
-            flag(attr, Die::artificial);
+            flag(attr, emit::Die::artificial);
             break;
         case DW_AT_inline:
             if (unsigned_value(attr) != DW_INL_not_inlined)
-                d.has |= Die::inlined;
+                d.has |= emit::Die::inlined;
             break;
         case DW_AT_calling_convention:
             if (unsigned_value(attr) == DW_CC_nocall)
-                d.has |= Die::nocall;
+                d.has |= emit::Die::nocall;
             break;
         case DW_AT_low_pc:
             if (d.tag == DW_TAG_subprogram) {
-                d.has |= Die::low_pc;
-                remember(attr);
+                d.has |= emit::Die::low_pc;
+                remember(file_.address_of(*attr));
             }
             break;
         case DW_AT_ranges:
-            d.has |= Die::ranges;
+            if (d.tag == DW_TAG_subprogram)
+                d.has |= emit::Die::ranges;
             break;
         case DW_AT_location:
-            d.has |= Die::location;
-            remember(attr);
+            location(attr);
             break;
         default:
             break;
         }
     }
 
-    const DwarfFile &file_;
-    DieTree &tree_;
-    Skips &skips_;
-    Die *current_ = nullptr;
+    const LibdwFile &file_;
+    emit::DieTree &tree_;
+    emit::Skips &skips_;
+    emit::Die *current_ = nullptr;
     bool failed_ = false;
+    unsigned parent_tag_ = 0;
     uint64_t last_offset_ = 0;
 };
 
-/// True if a DIE of the unit may refer to another unit.
-bool uses_ref_addr(Dwarf_Die &unit)
-{
-    Dwarf_Off offset = 0;
-    size_t length = 0;
-    for (;;) {
-        Dwarf_Abbrev *abbrev = dwarf_getabbrev(&unit, offset, &length);
-        if (!abbrev || abbrev == DWARF_END_ABBREV)
-            return false;
-        size_t count;
-        if (dwarf_getattrcnt(abbrev, &count) != 0)
-            return false;
-        for (size_t i = 0; i < count; ++i) {
-            unsigned name, form;
-            Dwarf_Off ignored;
-            if (dwarf_getabbrevattr(abbrev, i, &name, &form, &ignored) == 0 &&
-                form == DW_FORM_ref_addr)
-                return true;
-        }
-        offset += length;
-    }
-}
-
 } // namespace
 
-DieIndex DieTree::find(uint64_t offset) const
+Result<std::vector<emit::DieTree>> read_all_units(const LibdwFile &file, emit::Skips &skips)
 {
-    if (offset == 0)
-        return 0;
-    auto it = std::lower_bound(dies.begin() + 1, dies.end(), offset,
-                               [](const Die &d, uint64_t at) { return d.offset < at; });
-    return it != dies.end() && it->offset == offset ? static_cast<DieIndex>(it - dies.begin()) : 0;
-}
-
-Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips)
-{
-    std::vector<Unit> units;
+    std::vector<emit::DieTree> trees;
     Dwarf_CU *cu = nullptr;
     for (;;) {
         Dwarf_CU *next = nullptr;
         Dwarf_Die die{}, sub{};
         Dwarf_Half version;
-        uint8_t unit_type;
-        uint64_t offset = units.empty() ? 0 : units.back().die_offset;
-        int rc = dwarf_get_units(file.dwarf(), cu, &next, &version, &unit_type, &die, &sub);
+        uint8_t type;
+        int rc = dwarf_get_units(file.dwarf(), cu, &next, &version, &type, &die, &sub);
         if (rc > 0)
-            return units;
+            return trees;
         if (rc < 0)
-            return file.dwarf_error(offset, "cannot read the unit behind");
+            return file.dwarf_error(0, "cannot read a unit");
         cu = next;
-        int tag = dwarf_tag(&die);
-        if (unit_type == DW_UT_skeleton || (unit_type == DW_UT_compile && sub.cu)) {
-            ++skips["split-dwarf-unit"];
+        if (type != DW_UT_compile || sub.cu || dwarf_tag(&die) != DW_TAG_compile_unit)
             continue;
-        }
-        if (unit_type == DW_UT_partial || tag == DW_TAG_partial_unit) {
-            ++skips["partial-unit"];
-            continue;
-        }
-        if (unit_type == DW_UT_type || unit_type == DW_UT_split_type || tag == DW_TAG_type_unit) {
-            ++skips["type-unit"];
-            continue;
-        }
-        if (tag != DW_TAG_compile_unit) {
-            ++skips["unknown-unit"];
-            continue;
-        }
-        Dwarf_Attribute attr;
-        Dwarf_Word language = 0;
-        if (dwarf_attr(&die, DW_AT_language, &attr))
-            dwarf_formudata(&attr, &language);
-        units.push_back(
-            {dwarf_dieoffset(&die), static_cast<uint16_t>(language), uses_ref_addr(die)});
+        emit::DieTree &tree = trees.emplace_back();
+        tree.dies.emplace_back();
+        RETURN_IF_ERROR(Reader(file, tree, skips).unit(die));
     }
 }
 
-Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, Skips &skips)
-{
-    DieTree tree;
-    tree.dies.emplace_back();
-    Reader reader(file, tree, skips);
-    for (const Unit &unit : units)
-        RETURN_IF_ERROR(reader.unit(unit));
-    return tree;
-}
-
-} // namespace btflink::emit
+} // namespace btflink::oracle
