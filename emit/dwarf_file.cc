@@ -175,22 +175,25 @@ DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
     const std::byte *p = symtab_.data() + size_t{index} * image_.symbol_size();
     uint32_t section;
     uint64_t value;
+    uint8_t binding;
     if (image_.is64) {
+        binding = load<uint8_t>(p + offsetof(Elf64_Sym, st_info), image_.order);
         section = load<uint16_t>(p + offsetof(Elf64_Sym, st_shndx), image_.order);
         value = load<uint64_t>(p + offsetof(Elf64_Sym, st_value), image_.order);
     } else {
+        binding = load<uint8_t>(p + offsetof(Elf32_Sym, st_info), image_.order);
         section = load<uint16_t>(p + offsetof(Elf32_Sym, st_shndx), image_.order);
         value = load<uint32_t>(p + offsetof(Elf32_Sym, st_value), image_.order);
     }
     if (section == SHN_COMMON)
-        return {0, 0, true};
+        return {0, 0, true, false};
     if (section == SHN_XINDEX)
         section = (size_t{index} + 1) * 4 <= xindex_.size()
                       ? load<uint32_t>(xindex_.data() + size_t{index} * 4, image_.order)
                       : 0;
     else if (section >= SHN_LORESERVE)
         section = 0;
-    return {value, section, false};
+    return {value, section, false, ELF64_ST_BIND(binding) == STB_WEAK};
 }
 
 uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const
@@ -227,6 +230,7 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     ref.offset = sym.value + static_cast<uint64_t>(ref.addend);
     ref.section = sym.section;
     ref.common = sym.common;
+    ref.weak = sym.weak;
     return ref;
 }
 

@@ -21,6 +21,7 @@ struct AddressRef {
     uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
                           // absolute, and in linked files
     bool common = false;
+    bool weak = false;
     bool is_final = false; // linked file: `offset` is the address
 };
 
@@ -75,7 +76,7 @@ private:
     struct Symbol {
         uint64_t value;
         uint32_t section;
-        bool common;
+        bool common, weak;
     };
     uint32_t reloc_type(const RelocEntry &r) const
     {

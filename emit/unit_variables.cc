@@ -130,6 +130,8 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
             v.flags |= var_external;
         if (declared)
             v.flags |= var_declared;
+        if (address.weak)
+            v.flags |= var_weak;
         if (features.has(Feature::decl_tag))
             for_each_annotation(tree, declared ? declared : i, "btf_decl_tag",
                                 [&](std::string_view text) { v.tags.push_back(text); });

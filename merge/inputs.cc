@@ -109,9 +109,12 @@ Result<void> unfold_file(const std::shared_ptr<const void> &storage, Bytes bytes
     auto input = as_input(storage, bytes, where);
     if (!input)
         return tl::unexpected(input.error());
-    if (*input)
+    if (*input) {
+        (*input)->is_member = depth > 0;
         out.list.push_back(std::move(**input));
-    else if (depth > 0)
+        return {};
+    }
+    if (depth > 0)
         out.ignored.push_back(where.str());
     else
         return fail(where.at(0),

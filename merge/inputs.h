@@ -17,6 +17,7 @@ struct Input {
     std::shared_ptr<const void> storage; // keeps `bytes` alive
     Bytes bytes;
     std::optional<ElfFile> elf; // none: raw BTF
+    bool is_member = false;     // of an archive: the link may not have taken it
 };
 
 struct Inputs {

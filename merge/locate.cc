@@ -178,9 +178,7 @@ private:
             if (has_pool[i])
                 continue;
             const LinkTrailer &trailer = objects_[i].trailer;
-            // A pool without entries is not written.
-            if (!with_pool_.empty() && (trailer.flags & trailer_has_pool) &&
-                trailer.pool_entries > 0) {
+            if (!with_pool_.empty() && (trailer.flags & trailer_has_pool)) {
                 out_.not_linked[i] = true;
                 ++out_.not_linked_count;
             } else {

@@ -152,8 +152,9 @@ void warn_of_features(const std::vector<Object> &objects, Report &report)
     }
 }
 
-void report_image(const Image &image, const std::vector<Object> &objects, const Located &located,
-                  Report &report, Stats &stats)
+void report_image(const std::vector<Input> &inputs, const Image &image,
+                  const std::vector<Object> &objects, const Located &located, Report &report,
+                  Stats &stats)
 {
     stats.add("image_function_symbols", image.functions.size());
     stats.add("image_kfuncs", image.kfuncs.size());
@@ -161,11 +162,21 @@ void report_image(const Image &image, const std::vector<Object> &objects, const 
     stats.add("objects_without_pool", located.objects_without_pool);
     stats.add("addresses_by_symbol", located.by_symbol);
     bool any_pool = false;
+    size_t missing = 0; // though it was named itself, not as a member of an archive
+    const Object *first_missing = nullptr;
     for (size_t i = 0; i < objects.size(); ++i) {
         any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
-        if (located.not_linked[i])
-            report.notes.push_back(objects[i].describe() + ": not in the image, left out");
+        if (!located.not_linked[i])
+            continue;
+        report.notes.push_back(objects[i].describe() + ": not in the image, left out");
+        if (!inputs[objects[i].input].is_member && missing++ == 0)
+            first_missing = &objects[i];
     }
+    if (first_missing)
+        report.warnings.push_back(
+            strf("%zu objects are not in %s and are left out; the first is %s. Was it linked "
+                 "before they were emitted?",
+                 missing, image.name.c_str(), first_missing->describe().c_str()));
     if (image.kind != ImageKind::combined && any_pool &&
         located.objects_without_pool == objects.size())
         report.warnings.push_back(image.name +
@@ -301,7 +312,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 
     // Locate: each object's variables and functions get their final addresses.
     Located located = locate(inputs->list, objects, *image);
-    report_image(*image, objects, located, report, stats);
+    report_image(inputs->list, *image, objects, located, report, stats);
     stats.end_pass("locate");
 
     // Select: which functions and variables the result has. From here on names are settled.

@@ -95,7 +95,8 @@ public:
     {
         return "VARIABLE " + std::string(btf_.name(v.var)) + " in " +
                std::string(btf_.str(v.section)) + strf(" size %u", v.size) +
-               (v.flags & var_external ? " external" : "") + (v.pool_index ? " pool" : "");
+               (v.flags & var_external ? " external" : "") + (v.flags & var_weak ? " weak" : "") +
+               (v.pool_index ? " pool" : "");
     }
 
 private:

@@ -7,11 +7,13 @@
 // expect: VARIABLE own in .data size 8 pool
 // expect: VARIABLE shared in .bss size 4 external pool
 // expect: VARIABLE percpu in .data..percpu size 4 external pool
+// expect: VARIABLE feeble in .data size 4 external weak pool
 // expect: DATASEC .data..percpu size 4; percpu@0+4
 // reject: VAR (elsewhere|thread|inside|empty|__UNIQUE_ID_x|reg)
 // reject: VARIABLE (elsewhere|thread|inside|empty|__UNIQUE_ID_x|reg)
 typedef long long_t;
 extern int elsewhere;
+int feeble __attribute__((weak)) = 2;
 int shared;
 static long_t own = 4;
 extern int declared[];
