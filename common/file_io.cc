@@ -5,8 +5,10 @@
 #include <climits>
 #include <cstdlib>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace btflink
 {
@@ -26,6 +28,12 @@ public:
             ::close(fd_);
     }
     int get() const { return fd_; }
+    void reset(int fd)
+    {
+        if (fd_ >= 0)
+            ::close(fd_);
+        fd_ = fd;
+    }
     bool close()
     {
         int fd = fd_;
@@ -77,18 +85,26 @@ std::string resolve_links(const std::string &path)
     return target;
 }
 
-} // namespace
-
-Result<std::vector<std::byte>> read_file(const std::string &path)
+/// Open for reading; `st` then describes the file.
+Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
 {
-    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot open");
-    struct stat st;
     if (::fstat(fd.get(), &st) != 0)
         return fail_errno(Where{path}, "cannot stat");
     if (S_ISDIR(st.st_mode))
         return fail(Where{path}, "is a directory");
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<std::byte>> read_file(const std::string &path)
+{
+    Fd fd(-1);
+    struct stat st;
+    RETURN_IF_ERROR(open_file(path, fd, st));
     std::vector<std::byte> bytes(S_ISREG(st.st_mode) ? static_cast<size_t>(st.st_size) + 1 : 65536);
     size_t used = 0;
     for (;;) {
@@ -105,6 +121,48 @@ Result<std::vector<std::byte>> read_file(const std::string &path)
     }
     bytes.resize(used);
     return bytes;
+}
+
+Result<FilePages> FilePages::read(const std::string &path)
+{
+    Fd fd(-1);
+    struct stat st;
+    RETURN_IF_ERROR(open_file(path, fd, st));
+    if (!S_ISREG(st.st_mode))
+        return fail(Where{path}, "is not a regular file");
+    FilePages file;
+    if (st.st_size == 0)
+        return file;
+    auto size = static_cast<size_t>(st.st_size);
+    void *pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (pages == MAP_FAILED)
+        return fail_errno(Where{path}, "no memory for its contents");
+    file.data_ = static_cast<std::byte *>(pages);
+    file.mapped_ = size;
+    while (file.size_ < size) {
+        ssize_t n = ::read(fd.get(), file.data_ + file.size_, size - file.size_);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_errno(Where{path}, "cannot read");
+        if (n == 0)
+            break;
+        file.size_ += static_cast<size_t>(n);
+    }
+    return file;
+}
+
+FilePages::FilePages(FilePages &&other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+      mapped_(std::exchange(other.mapped_, 0))
+{
+}
+
+FilePages::~FilePages()
+{
+    if (mapped_)
+        ::munmap(data_, mapped_);
 }
 
 Result<void> write_file(const std::string &path, Bytes bytes)

@@ -16,6 +16,25 @@ namespace btflink
 /// Regular files, and anything else that can be read to its end (/sys/kernel/btf/vmlinux, pipes).
 Result<std::vector<std::byte>> read_file(const std::string &path);
 
+/// Contents of a regular file in pages of their own, which are had at once: for files that are read
+/// once by a short-lived process, where touching fresh memory page by page costs more than reading.
+class FilePages
+{
+public:
+    static Result<FilePages> read(const std::string &path);
+    FilePages(FilePages &&other) noexcept;
+    FilePages &operator=(FilePages &&) = delete;
+    ~FilePages();
+
+    Bytes bytes() const { return {data_, size_}; }
+
+private:
+    FilePages() = default;
+
+    std::byte *data_ = nullptr;
+    size_t size_ = 0, mapped_ = 0;
+};
+
 /// Replace (or create) `path` by `bytes`. An existing file keeps its mode and ownership; a
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
 /// A target that is not a regular file (/dev/null, a pipe) is written directly.

@@ -120,15 +120,15 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         RETURN_IF_ERROR(write_file(options.detached, plain));
         return report;
     }
-    auto after = with_object_btf(before, file.arch(), join(file, units, options), file.where());
-    if (!after)
-        return tl::unexpected(after.error());
+    auto change = plan_object_btf(before, file.arch(), join(file, units, options), file.where());
+    if (!change)
+        return tl::unexpected(change.error());
     if (!options.output.empty())
-        RETURN_IF_ERROR(write_file(options.output, *after));
-    else if (std::ranges::equal(before, *after))
+        RETURN_IF_ERROR(write_file(options.output, change->whole(before)));
+    else if (!change->changes(before))
         report.outcome = EmitReport::Outcome::unchanged;
     else
-        RETURN_IF_ERROR(update_object(path, before, *after));
+        RETURN_IF_ERROR(update_object(path, before, *change));
     return report;
 }
 
@@ -136,13 +136,14 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
 
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
-    auto before = read_file(path);
-    if (!before)
-        return tl::unexpected(before.error());
+    auto input = FilePages::read(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    Bytes before = input->bytes();
     EmitReport report;
-    report.input_bytes = before->size();
+    report.input_bytes = before.size();
 
-    auto opened = DwarfFile::open(*before, Where{path});
+    auto opened = DwarfFile::open(before, Where{path});
     if (!opened)
         return tl::unexpected(opened.error());
     const DwarfFile &file = **opened;
@@ -175,10 +176,10 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
         report.outcome =
             file.has_dwarf() ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
         if (!options.output.empty())
-            RETURN_IF_ERROR(write_file(options.output, *before));
+            RETURN_IF_ERROR(write_file(options.output, before));
         return report;
     }
-    return write(path, file, *before, *objects, options, std::move(report));
+    return write(path, file, before, *objects, options, std::move(report));
 }
 
 } // namespace btflink::emit

@@ -25,7 +25,7 @@
 // is once. Rewrite drops separate section names always, so that it does not matter whether the
 // object had been appended to before.
 //
-// Cost: one copy of the file.
+// Cost: the new part; what stays of the file is not copied unless it is laid out anew.
 #include "emit/object_writer.h"
 
 #include "common/address_pool.h"
@@ -143,19 +143,16 @@ Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<boo
 
 /// What is left of the file before the new part, with `image` describing just that.
 struct Body {
-    std::vector<std::byte> bytes;
+    uint64_t kept = 0;                // bytes of the file, or, if that does not do:
+    std::vector<std::byte> rebuilt;   // all of it, laid out anew
     std::vector<uint32_t> symbol_map; // new indexes of symbols; empty: as they were
+
+    uint64_t size() const { return rebuilt.empty() ? kept : rebuilt.size(); }
 };
 
-/// `room`: bytes that will be appended.
-Result<Body> make_body(ElfImage &image, bool strip_dwarf, size_t room)
+Result<Body> make_body(ElfImage &image, bool strip_dwarf)
 {
-    auto keep = [&](size_t size) {
-        Body body;
-        body.bytes.reserve(size + room);
-        body.bytes.assign(image.file.begin(), image.file.begin() + static_cast<ptrdiff_t>(size));
-        return body;
-    };
+    auto keep = [&](size_t size) { return Body{size, {}, {}}; };
 
     auto old = find_old(image);
     if (!old)
@@ -191,7 +188,7 @@ Result<Body> make_body(ElfImage &image, bool strip_dwarf, size_t room)
     if (!symbol_map)
         return tl::unexpected(symbol_map.error());
     body.symbol_map = std::move(*symbol_map);
-    body.bytes = lay_out(image);
+    body.rebuilt = lay_out(image);
     return body;
 }
 
@@ -236,11 +233,9 @@ public:
     {
     }
 
-    Result<std::vector<std::byte>> run(const ObjectBtf &added)
+    Result<FileChange> run(const ObjectBtf &added)
     {
-        start_ = body_.bytes.size();
-        body_.bytes.resize(align_up(start_, section_alignment));
-        start_ = body_.bytes.size();
+        start_ = align_up(body_.size(), section_alignment);
 
         if (image_.sections.empty())
             image_.sections.emplace_back();
@@ -258,14 +253,16 @@ public:
         add_headers();
         if (!image_.is64 && start_ + out_.size() > UINT32_MAX)
             return fail(image_.where, "the file would be too large for 32-bit ELF");
+        FileChange change;
+        change.kept = body_.kept;
+        change.tail.resize(start_ - body_.size());
         std::vector<std::byte> part = out_.take();
-        body_.bytes.insert(body_.bytes.end(), part.begin(), part.end());
-
+        change.tail.insert(change.tail.end(), part.begin(), part.end());
+        change.rebuilt = std::move(body_.rebuilt);
         ByteWriter header(image_.order);
         put_elf_header(header, image_, image_.head);
-        std::vector<std::byte> bytes = header.take();
-        std::copy(bytes.begin(), bytes.end(), body_.bytes.begin());
-        return std::move(body_.bytes);
+        change.header = header.take();
+        return change;
     }
 
 private:
@@ -400,19 +397,47 @@ private:
 
 } // namespace
 
-Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
-                                               const ObjectBtf &added, const Where &where)
+std::vector<std::byte> FileChange::whole(Bytes before) const
+{
+    Bytes body = rebuilt.empty() ? before.first(kept) : Bytes(rebuilt);
+    std::vector<std::byte> bytes;
+    bytes.reserve(body.size() + tail.size());
+    bytes.assign(body.begin(), body.end());
+    bytes.insert(bytes.end(), tail.begin(), tail.end());
+    std::copy(header.begin(), header.end(), bytes.begin());
+    return bytes;
+}
+
+bool FileChange::changes(Bytes before) const
+{
+    if (!rebuilt.empty()) {
+        std::vector<std::byte> after = whole(before);
+        return !std::equal(after.begin(), after.end(), before.begin(), before.end());
+    }
+    return before.size() != kept + tail.size() ||
+           std::memcmp(before.data(), header.data(), header.size()) != 0 ||
+           std::memcmp(before.data() + kept, tail.data(), tail.size()) != 0;
+}
+
+Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
+                                   const Where &where)
 {
     auto image = read_elf(object, where);
     if (!image)
         return tl::unexpected(image.error());
-    size_t room = added.btf.size() + added.pool.size() +
-                  (added.btf_relocs.size() + added.pool_relocs.size()) * sizeof(Elf64_Rela) +
-                  image->sections.size() * (sizeof(Elf64_Shdr) + 32) + 4096; // a guess for names
-    auto body = make_body(*image, added.strip_dwarf, room);
+    auto body = make_body(*image, added.strip_dwarf);
     if (!body)
         return tl::unexpected(body.error());
     return Appender(*image, arch, std::move(*body)).run(added);
+}
+
+Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
+                                               const ObjectBtf &added, const Where &where)
+{
+    auto change = plan_object_btf(object, arch, added, where);
+    if (!change)
+        return tl::unexpected(change.error());
+    return change->whole(object);
 }
 
 namespace
@@ -452,27 +477,33 @@ bool write_at(int fd, Bytes bytes, uint64_t offset)
     return true;
 }
 
-/// Bytes of the ELF header if `after` is `before` with another header and an addition; else 0.
-size_t changed_header(Bytes before, Bytes after)
+/// `after` as a change of `before`: an addition and another header where that is all.
+FileChange change_to(Bytes before, Bytes after)
 {
-    if (before.size() < EI_NIDENT || after.size() < before.size())
-        return 0;
-    bool is64 = static_cast<uint8_t>(after[EI_CLASS]) == ELFCLASS64;
+    FileChange change;
+    bool is64 = after.size() > EI_CLASS && static_cast<uint8_t>(after[EI_CLASS]) == ELFCLASS64;
     size_t header = is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-    if (before.size() < header ||
-        std::memcmp(before.data() + header, after.data() + header, before.size() - header) != 0)
-        return 0;
-    return header;
+    bool prefix =
+        header <= before.size() && before.size() <= after.size() &&
+        std::memcmp(before.data() + header, after.data() + header, before.size() - header) == 0;
+    if (!prefix) {
+        change.rebuilt.assign(after.begin(), after.end());
+        return change;
+    }
+    change.kept = before.size();
+    change.header.assign(after.begin(), after.begin() + static_cast<ptrdiff_t>(header));
+    change.tail.assign(after.begin() + static_cast<ptrdiff_t>(before.size()), after.end());
+    return change;
 }
 
-Result<void> append_to(const std::string &path, Fd &fd, Bytes before, Bytes after, size_t header)
+Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const FileChange &change)
 {
-    bool ok = write_at(fd.get(), after.subspan(before.size()), before.size()) &&
-              write_at(fd.get(), after.first(header), 0);
+    bool ok =
+        write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot append object BTF");
         // The old header describes the old file, whatever lies behind that.
-        bool restored = write_at(fd.get(), before.first(header), 0) &&
+        bool restored = write_at(fd.get(), before.first(change.header.size()), 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)
             return fail_errno(Where{path}, "cannot append object BTF, nor undo that");
@@ -485,16 +516,15 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, Bytes afte
 
 } // namespace
 
-Result<void> update_object(const std::string &path, Bytes before, Bytes after)
+Result<void> update_object(const std::string &path, Bytes before, const FileChange &change)
 {
-    if (before.size() == after.size() &&
-        std::memcmp(before.data(), after.data(), before.size()) == 0)
+    if (!change.changes(before))
         return {};
     struct stat st;
     if (::stat(path.c_str(), &st) != 0)
         return fail_errno(Where{path}, "cannot stat");
     if (!S_ISREG(st.st_mode))
-        return write_file(path, after);
+        return write_file(path, change.whole(before));
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
@@ -506,9 +536,14 @@ Result<void> update_object(const std::string &path, Bytes before, Bytes after)
         n != static_cast<ssize_t>(start.size()) ||
         !std::equal(start.begin(), start.end(), before.begin()))
         return fail(Where{path}, "somebody else changed the file meanwhile");
-    if (size_t header = changed_header(before, after))
-        return append_to(path, fd, before, after, header);
-    return write_file(path, after);
+    if (change.rebuilt.empty() && change.kept == before.size())
+        return append_to(path, fd, before, change);
+    return write_file(path, change.whole(before));
+}
+
+Result<void> update_object(const std::string &path, Bytes before, Bytes after)
+{
+    return update_object(path, before, change_to(before, after));
 }
 
 } // namespace btflink::emit
