@@ -143,16 +143,16 @@ class KernelTree:
         """Paths below build, without suffix."""
         return [line[:-len('.o')] for line in (self.build / 'modules.order').read_text().split()]
 
-    def emit_copy(self, btf_emit, path):
+    def emit_copy(self, btf_emit, path, *options):
         """A copy of an object with object BTF; its path."""
         copy = self._copy_of(path)
-        command([btf_emit, '--address-pool', '-o', copy, path], cwd=self.build)
+        command([btf_emit, *options, '-o', copy, path], cwd=self.build)
         return copy
 
     def link_module(self, btf_emit, name):
         """The module linked from objects with object BTF; its path."""
         objects = (self.build / (name + '.mod')).read_text().split()
-        copies = {path: self.emit_copy(btf_emit, path) for path in objects}
+        copies = {path: self.emit_copy(btf_emit, path, '--address-pool') for path in objects}
         # A module of one object is linked from that; of several, from their `ld -r`.
         if objects != [name + '.o']:
             copies[name + '.o'] = self._relink(name + '.o', copies)
