@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Merging as text before and after: each file of cases/ has the BTF of some objects and what must
+// come out of their merge, word by word. Lines "== object", "== base", "== result" begin the parts;
+// '#' begins a comment.
+#include "common/btf_text.h"
+#include "common/file_io.h"
+#include "tests/merge/object_maker.h"
+
+#include <filesystem>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+struct Case {
+    std::vector<std::string> objects;
+    std::string base, result;
+};
+
+Case read_case(const std::string &path)
+{
+    auto bytes = read_file(path);
+    EXPECT_TRUE(bytes) << path;
+    std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+    Case out;
+    std::string *part = nullptr;
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        if (line == "== object") {
+            part = &out.objects.emplace_back();
+        } else if (line == "== base") {
+            part = &out.base;
+        } else if (line == "== result") {
+            part = &out.result;
+        } else if (part && !line.starts_with('#') && !line.empty()) {
+            part->append(line).push_back('\n');
+        }
+    }
+    EXPECT_GE(out.objects.size(), 1u) << path << ": no object";
+    return out;
+}
+
+class TextCases : public testing::TestWithParam<std::string>
+{
+protected:
+    std::string write(const std::string &name, const std::string &text, const Btf *base)
+    {
+        std::string path = folder_ / name;
+        auto blob = text_to_btf(text, Where{GetParam()}, host_order, base);
+        EXPECT_TRUE(blob) << blob.error().str();
+        EXPECT_TRUE(blob && write_file(path, *blob)) << path;
+        return path;
+    }
+
+    TempDir folder_;
+};
+
+TEST_P(TextCases, Merge)
+{
+    Case c = read_case(GetParam());
+    std::shared_ptr<const Btf> base;
+    std::vector<std::byte> base_bytes;
+    Options options;
+    if (!c.base.empty()) {
+        options.base = write("base.btf", c.base, nullptr);
+        base_bytes = *read_file(options.base);
+        base = std::make_shared<const Btf>(*Btf::parse(base_bytes, Where{"base"}));
+    }
+    for (size_t i = 0; i < c.objects.size(); ++i)
+        options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
+    options.output = folder_ / "result.btf";
+    for (unsigned threads : {1, 4}) {
+        options.threads = threads;
+        Report report;
+        auto done = merge(options, report);
+        ASSERT_TRUE(done) << done.error().str();
+        auto bytes = read_file(options.output);
+        ASSERT_TRUE(bytes);
+        auto result = Btf::parse(*bytes, Where{"result"}, base);
+        ASSERT_TRUE(result) << result.error().str();
+        EXPECT_EQ(btf_to_text(*result), c.result);
+    }
+}
+
+std::vector<std::string> case_files()
+{
+    std::vector<std::string> files;
+    for (const auto &entry : std::filesystem::directory_iterator(MERGE_CASES))
+        if (entry.path().extension() == ".txt")
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, TextCases, testing::ValuesIn(case_files()), [](const auto &file) {
+    std::string name = std::filesystem::path(file.param).stem();
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+});
+
+} // namespace
+
+} // namespace btflink::merge::test
