@@ -100,6 +100,8 @@ public:
         while (!open_.empty() && !in_.in().at_end()) {
             uint64_t offset = in_.in().offset();
             uint64_t code = in_.in().uleb();
+            if (in_.in().overrun())
+                return fail(place(offset), "entry runs past the end of its unit");
             if (code == 0) {
                 close();
                 continue;

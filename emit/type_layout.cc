@@ -169,7 +169,7 @@ uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
     if (member.is(Die::data_bit_offset))
         return member.value;
     uint64_t offset = member.value * 8;
-    if (!member.bit_size)
+    if (!member.bit_size || !member.is(Die::msb_offset))
         return offset;
     // DWARF 2 and 3: DW_AT_bit_offset counts from the most significant bit of the storage unit.
     if (order == ByteOrder::big)

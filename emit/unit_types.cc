@@ -197,12 +197,13 @@ private:
     void pointer(DieIndex i)
     {
         const Die &d = tree_.at(i);
-        std::vector<std::string_view> tags; // outermost first: the order of BTF's chain
-        if (features_.has(Feature::type_tag))
-            for_each_annotation(tree_, i, "btf_type_tag", [&](auto text) { tags.push_back(text); });
+        std::vector<std::string_view> tags;
         // clang lists its children in source order, so the first one is innermost. gcc's chain
         // begins with the outermost tag.
-        bool source_order = tree_.find(d.annotation) == 0 || d.end > i + 1;
+        bool source_order = true;
+        if (features_.has(Feature::type_tag))
+            source_order = !for_each_annotation(tree_, i, "btf_type_tag",
+                                                [&](auto text) { tags.push_back(text); });
         TypeId first = out_.btf.next_id();
         auto count = static_cast<uint32_t>(tags.size());
         for (uint32_t n = 0; n < count; ++n) {

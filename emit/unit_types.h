@@ -21,9 +21,10 @@ Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrd
                                const Where &where, Skips &skips);
 
 /// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
-/// on the DIE at `i`: first its children (clang), else the chain it refers to (gcc).
+/// on the DIE at `i`: its children (clang), or, if there are none, the chain that it refers to
+/// (gcc). Returns whether it was the chain.
 template <typename Visit>
-void for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
+bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {
     const Die &d = tree.at(i);
     bool found = false;
@@ -36,15 +37,16 @@ void for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
         }
     }
     if (found)
-        return;
+        return false;
     DieIndex a = tree.find(d.annotation);
     for (unsigned n = 0; a && n < 1000; ++n) {
         const Die &link = tree.at(a);
         if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
-            return;
+            break;
         visit(std::string_view(link.text));
         a = tree.find(link.annotation);
     }
+    return true;
 }
 
 } // namespace btflink::emit

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Just enough of BTF and ELF for tests, independent of the code that is tested."""
+import struct
+
+KINDS = ['', 'INT', 'PTR', 'ARRAY', 'STRUCT', 'UNION', 'ENUM', 'FWD', 'TYPEDEF', 'VOLATILE', 'CONST',
+         'RESTRICT', 'FUNC', 'FUNC_PROTO', 'VAR', 'DATASEC', 'FLOAT', 'DECL_TAG', 'TYPE_TAG', 'ENUM64']
+# Bytes behind the 12 of each type: fixed, and per element.
+TAIL = {'INT': (4, 0), 'ARRAY': (12, 0), 'STRUCT': (0, 12), 'UNION': (0, 12), 'ENUM': (0, 8),
+        'FUNC_PROTO': (0, 8), 'VAR': (4, 0), 'DATASEC': (0, 12), 'DECL_TAG': (4, 0), 'ENUM64': (0, 12)}
+
+ET_REL = 1
+SHT_PROGBITS, SHT_NOBITS, SHT_BTF = 1, 8, 0x80425446
+SHF_EXCLUDE = 0x80000000
+
+
+def type_heads(blob):
+    """'KIND name' of each type, in the order of ids. `blob` must be BTF and nothing else."""
+    magic, version, _, header, types, types_size, strings, strings_size = \
+        struct.unpack_from('<HBBIIIII', blob)
+    assert (magic, version, header) == (0xeb9f, 1, 24), 'not a BTF header'
+    assert len(blob) == header + max(types + types_size, strings + strings_size), 'wrong length'
+    heads, at = [], header + types
+    while at < header + types + types_size:
+        name, info = struct.unpack_from('<II', blob, at)
+        kind = KINDS[info >> 24 & 31]
+        fixed, each = TAIL.get(kind, (0, 0))
+        at += 12 + fixed + each * (info & 0xffff)
+        begin = header + strings + name
+        text = blob[begin:blob.index(b'\0', begin)].decode()
+        heads.append(f'{kind} {text}'.rstrip())
+    return heads
+
+
+class Section:
+    def __init__(self, fields, data):
+        (self.name, self.type, self.flags, self.address, self.offset, self.size, self.link,
+         self.info, self.align, self.entsize) = fields
+        self.data = data
+
+
+class Elf:
+    """Sections of a little-endian 64-bit ELF file."""
+
+    def __init__(self, path):
+        with open(path, 'rb') as file:
+            data = file.read()
+        assert data[:6] == b'\x7fELF\x02\x01', f'{path} is not 64-bit little-endian ELF'
+        self.type, self.machine = struct.unpack_from('<HH', data, 16)
+        table, = struct.unpack_from('<Q', data, 40)
+        size, count, names = struct.unpack_from('<HHH', data, 58)
+        headers = [struct.unpack_from('<IIQQQQIIQQ', data, table + i * size)
+                   for i in range(count or 1)] if table else []
+        if headers and count == 0:
+            count = headers[0][5]
+            headers = [struct.unpack_from('<IIQQQQIIQQ', data, table + i * size)
+                       for i in range(count)]
+        if names == 0xffff:
+            names = headers[0][6]
+        self.sections = []
+        for fields in headers:
+            begin = headers[names][4] + fields[0]
+            name = data[begin:data.index(b'\0', begin)].decode()
+            body = b'' if fields[1] in (0, SHT_NOBITS) else data[fields[4]:fields[4] + fields[5]]
+            self.sections.append(Section((name,) + fields[1:], body))
+
+    def all(self, name):
+        return [s for s in self.sections if s.name == name]
+
+    def get(self, name):
+        found = self.all(name)
+        return found[0] if found else None

@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The command line of btf-emit: options, exit status, what is written where, bad files.
+
+usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
+"""
+import os
+import re
+import resource
+import signal
+import stat
+import struct
+
+from btf_reader import Elf, SHT_BTF, SHF_EXCLUDE, type_heads
+from cli_case import CliCase, option_names, run
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MANUAL = os.path.join(HERE, '..', '..', 'emit', 'btf-emit.1')
+FLAGS_OFFSET = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_shoff': 40,
+                'e_shentsize': 58, 'e_shnum': 60, 'e_shstrndx': 62}
+
+
+class Usage(CliCase):
+    def usage(self, pattern, *arguments):
+        """Wrong usage: status 2, nothing is done."""
+        before = self.read('add.o')
+        said = self.emit(*arguments, 'add.o', status=2)
+        self.assertRegex(said, f"^btf-emit: ERROR: {pattern}\nTry 'btf-emit --help'\\.\n$")
+        self.assertEqual(self.read('add.o'), before, f'{arguments}: changed')
+
+    def test_wrong_usage(self):
+        self.compile()
+        self.usage('.*--nonsense.*', '--nonsense')
+        self.usage('.*--threads.*', '--image', '--threads=0')
+        self.usage('.*--threads.*', '--image', '--threads=many')
+        self.usage('.*--section-type.*', '--section-type=note')
+        self.usage(".*feature.*'nonsense'.*", '--features=nonsense')
+        self.usage(".*feature.*'nonsense'.*", '--features=default', '--features=+var,nonsense')
+        self.usage(".*language.*'klingon'.*", '--lang-exclude=rust,klingon')
+        self.usage('.*one input file.*', '-o', 'out.o', 'add.o')
+        self.usage('.*one input file.*', '--detached=out.btf', 'add.o')
+        self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
+
+    def test_no_file(self):
+        said = self.emit(status=2)
+        self.assertRegex(said, r"^btf-emit: ERROR: FILE.*\nTry 'btf-emit --help'\.\n$")
+
+    def test_version(self):
+        done = self.call(self.btf_emit, '--version')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertRegex(done.stdout, r'^btf-emit [0-9]+(\.[0-9]+)+\n$')
+
+    def test_help_and_manual_agree(self):
+        done = self.call(self.btf_emit, '--help')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertEqual(self.call(self.btf_emit, '-h').stdout, done.stdout)
+        with open(MANUAL, encoding='utf-8') as file:
+            manual = file.read().replace('Fl Fl ', '--')
+        documented = option_names(line for line in manual.splitlines() if line.startswith('.It'))
+        self.assertEqual(option_names(re.findall(r'^ +(-[^ ]+)', done.stdout, re.M)), documented)
+
+    def test_verbose(self):
+        self.compile()
+        self.assertRegex(self.emit('-v', 'add.o'), r'^add\.o: object BTF written: [1-9][0-9]* types'
+                         r', [1-9][0-9]* functions, 0 variables\n$')
+        self.assertRegex(self.emit('-v', 'add.o'), r'^add\.o: object BTF is up to date: .*\n$')
+
+    def test_stats(self):
+        size = len(self.read(self.compile()))
+        said = self.emit('--stats', '--features=+global_var', 'add.o').splitlines()
+        self.assertIn(f'add.o: input bytes: {size}', said)
+        self.assertIn('add.o: units: 1', said)
+        self.assertIn('add.o: variables: 2', said)
+        self.assertTrue(all(line.startswith('add.o: ') for line in said))
+
+    def test_features_add_up(self):
+        self.compile()
+        self.good('--features=decl_tag', '--features=global_var', 'add.o')
+        self.assertIn('VAR count: int global', self.lines('add.o'))
+        self.good('--features=+reproducible_build', 'add.o')
+        self.assertNotIn('VAR count: int global', self.lines('add.o'))
+
+    def test_lists_before_several_files(self):
+        """--features and --lang-exclude take one word, not all that follow."""
+        self.compile_all()
+        for option in ('--features=+global_var', '--lang-exclude=rust'):
+            self.good(option, 'main.o', 'add.o')
+            for name in ('main.o', 'add.o'):
+                self.assertIsNotNone(Elf(self.path(name)).get('.BTF'))
+        self.good('--features', '+global_var', '--lang-exclude', 'rust', 'main.o', 'add.o')
+
+    def test_dashes(self):
+        os.rename(self.path(self.compile()), self.path('--x.o'))
+        self.good('--', '--x.o')
+        self.assertIsNotNone(Elf(self.path('--x.o')).get('.BTF'))
+
+
+class Output(CliCase):
+    def test_section(self):
+        self.good(self.compile())
+        section = Elf(self.path('add.o')).get('.BTF')
+        self.assertEqual((section.type, section.flags, section.align), (SHT_BTF, SHF_EXCLUDE, 8))
+
+    def test_plain_section(self):
+        self.good('--section-type=progbits', '--no-exclude', self.compile())
+        section = Elf(self.path('add.o')).get('.BTF')
+        self.assertEqual((section.type, section.flags), (1, 0))
+
+    def test_output(self):
+        before = self.read(self.compile())
+        self.good('-o', 'out.o', 'add.o', made=['out.o'])
+        self.assertEqual(self.read('add.o'), before)
+        self.good('--output=again.o', 'add.o', made=['again.o'])
+        self.good('add.o')
+        self.assertNotEqual(self.read('add.o'), before)
+        self.assertEqual(self.read('out.o'), self.read('add.o'))
+        self.assertEqual(self.read('again.o'), self.read('add.o'))
+
+    def test_output_is_replaced(self):
+        self.compile()
+        self.write('out.o', b'x' * 100000)
+        self.good('-o', 'out.o', 'add.o')
+        self.assertIn('STRUCT point size 8; int x@0; int y@32', self.lines('out.o'))
+
+    def test_output_onto_itself(self):
+        self.compile()
+        self.good('-o', 'out.o', 'add.o', made=['out.o'])
+        self.good('-o', 'add.o', 'add.o')
+        self.assertEqual(self.read('out.o'), self.read('add.o'))
+
+    def test_output_to_a_device(self):
+        before = self.read(self.compile())
+        self.good('-o', '/dev/null', 'add.o')
+        self.good('--detached=/dev/null', 'add.o')
+        self.assertTrue(stat.S_ISCHR(os.stat('/dev/null').st_mode))
+        self.assertEqual(self.read('add.o'), before)
+
+    def test_detached(self):
+        before = self.read(self.compile())
+        self.good('--detached=out.btf', 'add.o', made=['out.btf'])
+        self.assertEqual(self.read('add.o'), before)
+        blob = self.read('out.btf')
+        self.assertIn('STRUCT point', type_heads(blob))
+        self.good('add.o')
+        self.assertEqual(Elf(self.path('add.o')).get('.BTF').data[:len(blob)], blob)
+
+    def test_detached_is_cut(self):
+        self.compile()
+        self.write('out.btf', b'x' * 100000)
+        self.good('--detached=out.btf', 'add.o')
+        type_heads(self.read('out.btf'))
+
+    def test_output_cannot_be_written(self):
+        self.compile()
+        self.bad('no/such/out.o: .*: No such file or directory', '-o', 'no/such/out.o', 'add.o',
+                 same=['add.o'])
+        self.bad('no/out.btf: .*: No such file or directory', '--detached=no/out.btf', 'add.o',
+                 same=['add.o'])
+        os.mkdir(self.path('folder'))
+        self.bad('folder: .*directory', '-o', 'folder', 'add.o', same=['add.o'])
+
+    def test_full_device(self):
+        if not os.path.exists('/dev/full'):
+            self.skipTest('there is no /dev/full')
+        self.compile()
+        self.bad('/dev/full: .*: No space left on device', '--detached=/dev/full', 'add.o',
+                 same=['add.o'])
+        self.bad('/dev/full: .*: No space left on device', '-o', '/dev/full', 'add.o',
+                 same=['add.o'])
+
+    def test_full_disk_in_place(self):
+        """The file may grow by some bytes only: writing fails half-way."""
+        size = len(self.read(self.compile()))
+        for more in (0, 1, 100, 1000):
+            self.bad('add.o: .*: File too large', 'add.o', same=['add.o'], restore_signals=False,
+                     preexec_fn=lambda room=size + more: limit_file_size(room))
+        for option in ('--strip-dwarf', '-oout.o', '--detached=out.btf'):
+            self.bad('.*: File too large', option, 'add.o', same=['add.o'], restore_signals=False,
+                     preexec_fn=lambda: limit_file_size(100))
+
+    def test_several_files(self):
+        self.compile_all()
+        self.write('bad.o', 'no object')
+        before = self.read('bad.o')
+        said = self.emit('main.o', 'bad.o', 'missing.o', 'add.o', status=1)
+        self.assertRegex(said, '^btf-emit: ERROR: bad.o: not an ELF file\n'
+                         'btf-emit: ERROR: missing.o: .*: No such file or directory\n$')
+        self.assertEqual(self.read('bad.o'), before)
+        for name in ('main.o', 'add.o'):
+            self.assertIn('STRUCT point size 8; int x@0; int y@32', self.lines(name))
+
+    def test_twice_is_once(self):
+        for options in ([], ['--address-pool'], ['--features=+global_var'], ['--strip-dwarf'],
+                        ['--section-type=progbits', '--no-exclude']):
+            with self.subTest(options=options):
+                self.compile()
+                self.good(*options, 'add.o')
+                once, stamp = self.read('add.o'), os.stat(self.path('add.o'))
+                self.assertIsNotNone(Elf(self.path('add.o')).get('.BTF'))
+                self.good(*options, 'add.o')
+                self.assertEqual(self.read('add.o'), once)
+                self.assertEqual(os.stat(self.path('add.o')).st_mtime_ns, stamp.st_mtime_ns)
+
+    def test_other_options_replace(self):
+        """What an earlier run added goes, whatever it was."""
+        self.compile()
+        self.good('-o', 'want.o', 'add.o', made=['want.o'])
+        for options in (['--address-pool'], ['--features=+global_var', '--address-pool'],
+                        ['--section-type=progbits']):
+            self.good(*options, 'add.o')
+            self.assertNotEqual(self.read('add.o'), self.read('want.o'))
+        self.good('add.o')
+        self.assertEqual(self.read('add.o'), self.read('want.o'))
+
+    def test_without_dwarf(self):
+        for flags in (['-g0'], ['-g0', '-x', 'c', '-std=c11']):
+            before = self.read(self.compile('add.c', *flags))
+            stamp = os.stat(self.path('add.o')).st_mtime_ns
+            self.good('add.o')
+            self.assertEqual(self.emit('-v', 'add.o'), 'add.o: no DWARF, left alone\n')
+            self.assertEqual(self.read('add.o'), before)
+            self.assertEqual(os.stat(self.path('add.o')).st_mtime_ns, stamp)
+        self.good('-o', 'out.o', 'add.o', made=['out.o'])
+        self.assertEqual(self.read('out.o'), before)
+
+    def test_compressed(self):
+        self.compile('add.c', output='plain.o')
+        for kind in ('zlib', 'zlib-gnu'):
+            self.compile('add.c', f'-gz={kind}', output='packed.o')
+            self.good('packed.o', 'plain.o', '--features=+global_var')
+            packed, plain = Elf(self.path('packed.o')), Elf(self.path('plain.o'))
+            self.assertEqual(packed.get('.BTF').data, plain.get('.BTF').data)
+            self.assertEqual(packed.get('.rela.BTF').data, plain.get('.rela.BTF').data)
+
+    def test_names_of_files(self):
+        for name in ('with space.o', 'quo"te\'s.o', 'new\nline.o', '$(x);`y`.o', 'ü.o', 'no-suffix'):
+            os.rename(self.path(self.compile()), self.path(name))
+            self.good(name)
+            self.assertIsNotNone(Elf(self.path(name)).get('.BTF'), name)
+            self.good(f'--detached={name}.btf', name, made=[f'{name}.btf'])
+            type_heads(self.read(f'{name}.btf'))
+
+    def test_links_and_mode(self):
+        """Adding to a file is done in place; a file that is made anew keeps its mode, and what a
+        symbolic link points to is meant."""
+        self.compile()
+        os.chmod(self.path('add.o'), 0o640)
+        os.link(self.path('add.o'), self.path('hard.o'))
+        os.symlink('add.o', self.path('soft.o'))
+        self.good('soft.o')
+        self.assertEqual(self.read('hard.o'), self.read('add.o'))
+        for options in ([], ['--address-pool'], ['--features=+global_var'], ['--strip-dwarf']):
+            self.good(*options, 'soft.o')
+            self.assertTrue(os.path.islink(self.path('soft.o')))
+            self.assertEqual(stat.S_IMODE(os.stat(self.path('add.o')).st_mode), 0o640)
+            self.assertIsNotNone(Elf(self.path('add.o')).get('.BTF'))
+        self.assertIsNone(Elf(self.path('add.o')).get('.debug_info'))
+
+    def test_mode_of_new_files(self):
+        self.compile()
+        for mask, mode in ((0o022, 0o644), (0o077, 0o600)):
+            for option, name in (('-oout.o', 'out.o'), ('--detached=out.btf', 'out.btf')):
+                self.good(option, 'add.o', made=[name], umask=mask)
+                self.assertEqual(stat.S_IMODE(os.stat(self.path(name)).st_mode), mode)
+                os.remove(self.path(name))
+
+    def test_writing_to_a_link(self):
+        self.compile()
+        os.mkdir(self.path('sub'))
+        os.symlink('sub/new.o', self.path('dangling.o'))
+        self.good('-o', 'dangling.o', 'add.o')
+        self.assertTrue(os.path.islink(self.path('dangling.o')))
+        self.assertEqual(os.listdir(self.path('sub')), ['new.o'])
+
+
+def limit_file_size(size):
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
+class BadFiles(CliCase):
+    def test_no_file(self):
+        self.bad('missing.o: .*: No such file or directory', 'missing.o')
+        self.bad('no/missing.o: .*: No such file or directory', 'no/missing.o')
+
+    def test_folder(self):
+        os.mkdir(self.path('folder.o'))
+        self.bad('folder.o: .*directory', 'folder.o')
+
+    def test_unreadable(self):
+        if os.geteuid() == 0:
+            self.skipTest('root reads everything')
+        os.chmod(self.path(self.compile()), 0)
+        self.bad('add.o: .*: Permission denied', 'add.o')
+
+    def test_not_elf(self):
+        self.write('empty.o', '')
+        self.write('text.o', 'no object at all\n' * 100)
+        self.write('short.o', b'\x7fELF')
+        self.write('magic.o', b'\x7fELF' + b'\0' * 500)
+        for name in ('empty.o', 'text.o', 'short.o', 'magic.o'):
+            self.bad(f'{name}(\\+0x[0-9a-f]+)?: .+', name, same=[name])
+        self.bad('/dev/null: .+', '/dev/null')
+
+    def test_archive(self):
+        self.compile()
+        self.must('ar', 'rcs', 'lib.a', 'add.o')
+        self.bad('lib.a: not an ELF file', 'lib.a', same=['lib.a'])
+
+    def truncated(self, whole):
+        self.assertGreater(len(whole), 1500)
+        for size in range(0, len(whole) - 1, 97):
+            with self.subTest(size=size):
+                self.write('cut.o', whole[:size])
+                self.bad(r'cut\.o(\+0x[0-9a-f]+)?: .+', 'cut.o', same=['cut.o'])
+
+    def test_truncated(self):
+        self.truncated(self.read(self.compile('add.c', '-gdwarf-5')))
+
+    def test_truncated_compressed(self):
+        self.truncated(self.read(self.compile('add.c', '-gdwarf-4', '-gz')))
+
+    def test_truncated_behind_object_btf(self):
+        self.good('--features=+global_var', '--address-pool', self.compile())
+        self.truncated(self.read('add.o'))
+
+    def test_truncated_clang(self):
+        self.truncated(self.read(self.compile(compiler='clang-14')))
+
+    def test_truncated_aarch64(self):
+        self.truncated(self.read(self.compile(compiler='aarch64-linux-gnu-gcc')))
+
+    def damaged(self, *flags):
+        """Bytes of debug sections and of the headers that are wrong: never a signal, and either a
+        result or an error that leaves the file alone."""
+        whole = bytearray(self.read(self.compile('add.c', *flags)))
+        elf = Elf(self.path('add.o'))
+        places = [(0, 64), (struct.unpack_from('<Q', whole, 40)[0], 64 * len(elf.sections))]
+        places += [(s.offset, s.size) for s in elf.sections
+                   if s.name.startswith(('.debug', '.rela.debug', '.symtab'))]
+        for begin, size in places:
+            for at in range(begin, begin + size, max(1, size // 25)):
+                for value in (0, 0xff, whole[at] ^ 0x80):
+                    damaged = bytes(whole[:at]) + bytes([value]) + bytes(whole[at + 1:])
+                    self.write('bad.o', damaged)
+                    done = self.call(self.btf_emit, '--features=+global_var', 'bad.o')
+                    place = f'byte {at} is {value}: {done.stderr}'
+                    self.assertIn(done.returncode, (0, 1), place)
+                    if done.returncode:
+                        self.assertRegex(done.stderr, '^btf-emit: ERROR: bad.o.*\n$', place)
+                        self.assertEqual(self.read('bad.o'), damaged, place)
+                    else:
+                        self.assertEqual(done.stderr, '', place)
+
+    def test_damaged_dwarf_5(self):
+        self.damaged('-gdwarf-5')
+
+    def test_damaged_dwarf_4(self):
+        self.damaged('-gdwarf-4')
+
+    def patched(self, field, value, pattern):
+        whole = bytearray(self.read('add.o'))
+        at = FLAGS_OFFSET[field]
+        whole[at:at + len(value)] = value
+        self.write('bad.o', bytes(whole))
+        self.bad(f'bad.o{pattern}', 'bad.o', same=['bad.o'])
+
+    def test_lying_header(self):
+        self.compile()
+        self.patched('e_machine', b'\x34\x12', r': unsupported architecture \(ELF machine 4660.*')
+        self.patched('e_machine', b'\x03\x00', r': unsupported architecture \(ELF machine 3, 64.*')
+        self.patched('e_ident class', b'\x01', '.*: .+')
+        self.patched('e_ident class', b'\x07', '.*: .+')
+        self.patched('e_ident data', b'\x02', '.*: .+')
+        self.patched('e_ident data', b'\x00', '.*: .+')
+        self.patched('e_shoff', b'\xff' * 8, '.*: .+')
+        self.patched('e_shoff', struct.pack('<Q', 2 ** 63), '.*: .+')
+        self.patched('e_shentsize', b'\x28\x00', '.*: .+')
+        self.patched('e_shentsize', b'\x00\x00', '.*: .+')
+        self.patched('e_shnum', b'\xff\xfe', '.*: .+')
+        self.patched('e_shstrndx', b'\xf0\xf0', '.*: .+')
+
+
+if __name__ == '__main__':
+    run(__name__)

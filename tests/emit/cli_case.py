@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What the tests of the command line share: a folder each, runs that are watched, C sources."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from compilers import target_of
+
+PROGRAM = {
+    'main.c': '''struct point { int x, y; };
+extern int add(struct point *p);
+extern int count;
+static volatile int mine = 1;
+int main(void) { struct point p = { mine, 2 }; return add(&p) + count - 7; }
+''',
+    'add.c': '''struct point { int x, y; };
+static volatile int mine = 4;
+int count = 0;
+static inline int twice(int n) { return n + n; }
+int add(struct point *p) { return p->x + twice(p->y) + mine - 2; }
+''',
+    'other.c': '''enum color { RED, GREEN };
+enum color color_of(long n) { return n ? RED : GREEN; }
+int table[4] = { 1, 2 };
+''',
+}
+
+
+class CliCase(unittest.TestCase):
+    btf_emit = btf_lines = None  # set by run()
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        if not target_of('gcc'):
+            self.skipTest('gcc is not installed')
+
+    # Files.
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, contents):
+        with open(self.path(name), 'wb') as file:
+            file.write(contents if isinstance(contents, bytes) else contents.encode())
+        return name
+
+    def read(self, name):
+        with open(self.path(name), 'rb') as file:
+            return file.read()
+
+    def names(self):
+        return set(os.listdir(self.folder))
+
+    # Programs.
+
+    def call(self, *command, **options):
+        options = {'text': True, **options}
+        return subprocess.run(command, cwd=self.folder, capture_output=True, check=False,
+                              timeout=60, **options)
+
+    def must(self, *command):
+        done = self.call(*command)
+        self.assertEqual(done.returncode, 0, f'{command}: {done.stderr}')
+        return done.stdout
+
+    def compile(self, source='add.c', *flags, output=None, compiler='gcc'):
+        """An object with DWARF, or as `flags` say."""
+        if not target_of(compiler):
+            self.skipTest(f'{compiler} is not installed')
+        self.write(source, PROGRAM.get(source, PROGRAM['add.c']))
+        output = output or source[:-2] + '.o'
+        self.must(compiler, '-g', '-O1', '-c', *flags, source, '-o', output)
+        return output
+
+    def compile_all(self, *flags, compiler='gcc'):
+        return [self.compile(source, *flags, compiler=compiler) for source in PROGRAM]
+
+    def emit(self, *arguments, status=0, made=(), **options):
+        """Run btf-emit: it ends with `status`, leaves no files but those in `made`, and never says
+        anything to standard output."""
+        before = self.names()
+        done = self.call(self.btf_emit, *arguments, **options)
+        self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
+        self.assertEqual(self.names(), before | set(made), f'{arguments}: stray files')
+        self.assertEqual(done.stdout, '', f'{arguments}')
+        return done.stderr
+
+    def good(self, *arguments, **options):
+        """A run that succeeds says nothing at all."""
+        self.assertEqual(self.emit(*arguments, **options), '', f'{arguments}')
+
+    def bad(self, pattern, *arguments, same=(), **options):
+        """A run that fails says why in one line, and leaves the files in `same` as they were."""
+        before = [self.read(name) for name in same]
+        said = self.emit(*arguments, status=1, **options)
+        self.assertRegex(said, f'^btf-emit: ERROR: {pattern}\n$', f'{arguments}')
+        self.assertEqual(said.count('\n'), 1, said)
+        self.assertEqual([self.read(name) for name in same], before, f'{arguments}: changed')
+
+    def lines(self, name):
+        return self.must(self.btf_lines, name).splitlines()
+
+    def linkers(self):
+        """Names of the linkers that there are, as `gcc -fuse-ld=` takes them."""
+        found = ['bfd']
+        if shutil.which('ld.lld'):
+            found.append('lld')
+        else:
+            print('SKIP lld: not installed')
+        return found
+
+
+def run(module):
+    """The program: arguments are BTF-EMIT BTF-LINES [test names]. 77 if all was skipped."""
+    CliCase.btf_emit, CliCase.btf_lines = [os.path.abspath(path) for path in sys.argv[1:3]]
+    suite = unittest.main(module, argv=sys.argv[:1] + sys.argv[3:], exit=False, verbosity=2)
+    result = suite.result
+    for test, reason in result.skipped:
+        print(f'SKIP {test}: {reason}')
+    if not result.wasSuccessful() or not result.testsRun:
+        sys.exit(1)
+    sys.exit(77 if len(result.skipped) == result.testsRun else 0)
+
+
+def option_names(texts):
+    return {name for text in texts for name in re.findall(r'--[a-z][a-z-]+', text)}

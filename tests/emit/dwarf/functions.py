@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Functions: which are candidates, their prototypes, and what is said of their parameters."""
+from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+TEXT = '\t.text\n\t.globl f\n\t.type f,%function\nf:\tnop\n\tnop\ng:\tnop\nend:\n'
+# DWARF numbers of the registers of x86-64's parameters, in order.
+RDI, RSI, RDX, RCX, R8, R9 = 'reg5', 'reg4', 'reg1', 'reg2', 'reg8', 'reg9'
+REGISTERS = (RDI, RSI, RDX, RCX, R8, R9)
+STACK = expr(('fbreg', 16))
+CLANG = 'clang version 14.0.6'
+
+
+def parameter(name, location=None, type='int', **more):
+    if isinstance(location, str):
+        location = expr(location)
+    more = {**({'name': name} if name else {}), **({'type': ref(type)} if type else {}),
+            **({'location': location} if location else {}), **more}
+    return Die('formal_parameter', **more)
+
+
+def function(*children, name='f', symbol='f', **more):
+    more = {**({'name': name} if name else {}),
+            **({'low_pc': form('addr', symbol)} if symbol else {}), **more}
+    return Die('subprogram', *children, **more)
+
+
+def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
+    """All lines of functions; those of types are not compared. `funcs`: only so many FUNCs."""
+    dies = dies if isinstance(dies, list) else [dies]
+    if funcs is None:
+        funcs = sum(line.startswith('FUNC ') for line in lines)
+    return Case(name, unit(INT, *dies, producer=producer), some=[INT_LINE, *lines],
+                count={'^FUNC ': funcs,
+                       '^FUNCTION ': sum(line.startswith('FUNCTION ') for line in lines)},
+                assembly=TEXT, **more)
+
+
+def judged(name, parameters, flags, types=(), **more):
+    """What is said of a function with these parameters."""
+    return case(name, [*types, function(*parameters)],
+                [' '.join(filter(None, ['FUNCTION f', flags, 'address']))], funcs=1, **more)
+
+
+def first(name, location, flags, **more):
+    """A function of one parameter, whose location is this."""
+    return judged(name, [parameter('a', location)], flags, **more)
+
+
+def loc(*expressions):
+    """A location list: one entry per expression, behind each other."""
+    return loclist(*[('f' if i == 0 else f'f + {i}', f'f + {i + 1}', e)
+                     for i, e in enumerate(expressions)])
+
+
+PAIR = struct('pair', 16, member('p', 'int'), member('q', 'int', 8))
+TRIPLE = struct('triple', 24, member('p', 'int'))
+BIG_UNION = Die('union_type', member('m', 'int'), name='u', byte_size=24, label='u')
+SMALL_UNION = Die('union_type', member('m', 'int'), name='u2', byte_size=16, label='u2')
+PIECES = expr(RDI, ('piece', 8), RSI, ('piece', 8))
+INLINE = 1
+ARM64 = ('aarch64',)
+
+CASES = [
+    # Candidates.
+    case('definition', function(parameter('a', RDI), type=ref('int'), external=True),
+         ['FUNC f: int (int a)', 'FUNCTION f address external']),
+    case('static definition without parameters', function(prototyped=True),
+         ['FUNC f: void ()', 'FUNCTION f address']),
+    case('declaration', function(parameter('a'), symbol=None, declaration=True), []),
+    case('unnamed parameter', function(parameter(None, RDI)), []),
+    case('no name', function(name=None), []),
+    case('nothing at all is said', function(symbol=None), ['FUNCTION f void ()']),
+    case('inline only', function(parameter('a'), symbol=None, inline=INLINE),
+         ['FUNCTION f void (int a) optimized inline']),
+    case('not inlined', function(parameter('a', RDI), inline=0),
+         ['FUNC f: void (int a)', 'FUNCTION f address']),
+    case('variadic', function(parameter('a', RDI), Die('unspecified_parameters')),
+         ['FUNC f: void (int a, ...)', 'FUNCTION f address']),
+    case('unspecified type as result', [Die('unspecified_type', name='auto', label='u'),
+                                        function(type=ref('u'))],
+         ['FUNC f: void ()', 'FUNCTION f address']),
+    case('ranges instead of an address', function(symbol=None, ranges=form('sec_offset', 0)),
+         ['FUNC f: void ()', 'FUNCTION f ranges']),
+    case('ranges beside an address', function(ranges=form('sec_offset', 0)),
+         ['FUNC f: void ()', 'FUNCTION f address']),
+    case('address of the pool', function(), ['FUNC f: void ()', 'FUNCTION f address pool'],
+         emit=['--address-pool'], machines=BOTH),
+    case('address by index', [function(symbol=None, low_pc=form('addrx', 'g'), name='g'),
+                              function(symbol=None, low_pc=form('addrx1', 'f'))],
+         ['FUNCTION f address pool', 'FUNCTION g address pool', 'FUNC f: void ()',
+          'FUNC g: void ()'], emit=['--address-pool'], versions=(5,), machines=BOTH),
+    case('address without a relocation', function(symbol=None, low_pc=form('addr', 0)),
+         ['FUNC f: void ()', 'FUNCTION f address'], emit=['--address-pool']),
+    case('nested in a struct', [Die('class_type', function(parameter('a', RDI), name='method'),
+                                    name='k', byte_size=1)],
+         ['FUNC method: void (int a)', 'FUNCTION method address']),
+    case('nested in a function, in a block', function(
+        Die('lexical_block', function(parameter('a', RDI), name='nested'))),
+         ['FUNC f: void ()', 'FUNC nested: void (int a)', 'FUNCTION f address',
+          'FUNCTION nested address']),
+    case('name from the specification, the result not',
+         [Die('class_type', function(name='method', symbol=None, declaration=True, label='d',
+                                     type=ref('int'), external=True), name='k', byte_size=1),
+          function(parameter('a', RDI), name=None, specification=ref('d'))],
+         ['FUNC method: void (int a)', 'FUNCTION method address']),
+    case('two functions of one name',
+         [function(parameter('a', RDI)), function(parameter('b', RDI), symbol='g')],
+         ['FUNC f: void (int a)', 'FUNC f: void (int b)', 'FUNCTION f address',
+          'FUNCTION f address']),
+    case('equal prototypes are there once',
+         [Die('subroutine_type', parameter('a'), label='p'), pointer('p'),
+          function(parameter('a', RDI)), function(parameter('a', RDI), name='g', symbol='g')],
+         ['FUNC f: void (int a)', 'FUNC g: void (int a)', 'FUNCTION f address',
+          'FUNCTION g address'],
+         order=['INT int', 'FUNC_PROTO', 'PTR', 'FUNC f', 'FUNC g']),
+
+    # Abstract and concrete instances.
+    case('concrete behind abstract',
+         [function(parameter('a', label='f.a'), parameter('b', label='f.b'), symbol=None,
+                   inline=INLINE, type=ref('int'), external=True, label='f'),
+          function(parameter(None, RDI, None, abstract_origin=ref('f.a')),
+                   parameter(None, RSI, None, abstract_origin=ref('f.b')), name=None,
+                   abstract_origin=ref('f'))],
+         ['FUNC f: int (int a, int b)', 'FUNCTION f address']),
+    case('concrete before abstract',
+         [function(parameter(None, RDI, None, abstract_origin=ref('f.a')), name=None,
+                   abstract_origin=ref('f')),
+          function(parameter('a', label='f.a'), symbol=None, inline=INLINE, type=ref('int'),
+                   label='f')],
+         ['FUNC f: int (int a)', 'FUNCTION f address']),
+    case('locations of the copy count for the abstract instance, flags of registers too',
+         [function(parameter('a', label='f.a'), symbol=None, inline=INLINE, label='f'),
+          function(parameter(None, RDX, None, abstract_origin=ref('f.a')), name=None,
+                   abstract_origin=ref('f'))],
+         ['FUNC f: void (int a)', 'FUNCTION f unexpected-register address']),
+    case('reordered parameters',
+         [function(parameter('a', label='f.a'), parameter('b', label='f.b'), symbol=None,
+                   inline=INLINE, label='f'),
+          function(parameter(None, RDI, None, abstract_origin=ref('f.b')),
+                   parameter(None, None, None, abstract_origin=ref('f.a')), name=None,
+                   abstract_origin=ref('f'))],
+         ['FUNC f: void (int b, int a)', 'FUNCTION f optimized reordered address',
+          'FUNCTION f void (int a, int b) unexpected-register optimized inline']),
+    case('a parameter of the origin is missing in the copy',
+         [function(parameter('a', label='f.a'), parameter('b', label='f.b'), symbol=None,
+                   inline=INLINE, label='f'),
+          function(parameter(None, RDI, None, abstract_origin=ref('f.a')), name=None,
+                   abstract_origin=ref('f'))],
+         ['FUNC f: void (int a)', 'FUNCTION f address',
+          'FUNCTION f void (int a, int b) optimized inline']),
+    case('origin is nowhere', [function(name=None, abstract_origin=ref(0x7fff)),
+                               function(parameter(None, RDI, abstract_origin=ref(3)))], [],
+         skipped={'unresolved-reference': 1}),
+
+    # One parameter.
+    first('expected register', RDI, ''),
+    first('another register', RSI, 'unexpected-register'),
+    first('no location', None, 'optimized'),
+    first('empty location', expr(), 'optimized'),
+    judged('constant', [parameter('a', const_value=5)], 'optimized'),
+    judged('constant and a location', [parameter('a', RDI, const_value=5)], ''),
+    first('on the stack', STACK, 'optimized'),
+    first('literal', expr('lit4', 'stack_value'), 'optimized'),
+    first('register plus constant as value', expr(('breg5', 8), 'stack_value'), ''),
+    first('another register plus constant as value', expr(('breg4', 0), 'stack_value'),
+          'unexpected-register'),
+    first('memory at a register', expr(('breg5', 8)), 'optimized'),
+    first('value computed from a register', expr(('breg5', 0), 'lit1', 'plus', 'stack_value'), ''),
+    first('location list', loc(expr(RDI), expr(RDX)), ''),
+    first('only the first entry counts', loc(expr(RSI), expr(RDI)), 'unexpected-register'),
+    first('entry value', expr(('entry_value', expr(RDI)), 'stack_value'), ''),
+    first('entry value in the second entry',
+          loc(STACK, expr(('entry_value', expr(RDI)), 'stack_value')), ''),
+    first('entry value of another register in the second entry',
+          loc(STACK, expr(('entry_value', expr(RSI)), 'stack_value')), 'unexpected-register'),
+    first('entry value of GNU', loc(STACK, expr(('GNU_entry_value', expr(RDI)), 'stack_value')), '',
+          versions=(2, 3, 4)),
+    first('entry value of an expression', loc(STACK, expr(('entry_value', expr(('breg5', 0))),
+                                                          'stack_value')), 'optimized'),
+    first('register in the second entry only', loc(STACK, expr(RDI)), 'optimized'),
+    first('list by index', form('loclistx', loc(expr(RSI))), 'unexpected-register', versions=(5,)),
+    first('list out of its section', form('sec_offset', 0x10000), 'optimized'),
+    first('floating-point register', 'reg17', 'unexpected-register'),
+
+    # Several parameters.
+    judged('all registers in order',
+           [parameter(f'p{i}', reg) for i, reg in enumerate((*REGISTERS, STACK))], ''),
+    judged('two registers exchanged', [parameter('a', RSI), parameter('b', RDI)],
+           'unexpected-register'),
+    judged('one optimized out, the others in their place',
+           [parameter('a'), parameter('b', RSI), parameter('c', RDX)], 'optimized'),
+    judged('behind the last register anything goes',
+           [parameter(f'p{i}', reg) for i, reg in enumerate((*REGISTERS, RDI))], ''),
+    judged('aggregate in two registers, the next behind it',
+           [parameter('s', PIECES, 'pair'), parameter('b', RDX)], '', types=[PAIR]),
+    judged('aggregate in pieces of the wrong register',
+           [parameter('s', expr(RSI, ('piece', 8), RDI, ('piece', 8)), 'u2')],
+           'unexpected-register', types=[SMALL_UNION]),
+    judged('union in pieces, the next behind it',
+           [parameter('s', PIECES, 'u2'), parameter('b', RDX)], '', types=[SMALL_UNION]),
+    judged('union in pieces, the next in its place',
+           [parameter('s', PIECES, 'u2'), parameter('b', RSI)], 'unexpected-register',
+           types=[SMALL_UNION]),
+    judged('a struct by value excuses others', [parameter('s', PIECES, 'pair'),
+                                                parameter('b', RSI)], '', types=[PAIR]),
+    judged('a const typedef of a struct as well',
+           [parameter('s', PIECES, 't'), parameter('b', RSI)], '',
+           types=[PAIR, Die('const_type', type=ref('pair'), label='c'), typedef('t', 'c')]),
+    judged('a pointer to a struct does not',
+           [parameter('s', RDI, 'p'), parameter('b', RDX)], 'unexpected-register',
+           types=[PAIR, pointer('pair', label='p')]),
+    judged('a union in memory takes a register in the count', [
+        parameter('s', STACK, 'u'), parameter('b', RDI)], 'unexpected-register optimized',
+           types=[BIG_UNION]),
+    judged('a struct in memory', [parameter('s', STACK, 'triple'), parameter('b', RDI)],
+           'optimized', types=[TRIPLE]),
+    judged('packed struct on the stack',
+           [*[parameter(f'p{i}', reg) for i, reg in enumerate(REGISTERS)],
+            parameter('s', STACK, 'packed')], 'uncertain',
+           types=[struct('packed', 5, Die('member', name='c', type=ref('char'),
+                                          data_member_location=0), member('i', 'int', 1)),
+                  base('char', 1, ATE.signed_char)]),
+    judged('struct on the stack that is not packed',
+           [*[parameter(f'p{i}', reg) for i, reg in enumerate(REGISTERS)],
+            parameter('s', STACK, 'plain')], '',
+           types=[struct('plain', 8, Die('member', name='c', type=ref('char'),
+                                         data_member_location=0), member('i', 'int', 4)),
+                  base('char', 1, ATE.signed_char)]),
+
+    # arm64 has eight registers, in order.
+    judged('arm64: all registers', [parameter(f'p{i}', f'reg{i}') for i in range(8)], '',
+           machines=ARM64),
+    judged('arm64: the first register is another', [parameter('a', 'reg5')],
+           'unexpected-register', machines=ARM64),
+    judged('arm64: behind the last register anything goes',
+           [*[parameter(f'p{i}', f'reg{i}') for i in range(8)], parameter('p8', 'reg2')], '',
+           machines=ARM64),
+    judged('arm64: union in pieces, the next behind it',
+           [parameter('s', expr('reg0', ('piece', 8), 'reg1', ('piece', 8)), 'u2'),
+            parameter('b', 'reg2')], '', types=[SMALL_UNION], machines=ARM64),
+    judged('arm64: union in pieces, the next in its place',
+           [parameter('s', expr('reg0', ('piece', 8), 'reg1', ('piece', 8)), 'u2'),
+            parameter('b', 'reg1')], 'unexpected-register', types=[SMALL_UNION], machines=ARM64),
+
+    # clang.
+    judged('clang: expected register', [parameter('a', RDI)], '', producer=CLANG),
+    judged('clang: another register', [parameter('a', RSI)], 'unexpected-register',
+           producer=CLANG),
+    judged('clang: second register of an aggregate', [
+        parameter('s', expr(RSI, ('piece', 8)), 'pair'), parameter('b', RDX)], '', types=[PAIR],
+           producer=CLANG),
+    judged('clang: a location that is none', [parameter('a', STACK)], '', producer=CLANG),
+    judged('clang: aggregates in memory take no register', [
+        parameter('s', STACK, 'u'), parameter('b', RDI)], '', types=[BIG_UNION], producer=CLANG),
+    case('clang: nocall', function(parameter('a', RDI), calling_convention=3),
+         ['FUNCTION f changed address', 'FUNC f: void (int a)'], producer=CLANG),
+    case('clang: nocall, parameter dropped', function(parameter('a'), parameter('b', RDI),
+                                                      calling_convention=form('data1', 3)),
+         ['FUNCTION f unexpected-register optimized changed address',
+          'FUNC f: void (int a, int b)'], producer=CLANG),
+    case('clang: nocall at the origin',
+         [function(parameter('a', label='f.a'), symbol=None, label='f', calling_convention=3,
+                   inline=INLINE),
+          function(parameter(None, RDI, None, abstract_origin=ref('f.a')), name=None,
+                   abstract_origin=ref('f'))],
+         ['FUNCTION f changed address', 'FUNC f: void (int a)'], producer=CLANG),
+    case('gcc: nocall means nothing', function(parameter('a', RDI), calling_convention=3),
+         ['FUNCTION f address', 'FUNC f: void (int a)']),
+    case('producer by index', function(parameter('a', STACK)),
+         ['FUNCTION f address', 'FUNC f: void (int a)'], producer=form('strx', CLANG),
+         versions=(5,)),
+]

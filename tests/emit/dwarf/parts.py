@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What a case of hand-made DWARF is, and the parts that most of them need."""
+import dataclasses
+
+from dwarf_writer import Die, Raw, Unit, expr, form, loclist, ref, strp
+
+__all__ = ['ATE', 'BOTH', 'Case', 'Die', 'INT', 'INT_LINE', 'Raw', 'Unit', 'array', 'base', 'expr',
+           'form', 'loclist', 'member', 'pointer', 'ref', 'strp', 'struct', 'typedef', 'unit']
+
+BOTH = ('x86_64', 'aarch64')
+INT_LINE = 'INT int size 4 bits 32 signed'
+
+
+class ATE:
+    address, boolean, complex_float, float, signed, signed_char, unsigned, unsigned_char = range(1, 9)
+    UTF = 0x10
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    units: list
+    lines: list = None  # all lines of btf-lines; []: nothing was emitted
+    some: list = dataclasses.field(default_factory=list)  # lines that are among them
+    count: dict = dataclasses.field(default_factory=dict)  # how many lines have a pattern
+    order: list = None  # 'KIND name' of all types, by id
+    skipped: dict = dataclasses.field(default_factory=dict)  # all reasons and counts of --stats
+    error: str = None  # a pattern for what stands behind the file name; {label}: that entry's offset
+    assembly: str = ''  # more of the file: variables, functions
+    emit: list = dataclasses.field(default_factory=list)  # options
+    versions: tuple = (4, 5)
+    machines: tuple = ('x86_64',)
+
+
+def unit(*children, **attributes):
+    return [Unit(children, **attributes)]
+
+
+def base(name, size, encoding, **more):
+    more.setdefault('label', name)
+    return Die('base_type', name=name, byte_size=size, encoding=encoding, **more)
+
+
+INT = base('int', 4, ATE.signed)
+
+
+def pointer(to=None, *children, **more):
+    return Die('pointer_type', *children, **more, **({'type': ref(to)} if to else {}))
+
+
+def typedef(name, to=None, *children, **more):
+    more.setdefault('label', name)
+    return Die('typedef', *children, name=name, **more, **({'type': ref(to)} if to else {}))
+
+
+def struct(name, size, *children, **more):
+    more.setdefault('label', name)
+    names = {'name': name} if name else {}
+    return Die('structure_type', *children, byte_size=size, **names, **more)
+
+
+def member(name, type, location=0, *children, **more):
+    names = {'name': name} if name else {}
+    return Die('member', *children, type=ref(type), data_member_location=location, **names, **more)
+
+
+def array(of, *dimensions, **more):
+    """Each dimension is what its subrange says: a number of elements, or a dict of attributes."""
+    return Die('array_type', *[Die('subrange_type', **(d if isinstance(d, dict) else {'count': d}))
+                               for d in dimensions], type=ref(of), **more)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Units: kinds, versions, languages, several in one file, references between them."""
+from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+
+C11, RUST, ASM, CXX = 0x1d, 0x1c, 0x8001, 0x04
+INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
+LONG = base('long', 8, ATE.signed)
+LONG_LINE = 'INT long size 8 bits 64 signed'
+
+
+def note(value):
+    """The kernel's ELF note of link-time optimisation."""
+    return ('\t.section .note.Linux,"a",%note\n\t.balign 4\n\t.4byte 6, 4, 0x101\n'
+            f'\t.asciz "Linux"\n\t.balign 4\n\t.4byte {value}\n')
+
+
+def foreign(label, **more):
+    """A pointer to a type of another unit."""
+    return Die('pointer_type', type=form('ref_addr', label), **more)
+
+
+def two_units(name, value, *lines, order, **more):
+    """A unit that refers to one behind it, with or without the note."""
+    return Case(name, [Unit([foreign('int'), LONG]), Unit([INT, Die('pointer_type',
+                                                                    type=ref('int'))])],
+                lines=list(lines), assembly='' if value is None else note(value), order=order,
+                **more)
+
+
+# One value of each form, for attributes that nobody asks for.
+VALUES = {
+    'addr': '.8byte 0', 'block1': '.byte 2, 9, 9', 'block2': '.byte 2, 0, 9, 9',
+    'block4': '.byte 2, 0, 0, 0, 9, 9', 'block': '.byte 2, 9, 9', 'data1': '.byte 9',
+    'data2': '.2byte 9', 'data4': '.4byte 9', 'data8': '.8byte 9', 'data16': '.8byte 9, 9',
+    'string': '.asciz "text"', 'flag': '.byte 1', 'sdata': '.byte 0xff, 0x7f',
+    'strp': '.4byte 0xffffffff', 'udata': '.byte 0xff, 0xff, 0x01', 'ref_addr': '.4byte 9',
+    'ref1': '.byte 9', 'ref2': '.2byte 9', 'ref4': '.4byte 9', 'ref8': '.8byte 9',
+    'ref_udata': '.byte 0x89, 0', 'indirect': '.byte 0x08, 65, 0', 'sec_offset': '.4byte 9',
+    'exprloc': '.byte 0x82, 0, 9, 9', 'flag_present': '', 'strx': '.byte 0x89, 0',
+    'addrx': '.byte 0x89, 0', 'ref_sup4': '.4byte 9', 'strp_sup': '.4byte 9',
+    'line_strp': '.4byte 0xffffffff', 'ref_sig8': '.8byte 9', 'loclistx': '.byte 0x89, 0',
+    'rnglistx': '.byte 0x89, 0', 'ref_sup8': '.8byte 9', 'strx1': '.byte 9', 'strx2': '.2byte 9',
+    'strx3': '.byte 9, 9, 9', 'strx4': '.4byte 9', 'addrx1': '.byte 9', 'addrx2': '.2byte 9',
+    'addrx3': '.byte 9, 9, 9', 'addrx4': '.4byte 9', 'GNU_addr_index': '.byte 0x89, 0',
+    'GNU_str_index': '.byte 0x89, 0', 'GNU_ref_alt': '.4byte 9', 'GNU_strp_alt': '.4byte 9',
+}
+
+
+def passed_over(name):
+    """An attribute of this form in an entry that counts, in one that does not, in the unit's."""
+    extra = [(0x3fff, form(name, Raw('\t' + VALUES[name])))]
+    return Case(f'form {name} is passed over',
+                [Unit([INT, Die('typedef', extra=[*extra, (0x03, 'before'), *extra],
+                                type=ref('int')),
+                       Die(0x4109, Die(0x4109, extra=extra), extra=extra),
+                       typedef('last', 'int')], extra=extra)],
+                lines=[INT_LINE, 'TYPEDEF before = int', 'TYPEDEF last = int'],
+                assembly=note(0), versions=(5,))
+
+
+MERGED = ['PTR: *int', LONG_LINE, INT_LINE]
+APART = ['PTR: *void', LONG_LINE, INT_LINE, 'PTR: *int']
+
+CASES = [
+    # Several units.
+    Case('units are contributions of their own', [Unit([INT]), Unit([INT2, pointer('int2')])],
+         lines=[INT_LINE, INT_LINE, 'PTR: *int']),
+    Case('units of two versions', [Unit([INT], version=4), Unit([LONG], version=5),
+                                   Unit([base('char', 1, ATE.signed_char)], version=3)],
+         lines=[INT_LINE, LONG_LINE, 'INT char size 1 bits 8 signed'], versions=(5,)),
+    Case('references between units make them one',
+         [Unit([foreign('int'), LONG]), Unit([INT, Die('pointer_type', type=ref('int'))])],
+         lines=MERGED, order=['PTR', 'INT long', 'INT int'], versions=(2, 3, 4, 5), machines=BOTH),
+    Case('reference to a unit before',
+         [Unit([INT]), Unit([foreign('int')])], lines=[INT_LINE, 'PTR: *int'],
+         order=['INT int', 'PTR']),
+    two_units('LTO note 1 makes units one', 1, *MERGED, order=['PTR', 'INT long', 'INT int']),
+    two_units('LTO note 0 keeps units apart', 0, *APART, order=None),
+    Case('LTO note 1 without references', [Unit([INT]), Unit([INT2, pointer('int2')])],
+         lines=[INT_LINE, 'PTR: *int'], assembly=note(1)),
+    Case('LTO note 0 and ref_addr inside the unit', [Unit([INT, foreign('int')]), Unit([INT2])],
+         lines=[INT_LINE, 'PTR: *int', INT_LINE], assembly=note(0)),
+    Case('note of somebody else', [Unit([INT]), Unit([INT2])], lines=[INT_LINE, INT_LINE],
+         assembly=note(1).replace('Linux"', 'Other"')),
+    Case('merged functions share one origin',
+         [Unit([Die('subprogram', Die('formal_parameter', type=ref('int'), name='a', label='f.a'),
+                    name='f', type=ref('int'), inline=1, label='f'), INT]),
+          Unit([Die('subprogram',
+                    Die('formal_parameter', abstract_origin=form('ref_addr', 'f.a'),
+                        location=expr('reg5')),
+                    abstract_origin=form('ref_addr', 'f'), low_pc=form('addr', 'f'))])],
+         lines=[INT_LINE, 'FUNC_PROTO: int (int a)', 'FUNC f: int (int a)', 'FUNCTION f address'],
+         assembly='\t.text\nf:\tnop\n'),
+
+    # Kinds of units.
+    Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
+         lines=[INT_LINE], skipped={'partial-unit': 1}),
+    Case('reference into a partial unit is void',
+         [Unit([INT], kind='partial'), Unit([foreign('int'), LONG])],
+         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}),
+    Case('type unit is skipped, its types are void',
+         [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
+          Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 0x1234567890),
+                    label='stub'), pointer('stub'),
+                Die('pointer_type', type=form('ref_sig8', 0x1234567890)), INT])],
+         lines=['PTR: *void', INT_LINE],
+         skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1},
+         versions=(5,)),
+    Case('skeleton unit is skipped',
+         [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
+         lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, versions=(5,)),
+    Case('only a skeleton unit', [Unit([], kind='skeleton', tag='skeleton_unit',
+                                       dwo_name='unit.dwo')],
+         lines=[], skipped={'split-dwarf-unit': 1}, versions=(5,)),
+    Case('compile unit with split-off DWARF', unit(INT, extra=[(0x2130, 'unit.dwo')]),
+         lines=[], skipped={'split-dwarf-unit': 1}, versions=(4,)),
+    Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
+         lines=[LONG_LINE], skipped={'unknown-unit': 1}, versions=(5,)),
+    Case('unit whose entry is no unit', [Unit([INT], tag='namespace'), Unit([LONG])],
+         lines=[LONG_LINE], skipped={'unknown-unit': 1}),
+    Case('unit without children', [Unit([]), Unit([INT])], lines=[INT_LINE]),
+    Case('nothing but an empty unit', unit(), lines=[]),
+    Case('last terminator is missing', unit(INT, pointer('int'), end=False),
+         lines=[INT_LINE, 'PTR: *int']),
+    Case('padding behind the last entry', unit(INT, Raw('\t.byte 0, 0, 0')), lines=[INT_LINE]),
+    Case('strings of the unit by index, base behind them',
+         unit(INT, name=form('strx1', 'unit.c'), producer=form('strx', 'GNU C17'),
+              comp_dir=form('line_strp', '/')), lines=[INT_LINE], versions=(5,)),
+    Case('imported unit is no type', unit(INT, Die('imported_unit', extra=[(0x18, ref('int'))])),
+         lines=[INT_LINE]),
+    *[passed_over(name) for name in VALUES],
+    *[Case(f'name by strx{size}', unit(
+        INT, typedef('t', 'int', label='t'), Die('typedef', name=form('strx1', 'zero'),
+                                                 type=ref('int')),
+        Die('typedef', name=form(f'strx{size}', Raw('\t.byte ' + ', '.join('1' + '0' * (size - 1)))),
+            type=ref('int')), Die('typedef', name=form('strx1', 'one'), type=ref('int'))),
+           lines=[INT_LINE, *[f'TYPEDEF {name} = int' for name in ('t', 'zero', 'one')]],
+           versions=(5,)) for size in (2, 3, 4)],
+    Case('unknown tags and attributes',
+         unit(INT, Die(0x4109, Die('base_type', name='hidden', byte_size=4), name='GNU_call_site'),
+              Die(0x5000, Die('typedef', name='below', type=ref('int'))),
+              Die('pointer_type', type=ref('int'), extra=[(0x3fff, form('block1', expr('lit3'))),
+                                                         (0x2117, form('data8', 1))])),
+         lines=[INT_LINE, 'PTR: *int']),
+    Case('sibling attributes',
+         unit(INT, Die(0x4109, Die('typedef', name='hidden', type=ref('int')),
+                       sibling=ref('next')),
+              struct('s', 4, member('m', 'int'), sibling=ref('last'), label='next'),
+              pointer('next', label='last')),
+         lines=[INT_LINE, 'STRUCT s size 4; int m@0', 'PTR: *struct s']),
+
+    # Languages.
+    Case('excluded language', [Unit([INT], language=RUST), Unit([LONG], language=C11)],
+         lines=[LONG_LINE], skipped={'excluded-language': 1}, emit=['--lang-exclude=rust']),
+    Case('excluded languages, added up',
+         [Unit([INT], language=RUST), Unit([LONG], language=form('data2', ASM)),
+          Unit([INT2, pointer('int2')], language=form('data1', CXX))],
+         lines=[INT_LINE, 'PTR: *int'], skipped={'excluded-language': 2},
+         emit=['--lang-exclude=go,rust', '--lang-exclude=asm']),
+    Case('all languages are excluded', unit(INT), lines=[], skipped={'excluded-language': 1},
+         emit=['--lang-exclude=c11']),
+    Case('language that is not excluded', unit(INT, language=RUST), lines=[INT_LINE]),
+    Case('excluded language among units that are one',
+         [Unit([foreign('long'), LONG], language=C11), Unit([INT], language=RUST)],
+         lines=['PTR: *long', LONG_LINE], skipped={'excluded-language': 1}, assembly=note(1),
+         emit=['--lang-exclude=rust']),
+    Case('assembler: functions without parameters',
+         unit(Die('unspecified_type', label='u'),
+              Die('subprogram', name='start', external=True, low_pc=form('addr', 'start'),
+                  type=ref('u')),
+              Die('subprogram', name='stop', low_pc=form('addr', 'stop')), language=ASM),
+         lines=['FUNC_PROTO: void ()', 'FUNC start: void ()', 'FUNC stop: void ()',
+                'FUNCTION start address external', 'FUNCTION stop address'],
+         assembly='\t.text\nstart:\tnop\nstop:\tnop\n'),
+    Case('source file', unit(INT, name=form('strp', 'drivers/net/x.c')), lines=[INT_LINE]),
+]
