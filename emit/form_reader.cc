@@ -180,7 +180,10 @@ uint32_t FormReader::reference(uint32_t form, const char *&skipped)
     case DW_FORM_ref_addr: {
         auto size = static_cast<unsigned>(fixed_form_size(form, unit_.widths));
         uint64_t offset = relocated(size);
-        return offset < file_.info.data.size() ? static_cast<uint32_t>(offset) : 0;
+        if (offset < file_.info.data.size())
+            return static_cast<uint32_t>(offset);
+        skipped = "unresolved-reference";
+        return 0;
     }
     case DW_FORM_ref_sig8:
         skipped = "type-unit-reference";

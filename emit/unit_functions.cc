@@ -130,13 +130,20 @@ private:
         }
     }
 
+    /// The function that `offset` refers to; the placeholder if it is none.
+    const Die &function_at(uint32_t offset) const
+    {
+        const Die &d = tree_.at(tree_.find(offset));
+        return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
+    }
+
     const char *name_of(const Die &d) const
     {
         if (d.name)
             return d.name;
-        if (DieIndex origin = tree_.find(d.origin))
-            return tree_.at(origin).name;
-        return tree_.at(tree_.find(d.specification)).name;
+        if (const char *name = function_at(d.origin).name)
+            return name;
+        return function_at(d.specification).name;
     }
 
     bool accepted(const Function &f)

@@ -316,7 +316,9 @@ private:
         for (DieIndex i : tree_.completion) {
             const Die &d = tree_.at(i);
             TypeId id = out_.ids[i];
-            if (id == void_id || (!is_composite(d) && d.tag != DW_TAG_typedef))
+            // Kernels refuse a tag on a forward declaration.
+            if (id == void_id || d.is(Die::declaration) ||
+                (!is_composite(d) && d.tag != DW_TAG_typedef))
                 continue;
             if (is_composite(d)) {
                 int32_t component = 0;
