@@ -23,64 +23,6 @@ namespace
 /// Entries may nest no deeper; compilers stay below 100.
 constexpr size_t max_depth = 2000;
 
-/// What to do with an entry.
-enum class Keep : uint8_t { no, yes, children_only };
-
-Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
-{
-    switch (tag) {
-    case DW_TAG_base_type:
-    case DW_TAG_unspecified_type:
-    case DW_TAG_pointer_type:
-    case DW_TAG_reference_type:
-    case DW_TAG_rvalue_reference_type:
-    case DW_TAG_ptr_to_member_type:
-    case DW_TAG_const_type:
-    case DW_TAG_volatile_type:
-    case DW_TAG_restrict_type:
-    case DW_TAG_atomic_type:
-    case DW_TAG_typedef:
-    case DW_TAG_array_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_interface_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_subroutine_type:
-    case DW_TAG_string_type:
-    case DW_TAG_subprogram:
-    case tag_llvm_annotation:
-    case tag_gnu_annotation:
-        return Keep::yes;
-    case DW_TAG_member:
-    case DW_TAG_inheritance:
-        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
-                       parent_tag == DW_TAG_union_type
-                   ? Keep::yes
-                   : Keep::no;
-    case DW_TAG_enumerator:
-        return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
-    case DW_TAG_subrange_type:
-        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
-    case DW_TAG_formal_parameter:
-    case DW_TAG_unspecified_parameters:
-        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
-                                                                                       : Keep::no;
-    case DW_TAG_variable:
-        // Also declarations inside functions: a definition may refer to one.
-        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
-                       parent_tag == DW_TAG_lexical_block
-                   ? Keep::yes
-                   : Keep::no;
-    case DW_TAG_lexical_block:
-    case DW_TAG_inlined_subroutine:
-    case DW_TAG_namespace:
-        return Keep::children_only;
-    default:
-        return Keep::no;
-    }
-}
-
 class Reader
 {
 public:
@@ -421,6 +363,61 @@ private:
 };
 
 } // namespace
+
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
+{
+    switch (tag) {
+    case DW_TAG_base_type:
+    case DW_TAG_unspecified_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+    case DW_TAG_typedef:
+    case DW_TAG_array_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_string_type:
+    case DW_TAG_subprogram:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        return Keep::yes;
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
+                       parent_tag == DW_TAG_union_type
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_enumerator:
+        return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
+    case DW_TAG_subrange_type:
+        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
+                                                                                       : Keep::no;
+    case DW_TAG_variable:
+        // Also declarations inside functions: a definition may refer to one.
+        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
+                       parent_tag == DW_TAG_lexical_block
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_lexical_block:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_namespace:
+        return Keep::children_only;
+    default:
+        return Keep::no;
+    }
+}
 
 DieIndex DieTree::find(uint32_t offset) const
 {

@@ -29,6 +29,7 @@
 #include "emit/object_writer.h"
 
 #include "common/address_pool.h"
+#include "common/fd.h"
 #include "common/file_io.h"
 #include "common/link_trailer.h"
 #include "emit/elf_rewrite.h"
@@ -442,24 +443,6 @@ Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
 
 namespace
 {
-
-class Fd
-{
-public:
-    explicit Fd(int fd) : fd_(fd) {}
-    Fd(const Fd &) = delete;
-    Fd &operator=(const Fd &) = delete;
-    ~Fd()
-    {
-        if (fd_ >= 0)
-            ::close(fd_);
-    }
-    int get() const { return fd_; }
-    bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
-
-private:
-    int fd_;
-};
 
 bool write_at(int fd, Bytes bytes, uint64_t offset)
 {
