@@ -216,15 +216,25 @@ void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
     known = StubHasher(btf).run(known);
 }
 
+struct LooseHasher::Buffers {
+    Digest types, prototype;
+    std::vector<TypeId> stack;
+};
+
 LooseHasher::LooseHasher(const Btf &btf)
-    : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id()))
+    : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id())),
+      buffers_(std::make_unique<Buffers>())
 {
 }
 
+LooseHasher::~LooseHasher() = default;
+
 Hash128 LooseHasher::of(TypeId root)
 {
-    Digest digest;
-    std::vector<TypeId> stack;
+    if (root == void_id || state_[raw(root)] == done)
+        return root == void_id ? Hash128{} : memo_[raw(root)];
+    Digest &digest = buffers_->types;
+    std::vector<TypeId> &stack = buffers_->stack;
     auto ref = [&](TypeId id) { return id == void_id ? Hash128{} : memo_[raw(id)]; };
     auto expand = [&](TypeId id, auto need) {
         switch (btf_.kind(id)) {
@@ -302,7 +312,7 @@ Hash128 LooseHasher::of(TypeId root)
 
 uint64_t LooseHasher::prototype(TypeId result, std::span<const TypeId> params)
 {
-    Digest digest;
+    Digest &digest = buffers_->prototype;
     digest.word(static_cast<uint32_t>(params.size()));
     digest.hash(of(result));
     for (TypeId param : params)

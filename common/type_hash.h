@@ -4,6 +4,7 @@
 
 #include "common/btf.h"
 
+#include <memory>
 #include <vector>
 
 namespace btflink
@@ -30,6 +31,7 @@ class LooseHasher
 {
 public:
     explicit LooseHasher(const Btf &btf);
+    ~LooseHasher();
     /// `params`: the parameter types in order; a trailing void stands for "...".
     uint64_t prototype(TypeId result, std::span<const TypeId> params);
 
@@ -39,6 +41,8 @@ private:
     const Btf &btf_;
     std::vector<Hash128> memo_;
     std::vector<uint8_t> state_;
+    struct Buffers; // reused from call to call
+    std::unique_ptr<Buffers> buffers_;
 };
 
 } // namespace btflink

@@ -15,7 +15,7 @@
 // with such names pay.
 #include "emit/unit_dedup.h"
 
-#include <algorithm>
+#include <bit>
 #include <string>
 #include <unordered_map>
 #include <xxhash.h>
@@ -26,8 +26,31 @@ namespace btflink::emit
 namespace
 {
 
-struct HashOf {
-    size_t operator()(const Hash128 &h) const { return h.low; }
+/// Numbers hashes by first appearance, from 1: a flat table, for there is one look-up per type.
+class Numbering
+{
+public:
+    explicit Numbering(size_t most) : slots_(std::bit_ceil(most * 2 + 2)) {}
+
+    uint32_t number(const Hash128 &hash)
+    {
+        size_t mask = slots_.size() - 1;
+        for (size_t i = hash.low & mask;; i = (i + 1) & mask) {
+            if (slots_[i].number == 0)
+                slots_[i] = {hash, ++count_};
+            if (slots_[i].hash == hash)
+                return slots_[i].number;
+        }
+    }
+    uint32_t count() const { return count_; }
+
+private:
+    struct Slot {
+        Hash128 hash;
+        uint32_t number = 0;
+    };
+    std::vector<Slot> slots_;
+    uint32_t count_ = 0;
 };
 
 using Classes = std::vector<uint32_t>; // class of each id; 0 is void
@@ -43,12 +66,10 @@ public:
     UnitDedup run()
     {
         Classes classes(end_);
-        std::unordered_map<Hash128, uint32_t, HashOf> seen;
-        seen.reserve(end_);
+        Numbering seen(end_);
         for (uint32_t id = 1; id < end_; ++id)
-            classes[id] =
-                seen.emplace(hashes_[id - 1], static_cast<uint32_t>(seen.size()) + 1).first->second;
-        size_t count = seen.size();
+            classes[id] = seen.number(hashes_[id - 1]);
+        size_t count = seen.count();
         UnitDedup out;
         if (has_conflicts(out.ambiguous))
             for (;;) {
@@ -77,7 +98,7 @@ private:
             const Hash128 *definition = nullptr;
             bool forward = false, several = false;
         };
-        std::unordered_map<std::string, Name> names;
+        std::unordered_map<std::string_view, Name> names[2]; // of structs, of unions
         bool conflicts = false;
         for (uint32_t id = 1; id < end_; ++id) {
             uint32_t kind = types_.kind(TypeId{id});
@@ -87,7 +108,7 @@ private:
                 continue;
             bool is_union = kind == BTF_KIND_UNION ||
                             (kind == BTF_KIND_FWD && btf::kflag_of(types_.type(TypeId{id})));
-            Name &name = names[(is_union ? "U" : "S") + std::string(text)];
+            Name &name = names[is_union][text];
             if (kind == BTF_KIND_FWD) {
                 name.forward = true;
             } else if (!name.definition) {
@@ -105,20 +126,17 @@ private:
     size_t refine(Classes &classes) const
     {
         Classes next(end_);
-        std::unordered_map<Hash128, uint32_t, HashOf> seen;
-        seen.reserve(end_);
+        Numbering seen(end_);
         std::vector<uint32_t> words;
         for (uint32_t id = 1; id < end_; ++id) {
             const btf_type &t = types_.type(TypeId{id});
             words.assign(1, classes[id]);
             btf::for_each_type_id(t, [&](uint32_t ref) { words.push_back(classes[ref]); });
             XXH128_hash_t h = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
-            next[id] =
-                seen.emplace(Hash128{h.low64, h.high64}, static_cast<uint32_t>(seen.size()) + 1)
-                    .first->second;
+            next[id] = seen.number({h.low64, h.high64});
         }
         classes.swap(next);
-        return seen.size();
+        return seen.count();
     }
 
     const Btf &types_;
