@@ -71,6 +71,18 @@ Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
     return {};
 }
 
+/// What one read() gives; 0: the end.
+Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, size_t size)
+{
+    for (;;) {
+        ssize_t n = ::read(fd.get(), to, size);
+        if (n >= 0)
+            return static_cast<size_t>(n);
+        if (errno != EINTR)
+            return fail_errno(Where{path}, "cannot read");
+    }
+}
+
 } // namespace
 
 Result<std::vector<std::byte>> read_file(const std::string &path)
@@ -83,14 +95,12 @@ Result<std::vector<std::byte>> read_file(const std::string &path)
     for (;;) {
         if (used == bytes.size())
             bytes.resize(bytes.size() * 2);
-        ssize_t n = ::read(fd.get(), bytes.data() + used, bytes.size() - used);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(Where{path}, "cannot read");
-        if (n == 0)
+        auto n = read_some(path, fd, bytes.data() + used, bytes.size() - used);
+        if (!n)
+            return tl::unexpected(n.error());
+        if (*n == 0)
             break;
-        used += static_cast<size_t>(n);
+        used += *n;
     }
     bytes.resize(used);
     return bytes;
@@ -114,14 +124,12 @@ Result<FilePages> FilePages::read(const std::string &path)
     file.data_ = static_cast<std::byte *>(pages);
     file.mapped_ = size;
     while (file.size_ < size) {
-        ssize_t n = ::read(fd.get(), file.data_ + file.size_, size - file.size_);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_errno(Where{path}, "cannot read");
-        if (n == 0)
+        auto n = read_some(path, fd, file.data_ + file.size_, size - file.size_);
+        if (!n)
+            return tl::unexpected(n.error());
+        if (*n == 0)
             break;
-        file.size_ += static_cast<size_t>(n);
+        file.size_ += *n;
     }
     return file;
 }
