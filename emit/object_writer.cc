@@ -53,12 +53,14 @@ namespace
 constexpr size_t object_id_at = 24; // in the link trailer
 constexpr uint32_t section_alignment = 8;
 
-bool is_dwarf(const ElfSection &s)
+/// `lto`: the object carries code to be compiled at the link, whose debug information
+/// (.gnu.debuglto_*) that code refers to.
+bool is_dwarf(const ElfSection &s, bool lto)
 {
     if (s.head.sh_flags & SHF_ALLOC) // a program's own section that happens to have such a name
         return false;
     return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
-           s.name.starts_with(".gnu.debuglto_") || s.name == ".gdb_index";
+           (s.name.starts_with(".gnu.debuglto_") && !lto) || s.name == ".gdb_index";
 }
 
 /// The object ids in an old `.BTF`. None if another tool made it: then no pool belongs to it.
@@ -159,8 +161,10 @@ Result<Body> make_body(ElfImage &image, bool strip_dwarf)
     if (!old)
         return tl::unexpected(old.error());
     std::vector<bool> drop = *old;
+    bool lto = std::any_of(image.sections.begin(), image.sections.end(),
+                           [](const ElfSection &s) { return s.name.starts_with(".gnu.lto_"); });
     for (uint32_t i = 1; i < drop.size(); ++i)
-        if (strip_dwarf && is_dwarf(image.sections[i]))
+        if (strip_dwarf && is_dwarf(image.sections[i], lto))
             drop[i] = true;
     bool more = drop != *old;
     bool any = std::find(drop.begin(), drop.end(), true) != drop.end();

@@ -27,8 +27,8 @@ struct ObjectBtf {
     std::vector<NewReloc> pool_relocs;  // pointer-sized absolute
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
-    bool strip_dwarf = false;           // drop .debug_* (also .zdebug_*, .gnu.debuglto_*) and their
-                                        // relocations
+    bool strip_dwarf = false;           // drop .debug_* (also .zdebug_*, and .gnu.debuglto_* where
+                                        // there is no .gnu.lto_*) and their relocations
 };
 
 /// What becomes of a file, without a copy of what stays.
