@@ -110,6 +110,9 @@ Result<FilePages> FilePages::read(const std::string &path)
 {
     Fd fd(-1);
     struct stat st;
+    // Asked before it is opened: opening a pipe would wait for somebody who writes.
+    if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return fail(Where{path}, "is not a regular file");
     RETURN_IF_ERROR(open_file(path, fd, st));
     if (!S_ISREG(st.st_mode))
         return fail(Where{path}, "is not a regular file");

@@ -59,6 +59,7 @@ struct DebugSection {
     std::vector<std::byte> own; // decompressed contents
     RelocTable relocs;          // empty in linked files
     bool rela = true;
+    bool grouped = false; // of a section group
 
     bool present() const { return !data.empty(); }
 };

@@ -72,8 +72,15 @@ Result<void> DwarfFile::find_sections()
         if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
             continue;
         DebugSection *mine = wanted(s.name);
-        if (!mine || mine->present()) // of several sections of a name the first counts
+        if (!mine)
             continue;
+        // Of several sections of a name the first counts, but those of groups come behind all
+        // others: they hold type units.
+        bool grouped = s.head.sh_flags & SHF_GROUP;
+        if (mine->present() && (grouped || !mine->grouped))
+            continue;
+        mine->grouped = grouped;
+        mine->own.clear();
         mine->data = s.data;
         if ((s.head.sh_flags & SHF_COMPRESSED) || s.name.starts_with(".zdebug_")) {
             auto plain = decompress(s, image_, image_.place(i));

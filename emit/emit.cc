@@ -126,7 +126,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
     if (!options.output.empty())
         RETURN_IF_ERROR(write_file(options.output, change->whole(before)));
     else if (!change->changes(before))
-        report.outcome = EmitReport::Outcome::unchanged;
+        report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
     else
         RETURN_IF_ERROR(update_object(path, before, *change));
     return report;
@@ -172,12 +172,17 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
         return tl::unexpected(objects.error());
     for (const UnitObject &unit : *objects)
         add_up(report, unit);
-    if (!file.has_dwarf() || report.btf_bytes == 0) {
-        report.outcome =
-            file.has_dwarf() ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
+    if (!file.has_dwarf()) {
+        report.outcome = EmitReport::Outcome::no_dwarf;
         if (!options.output.empty())
             RETURN_IF_ERROR(write_file(options.output, before));
         return report;
+    }
+    if (report.btf_bytes == 0) {
+        // Still an earlier emit's BTF and, if so asked, DWARF are dropped.
+        report.outcome = EmitReport::Outcome::no_types;
+        if (!options.detached.empty())
+            return report;
     }
     return write(path, file, before, *objects, options, std::move(report));
 }

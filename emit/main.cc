@@ -83,6 +83,10 @@ int main(int argc, char **argv)
         std::puts("btf-emit " BTFLINK_VERSION);
         return 0;
     }
+    // "--output= FILE" would take FILE for the value.
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]).starts_with("--") && std::string_view(argv[i]).ends_with('='))
+            return usage_error(std::string(argv[i]) + " needs a value");
     CLI::App app{"Encode the DWARF of object files as BTF and put it into them.", "btf-emit"};
     app.set_version_flag("--version", "btf-emit " BTFLINK_VERSION);
     std::vector<std::string> files, features, languages;

@@ -245,9 +245,10 @@ public:
         if (image_.sections.empty())
             image_.sections.emplace_back();
         bool rela = arch_.rela;
-        RETURN_IF_ERROR(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
-                            added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf, added.btf_relocs,
-                            arch_.reloc_abs32, 4));
+        if (!added.btf.empty())
+            RETURN_IF_ERROR(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
+                                added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf,
+                                added.btf_relocs, arch_.reloc_abs32, 4));
         if (!added.pool.empty())
             RETURN_IF_ERROR(add(".debug_addr", rela ? ".rela.debug_addr" : ".rel.debug_addr",
                                 SHT_PROGBITS, 0, added.pool, added.pool_relocs, arch_.reloc_pointer,
@@ -409,7 +410,7 @@ std::vector<std::byte> FileChange::whole(Bytes before) const
     bytes.reserve(body.size() + tail.size());
     bytes.assign(body.begin(), body.end());
     bytes.insert(bytes.end(), tail.begin(), tail.end());
-    std::copy(header.begin(), header.end(), bytes.begin());
+    std::copy(header.begin(), header.end(), bytes.begin()); // none: it stays
     return bytes;
 }
 
@@ -433,6 +434,11 @@ Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectB
     auto body = make_body(*image, added.strip_dwarf);
     if (!body)
         return tl::unexpected(body.error());
+    if (added.btf.empty() && body->rebuilt.empty() && body->kept == object.size()) {
+        FileChange none;
+        none.kept = object.size();
+        return none;
+    }
     return Appender(*image, arch, std::move(*body)).run(added);
 }
 

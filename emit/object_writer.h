@@ -21,7 +21,7 @@ struct NewReloc {
 };
 
 struct ObjectBtf {
-    std::vector<std::byte> btf;         // contents of .BTF
+    std::vector<std::byte> btf;         // contents of .BTF; empty: only drop what is there
     std::vector<NewReloc> btf_relocs;   // 32-bit absolute
     std::vector<std::byte> pool;        // contents of the address pool; empty: none
     std::vector<NewReloc> pool_relocs;  // pointer-sized absolute
