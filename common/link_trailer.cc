@@ -97,8 +97,8 @@ namespace
 class Decoder
 {
 public:
-    Decoder(Bytes bytes, const Btf &blob, const Where &where)
-        : bytes_(bytes), blob_(blob), where_(where)
+    Decoder(Bytes bytes, const Btf &blob, const Where &where, bool keep_hashes)
+        : bytes_(bytes), blob_(blob), where_(where), keep_hashes_(keep_hashes)
     {
     }
 
@@ -124,12 +124,16 @@ public:
         if (t.plain_end == void_id || raw(t.plain_end) > raw(blob_.end_id()))
             return bad(32, "number of plain types is out of range");
 
-        RETURN_IF_ERROR(table(40, hash_size, [&](const std::byte *p) {
-            t.hashes.push_back(
-                {load<uint64_t>(p, ByteOrder::little), load<uint64_t>(p + 8, ByteOrder::little)});
-            return "";
-        }));
-        if (t.hashes.size() != blob_.size())
+        if (keep_hashes_) {
+            RETURN_IF_ERROR(table(40, hash_size, [&](const std::byte *p) {
+                t.hashes.push_back({load<uint64_t>(p, ByteOrder::little),
+                                    load<uint64_t>(p + 8, ByteOrder::little)});
+                return "";
+            }));
+        } else {
+            RETURN_IF_ERROR(fits(40, hash_size));
+        }
+        if (word(44) != blob_.size())
             return bad(40, "number of hashes is not the number of types");
         RETURN_IF_ERROR(table(56, 4, [&](const std::byte *p) {
             t.proto_words.push_back(load<uint32_t>(p, order()));
@@ -174,14 +178,21 @@ private:
         return fail(where_.at(where_.offset.value_or(0) + offset), std::move(what));
     }
 
+    Result<void> fits(size_t field, size_t entry_size) const
+    {
+        uint64_t offset = word(field), count = word(field + 4);
+        if (offset > bytes_.size() || count * entry_size > bytes_.size() - offset)
+            return bad(field, "a table of the link trailer does not fit into it");
+        return {};
+    }
+
     /// Calls entry(p) for each entry of the table whose {offset, count} stands at `field`; an
     /// entry that is wrong says how.
     template <typename Entry>
     Result<void> table(size_t field, size_t entry_size, Entry entry)
     {
+        RETURN_IF_ERROR(fits(field, entry_size));
         uint64_t offset = word(field), count = word(field + 4);
-        if (offset > bytes_.size() || count * entry_size > bytes_.size() - offset)
-            return bad(field, "a table of the link trailer does not fit into it");
         for (uint64_t i = 0; i < count; ++i) {
             const char *wrong = entry(at(offset + i * entry_size));
             if (*wrong)
@@ -228,13 +239,22 @@ private:
     Bytes bytes_;
     const Btf &blob_;
     const Where &where_;
+    bool keep_hashes_;
 };
 
 } // namespace
 
-Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where)
+Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
+                                   bool keep_hashes)
 {
-    return Decoder(bytes, blob, where).run();
+    return Decoder(bytes, blob, where, keep_hashes).run();
+}
+
+Bytes trailer_hashes(Bytes trailer, ByteOrder order)
+{
+    uint32_t offset = load<uint32_t>(trailer.data() + 40, order);
+    uint32_t count = load<uint32_t>(trailer.data() + 44, order);
+    return trailer.subspan(offset, count * hash_size);
 }
 
 Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where)

@@ -81,8 +81,13 @@ struct LinkTrailer {
 /// over the blob and the trailer itself.
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);
 
-/// Decode and check against the blob that it belongs to.
-Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where);
+/// Decode and check against the blob that it belongs to. Without `keep_hashes` their number is
+/// checked, but LinkTrailer::hashes stays empty; trailer_hashes() tells where they are.
+Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
+                                   bool keep_hashes = true);
+
+/// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
+Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
 /// One object's part of a `.BTF` section, after linkers may have concatenated many.
 struct Contribution {

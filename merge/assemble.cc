@@ -316,7 +316,8 @@ std::vector<std::byte> to_blob(std::span<const uint32_t> words, std::string_view
     else
         for (size_t i = 0; i < words.size(); ++i)
             store(p + i * 4, words[i], order);
-    std::memcpy(p + words.size_bytes(), strings.data(), strings.size());
+    if (!strings.empty())
+        std::memcpy(p + words.size_bytes(), strings.data(), strings.size());
     return blob;
 }
 

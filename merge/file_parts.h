@@ -18,8 +18,7 @@ struct FileParts {
     std::shared_ptr<const void> owner;
 };
 
-/// The file as if read whole; but of an ELF file only headers, `.BTF`, `.debug_addr`, `.BTF_ids`,
-/// their relocations, and the symbol table are there. All else are zeros.
+/// The file, mapped if that is worth it: it must not shrink while it is used.
 Result<FileParts> read_parts(const std::string &path);
 
 } // namespace btflink::merge

@@ -130,6 +130,13 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
     return {};
 }
 
+std::vector<Hash128> little_endian(std::vector<Hash128> hashes)
+{
+    for (Hash128 &h : hashes)
+        h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
+    return hashes;
+}
+
 /// Turns one Pending into an Object.
 class ObjectLoader
 {
@@ -138,14 +145,18 @@ public:
 
     Result<Object> run(bool keep_hashes)
     {
-        auto btf = Btf::parse(pending_.part.blob, pending_.where);
+        std::optional<Btf> quick = walk_once();
+        auto btf = quick ? std::move(*quick) : Btf::parse(pending_.part.blob, pending_.where);
         if (!btf)
             return tl::unexpected(btf.error());
-        Object o{pending_.where, pending_.input, std::move(*btf), {}, false, {}, {}, {}, {}};
+        if (!quick)
+            types_offset_ = btf->types_offset();
+        Object o{
+            pending_.where, pending_.input, std::move(*btf), {}, false, {}, {}, {}, {}, {}, {}};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
-                                          pending_.where.at(pending_.part.trailer_offset));
+                                          pending_.where.at(pending_.part.trailer_offset), false);
             if (!trailer)
                 return tl::unexpected(trailer.error());
             o.trailer = std::move(*trailer);
@@ -156,12 +167,15 @@ public:
                                  "variables",
                                  o.trailer.pool_entries,
                                  o.trailer.functions.size() + o.trailer.variables.size()));
-            if (!keep_hashes)
-                o.trailer.hashes = std::vector<Hash128>(); // frees, unlike {}
-            RETURN_IF_ERROR(check_plain_part(o));
+            o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
+            if (!quick)
+                RETURN_IF_ERROR(check_plain_part(o));
         } else {
             find_link_part(o);
             add_functions(o);
+            if (keep_hashes)
+                o.own_hashes = little_endian(stub_hashes(o.btf));
+            o.hashes = std::as_bytes(std::span(o.own_hashes));
         }
         RETURN_IF_ERROR(check_link_part(o));
         RETURN_IF_ERROR(add_variables(o));
@@ -173,9 +187,58 @@ public:
     }
 
 private:
+    /// What Btf::parse() and check_plain_part() make sure of, in one walk, for the usual case: host
+    /// byte order and a trailer. Nothing if anything is wrong: they know what to say about it.
+    std::optional<Btf> walk_once()
+    {
+        Bytes blob = pending_.part.blob, trailer = pending_.part.trailer;
+        auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, host_order); };
+        if (trailer.size() < 48 || load<uint16_t>(blob.data(), host_order) != BTF_MAGIC)
+            return std::nullopt;
+        // split_contributions() has seen to it that types and strings are inside the blob.
+        uint64_t types = uint64_t{word(4)} + word(8), strings = uint64_t{word(4)} + word(16);
+        uint32_t size = word(12), text = word(20);
+        auto *words = reinterpret_cast<const uint32_t *>(blob.data() + types);
+        auto *chars = reinterpret_cast<const char *>(blob.data() + strings);
+        uint32_t plain_end = load<uint32_t>(trailer.data() + 32, host_order);
+        uint32_t count = load<uint32_t>(trailer.data() + 44, host_order);
+        if (reinterpret_cast<uintptr_t>(words) % 4 || size % 4 || text == 0 || chars[0] ||
+            chars[text - 1] || count > size / 12 || plain_end == 0 || plain_end > count + 1)
+            return std::nullopt;
+        std::vector<uint32_t> starts(count);
+        uint32_t at = 0, end = size / 4;
+        for (uint32_t i = 0; i < count; ++i) {
+            if (end - at < 3)
+                return std::nullopt;
+            const auto &t = *reinterpret_cast<const btf_type *>(words + at);
+            uint32_t kind = t.info >> 24 & 0x7f;
+            if (kind == 0 || kind >= btf::kind_count || (t.info & 0x00ff0000))
+                return std::nullopt;
+            uint64_t length = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+            if (length > end - at)
+                return std::nullopt;
+            bool plain = i + 1 < plain_end;
+            if (plain &&
+                (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
+                return std::nullopt;
+            uint32_t last = plain ? plain_end : count + 1;
+            bool ok = true;
+            btf::for_each_type_id(t, [&](uint32_t ref) { ok &= ref < last; });
+            btf::for_each_str_off(t, [&](uint32_t off) { ok &= off < text; });
+            if (!ok)
+                return std::nullopt;
+            starts[i] = at;
+            at += static_cast<uint32_t>(length);
+        }
+        if (at != end)
+            return std::nullopt;
+        types_offset_ = types;
+        return Btf::trusted({words, end}, std::move(starts), {chars, text});
+    }
+
     Where where_of(const Object &o, TypeId id) const
     {
-        return o.where.at(o.where.offset.value_or(0) + o.btf.types_offset() +
+        return o.where.at(o.where.offset.value_or(0) + types_offset_ +
                           uint64_t{o.btf.word_index(id)} * 4);
     }
 
@@ -359,7 +422,7 @@ private:
                     return fail(where_of(o, id), strf("type %u (VAR) is listed twice", entry[0]));
                 out.datasec = id;
                 out.size = entry[2];
-                uint64_t field = pending_.part.offset + o.btf.types_offset() +
+                uint64_t field = pending_.part.offset + types_offset_ +
                                  (uint64_t{o.btf.word_index(id)} + 3 + i * 3 + 1) * 4;
                 out.place = place_of(o, field, entry[1], reloc);
             }
@@ -390,6 +453,7 @@ private:
 
     const Pending &pending_;
     const Input &input_;
+    uint64_t types_offset_ = 0; // of the blob's types part
 };
 
 } // namespace

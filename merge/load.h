@@ -43,6 +43,8 @@ struct Object {
     Btf btf;
     LinkTrailer trailer; // computed if the blob came without one
     bool has_trailer = false;
+    Bytes hashes; // stub hashes as in a trailer; if the blob came without one, see own_hashes
+    std::vector<Hash128> own_hashes;
     // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
     // trailer they may stand anywhere, and this is true for them.
     std::vector<bool> in_link_part;
@@ -66,7 +68,7 @@ struct Loaded {
     std::vector<std::shared_ptr<std::vector<std::byte>>> decompressed; // kept for the objects
 };
 
-/// `keep_hashes`: decode the stub hashes too (the libbpf engine does not need them).
+/// `keep_hashes`: compute stub hashes where there are none (the libbpf engine needs none).
 Result<Loaded> load(const std::vector<Input> &inputs, bool keep_hashes, unsigned threads);
 
 /// An address pool of a relocatable file: its entries' places.

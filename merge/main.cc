@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <thread>
 
 namespace
@@ -42,8 +43,8 @@ int main(int argc, char **argv)
     app.add_option("--format", format, "Format of the result: raw, or object (ET_REL)")
         ->check(CLI::IsMember({"raw", "object"}));
     app.add_option("--update", options.update, "Put the result into this ELF file as .BTF");
-    app.add_option("--dedup", dedup, "Engine: libbpf or hash")
-        ->check(CLI::IsMember({"libbpf", "hash"}));
+    app.add_option("--dedup", dedup, "Engine: libbpf (default) or hash")
+        ->check(CLI::IsMember({"hash", "libbpf"}));
     app.add_option("--threads", options.threads, "Threads; does not change the result")
         ->check(CLI::Range(1u, 1024u));
     app.add_option("--features", features,
@@ -53,6 +54,10 @@ int main(int argc, char **argv)
     app.add_flag("-v,--verbose", options.verbose, "Say what was left out and why");
     app.positionals_at_end(false);
 
+    // "--output= FILE" would take FILE for the value.
+    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+        if (std::string_view(argv[i]).starts_with("--") && std::string_view(argv[i]).ends_with('='))
+            return usage_error(std::string(argv[i]) + " needs a value");
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &e) {
@@ -60,8 +65,7 @@ int main(int argc, char **argv)
     } catch (const CLI::ParseError &e) {
         return usage_error(e.what());
     }
-    if (dedup == "hash")
-        return usage_error("--dedup=hash: this version has only libbpf");
+    options.engine = dedup == "hash" ? merge::Engine::hash : merge::Engine::libbpf;
     if (options.output.empty() && options.update.empty())
         return usage_error("nothing to write: give -o or --update");
     if (format == "object")
@@ -85,9 +89,8 @@ int main(int argc, char **argv)
             std::fprintf(stderr, "%s: %s\n", name, text.c_str());
     if (stats)
         std::fputs(report.stats.c_str(), stderr);
-    if (!done) {
+    if (!done)
         std::fprintf(stderr, "%s: ERROR: %s\n", name, done.error().str().c_str());
-        return exit_bad_input;
-    }
-    return 0;
+    std::fflush(nullptr);
+    std::_Exit(done ? 0 : exit_bad_input); // see Report::read
 }

@@ -6,12 +6,16 @@
 #include "common/btf_check.h"
 #include "common/file_io.h"
 #include "merge/assemble.h"
+#include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
 #include "merge/output.h"
+#include "merge/parallel.h"
 #include "merge/stats.h"
+#include "merge/write_types.h"
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 namespace btflink::merge
 {
@@ -256,9 +260,10 @@ Result<void> write_result(const Options &options, const std::vector<std::byte> &
 }
 
 /// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
-/// objects take as much memory as dedup does.
+/// objects take as much memory as btf__dedup does.
 struct Gathered {
-    Assembled all;
+    Assembled all;               // libbpf's engine
+    std::vector<std::byte> blob; // ours
     Target target;
 };
 
@@ -280,7 +285,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.end_pass("open");
 
     // Load: every contribution becomes an Object, checked whole. From here on input is trusted.
-    auto loaded = load(inputs->list, false, options.threads);
+    auto loaded = load(inputs->list, options.engine == Engine::hash, options.threads);
     if (!loaded)
         return tl::unexpected(loaded.error());
     const std::vector<Object> &objects = loaded->objects;
@@ -300,6 +305,20 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
     stats.end_pass("load");
+
+    // Merge types, beside the passes that follow. That all objects were linked is not known yet,
+    // but nearly always so; if it was not, this is done again.
+    const bool hash = options.engine == Engine::hash;
+    const Btf *base_btf = base.btf.get();
+    const Where blamed = base_btf ? base.input->where : Where{options.inputs.front()};
+    Stats type_stats;
+    std::optional<Result<MergedTypes>> types;
+    auto merge_all = [&](const std::vector<bool> &not_linked, unsigned threads) {
+        types = merge_types(objects, not_linked, base_btf, blamed, threads, type_stats);
+    };
+    Beside beside;
+    if (hash && options.threads > 1)
+        beside.start([&] { merge_all(std::vector<bool>(objects.size()), options.threads - 1); });
 
     // Image: what the link decided, or would decide.
     auto image_file = choose_image(given_image, inputs->list);
@@ -323,6 +342,28 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     report_selection(objects, functions, variables, report, stats);
     stats.end_pass("select_variables");
 
+    beside.wait();
+    if (hash) {
+        if (!types || located.not_linked_count) {
+            type_stats = Stats();
+            merge_all(located.not_linked, options.threads);
+        }
+        if (!*types)
+            return tl::unexpected(types->error());
+        stats.append(std::move(type_stats));
+        stats.end_pass("types");
+        auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
+                                variables, base_btf, target->order, blamed, options.threads);
+        stats.end_pass("write_types");
+        if (!blob)
+            return tl::unexpected(blob.error());
+        report.read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,
+                                                  Located, Functions, Variables, MergedTypes>>(
+            std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
+            std::move(located), std::move(functions), std::move(variables), std::move(**types));
+        return Gathered{{}, std::move(*blob), *target};
+    }
+
     // Assemble: one blob, duplicates and all.
     auto all = assemble(objects, located, functions, variables, base.btf.get(), options.threads);
     if (!all)
@@ -330,7 +371,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
     stats.end_pass("assemble");
-    return Gathered{std::move(*all), *target};
+    return Gathered{std::move(*all), {}, *target};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -345,16 +386,20 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     const Target target = gathered->target;
 
     // Dedup: of equal types the first stays.
-    auto blob = dedup_libbpf(std::move(gathered->all), base->btf, target.order,
-                             Where{options.inputs.front()});
-    if (!blob)
-        return tl::unexpected(blob.error());
-    stats.end_pass("dedup");
+    std::vector<std::byte> blob = std::move(gathered->blob);
+    if (options.engine == Engine::libbpf) {
+        auto left = dedup_libbpf(std::move(gathered->all), base->btf, target.order,
+                                 Where{options.inputs.front()});
+        if (!left)
+            return tl::unexpected(left.error());
+        blob = std::move(*left);
+        stats.end_pass("dedup");
+    }
 
     // Check, then write: nothing is written that a kernel would refuse.
-    RETURN_IF_ERROR(check_result(*blob, *base, target, stats));
+    RETURN_IF_ERROR(check_result(blob, *base, target, stats));
     stats.end_pass("check");
-    RETURN_IF_ERROR(write_result(options, *blob, target));
+    RETURN_IF_ERROR(write_result(options, blob, target));
     stats.end_pass("write");
     return {};
 }

@@ -5,6 +5,7 @@
 #include "common/features.h"
 #include "merge/select_functions.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace btflink::merge
 
 enum class OutputFormat : uint8_t { raw, object };
 
+/// Who finds equal types.
+enum class Engine : uint8_t { hash, libbpf };
+
 struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
@@ -20,6 +24,7 @@ struct Options {
     std::string output;              // file for the result; empty: none
     std::string update;              // ELF file that gets the result as .BTF; empty: none
     OutputFormat format = OutputFormat::raw;
+    Engine engine = Engine::libbpf;
     FeatureSet features = default_features();
     FunctionRules function_rules;
     unsigned threads = 1;
@@ -30,6 +35,8 @@ struct Report {
     std::vector<std::string> warnings; // worth saying always
     std::vector<std::string> notes;    // worth saying under -v
     std::string stats;                 // "name: value" lines
+    // What was read. To give it back costs a tenth of a merge, which a program that ends can spare.
+    std::shared_ptr<const void> read;
 };
 
 /// Merge and write. What there is to say comes out in `report`, also if it fails.

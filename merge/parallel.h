@@ -38,8 +38,32 @@ void parallel_for(size_t count, unsigned threads, Work work)
         thread.join();
 }
 
-/// The same for work that returns Result<void>. Of several errors the one with the lowest index
-/// is reported, whatever thread was first.
+/// One piece of work on a thread of its own, ended before the Beside is gone.
+class Beside
+{
+public:
+    Beside() = default;
+    Beside(const Beside &) = delete;
+    Beside &operator=(const Beside &) = delete;
+    ~Beside() { wait(); }
+
+    template <typename Work>
+    void start(Work work)
+    {
+        thread_ = std::thread(work);
+    }
+    void wait()
+    {
+        if (thread_.joinable())
+            thread_.join();
+    }
+
+private:
+    std::thread thread_;
+};
+
+/// parallel_for() for work that returns Result<void>. Of several errors the one with the lowest
+/// index is reported, whatever thread was first.
 template <typename Work>
 Result<void> parallel_try(size_t count, unsigned threads, Work work)
 {

@@ -2,8 +2,10 @@
 // What --stats prints: "name: value" lines in the order in which they were noted.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,11 @@ public:
     }
     /// Note the time since the last pass ended, in milliseconds.
     void end_pass(std::string name);
+    /// Add what another one noted; this one's time goes on.
+    void append(Stats other)
+    {
+        std::move(other.lines_.begin(), other.lines_.end(), std::back_inserter(lines_));
+    }
     std::string text() const;
 
 private:

@@ -72,17 +72,19 @@ TEST_P(TextCases, Merge)
     for (size_t i = 0; i < c.objects.size(); ++i)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
-    for (unsigned threads : {1, 4}) {
-        options.threads = threads;
-        Report report;
-        auto done = merge(options, report);
-        ASSERT_TRUE(done) << done.error().str();
-        auto bytes = read_file(options.output);
-        ASSERT_TRUE(bytes);
-        auto result = Btf::parse(*bytes, Where{"result"}, base);
-        ASSERT_TRUE(result) << result.error().str();
-        EXPECT_EQ(btf_to_text(*result), c.result);
-    }
+    for (Engine engine : {Engine::libbpf, Engine::hash})
+        for (unsigned threads : {1, 4}) {
+            options.engine = engine;
+            options.threads = threads;
+            Report report;
+            auto done = merge(options, report);
+            ASSERT_TRUE(done) << done.error().str();
+            auto bytes = read_file(options.output);
+            ASSERT_TRUE(bytes);
+            auto result = Btf::parse(*bytes, Where{"result"}, base);
+            ASSERT_TRUE(result) << result.error().str();
+            EXPECT_EQ(btf_to_text(*result), c.result);
+        }
 }
 
 std::vector<std::string> case_files()

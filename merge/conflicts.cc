@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A stub hash says of a reference to `struct s` only its name. Where all objects agree on
+// `struct s` that is enough. Where they do not, types with equal stub hashes may mean different
+// things: `struct s *` in one object and in another, and whatever contains it, up to a task_struct
+// that differs three pointers deep. And objects that only declare `struct s;` mean any of them.
+//
+// Method.
+//  1. Names with more than one definition are the conflicts. (With a base, so are names that the
+//     base only declares and somebody defines: the base cannot be completed.) A class is tainted if
+//     it reaches a conflict in the class graph; a name is hot if it is a conflict or its only
+//     definition is tainted. All else is final as it is.
+//  2. Nodes are the definitions of hot names, and tainted structs without a name, in each object.
+//     The slots of a class are the hot names that it refers to, directly or through pointers,
+//     prototypes, unnamed structs. In an object a hot name stands for one node, so a class has the
+//     same slots everywhere and needs no look at the object's types. Objects with two definitions
+//     of one name are exact: their types are walked.
+//  3. Refinement in rounds. At first all nodes of a class have one colour. In each round nodes of a
+//     class whose slots have other colours become groups, hence colours, of their own. Only classes
+//     of which a slot changed are looked at. It ends when nothing changes.
+//  4. A hole is a slot whose name the object only declares. If the name has one colour, it means
+//     that. Else it agrees with any: a node whose vector of colours equals that of another but for
+//     holes joins the group of that one (of several the lowest). If no vector covers both of two
+//     that agree, one of them is completed (pinned) from the other, and all starts again.
+//  5. Forward declarations take what the first struct of their object that has them as a slot
+//     needed; else the only variant; else they stay what they are.
+//  6. All other tainted types are equal if their classes and the final classes of what they refer
+//     to are.
+//
+// Why it is right. Let two types be equal if they have equal words and names and refer to equal
+// types, position by position; of all relations with this property the largest is wanted. Stub
+// hashes give a coarser one: equal types have equal stub hashes, for what a stub hash covers is
+// words, names and what names references reach. Each round splits only nodes of which some slot is
+// known to differ, so equal nodes are never split; and when no round splits any more, the relation
+// has the property itself. Hence it is the largest. Slots instead of references do not change that:
+// what lies between a class and its slots is equal by the stub hash. Holes make agreement
+// non-transitive, so a choice is needed; the rule above never merges what differs in a slot known
+// in both, which is what btf__dedup accepts, too.
+//
+// Cost. Steps 2 and 3 are proportional to the nodes and slots that are hot, times the rounds in
+// which a class is looked at again. That is the length of the chains through which differences
+// travel, a dozen, and never a walk through the graph per candidate, where btf__dedup and pahole
+// hang if one field of a central struct differs.
+//
+// Rejected. Refinement of all types instead of definitions: ten times the nodes, and holes get
+// their variants at the pointer, before the struct around it has said which it needs. Propagating
+// "conflicted" to all users and keeping them per object (libctf): thousands of copies.
+#include "merge/conflicts.h"
+
+#include "merge/colours.h"
+
+#include <optional>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+class Refiner
+{
+public:
+    Refiner(const Sources &sources, Classes &classes, const ClassGraph &graph, unsigned threads)
+        : sources_(sources), classes_(classes), graph_(graph),
+          hot_(make_hot_graph(sources, classes, graph, threads))
+    {
+        if (hot_.conflicts)
+            colours_.emplace(sources, classes, graph, hot_, threads);
+    }
+
+    Partition run()
+    {
+        out_.conflicts = hot_.conflicts;
+        out_.tainted_classes = hot_.tainted_classes;
+        out_.tainted_types = hot_.tainted_types;
+        out_.alias = graph_.alias;
+        out_.classes.reserve(graph_.size());
+        // What is not final by its class is not live until a type stays in it.
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            out_.classes.push_back({classes_.first[c], classes_.first[c],
+                                    !hot_.conflicts || hot_.role[c] == role_plain});
+        resolve_unique_forwards();
+        if (hot_.conflicts) {
+            out_.rounds = colours_->rounds();
+            assign_structs();
+            resolve_holes();
+            assign_refs();
+        }
+        out_.of = std::move(classes_.of);
+        return std::move(out_);
+    }
+
+private:
+    uint32_t class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
+
+    void resolve_unique_forwards()
+    {
+        for (uint32_t n = 0; n < graph_.names.size(); ++n) {
+            const StructName &name = graph_.names[n];
+            if (!hot_.hot[n] && name.forward != no_class && !name.definitions.empty())
+                out_.alias[name.forward] = name.definitions.front();
+        }
+    }
+
+    uint32_t new_class(uint32_t c, TypeAt first, TypeAt donor)
+    {
+        if (first == out_.classes[c].first) {
+            out_.classes[c].donor = donor;
+            out_.classes[c].live = true;
+            return c;
+        }
+        auto number = static_cast<uint32_t>(out_.classes.size());
+        out_.classes.push_back({first, donor, true});
+        out_.alias.push_back(number);
+        return number;
+    }
+
+    TypeAt place(uint32_t n) const { return {hot_.nodes[n].source, hot_.nodes[n].type}; }
+
+    void assign_structs()
+    {
+        final_.assign(hot_.nodes.size(), none);
+        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
+            if (hot_.nodes[n].is_hole())
+                continue;
+            uint32_t &led = final_[colours_->of(n)]; // may be asked for before its own turn
+            if (led == none)
+                led = new_class(hot_.nodes[n].cls, place(n), place(colours_->of(n)));
+            final_[n] = led;
+        }
+    }
+
+    void resolve_holes()
+    {
+        // What the first struct that has a hole of this name as a slot needed.
+        std::vector<uint32_t> needed(graph_.names.size(), none), leader;
+        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
+            if (hot_.nodes[n].is_hole() || sources_.is_base(hot_.nodes[n].source))
+                continue;
+            auto slots = hot_.slots[hot_.nodes[n].cls];
+            leader.clear();
+            for (size_t i = 0; i < slots.size(); ++i) {
+                uint32_t hole = hot_.edges[hot_.edge_begin[n] + i];
+                if (needed[slots[i]] != none || hole == none || !hot_.nodes[hole].is_hole())
+                    continue;
+                if (leader.empty())
+                    colours_->vector_of(colours_->of(n), leader);
+                if (leader[0] == irregular)
+                    break;
+                uint32_t v = leader[i];
+                if (v != wild)
+                    needed[slots[i]] = v & declared ? graph_.names[slots[i]].forward : final_[v];
+            }
+        }
+        std::vector<uint32_t> above = above_base();
+        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
+            if (!hot_.nodes[n].is_hole())
+                continue;
+            uint32_t name = hot_.nodes[n].name, forward = graph_.names[name].forward;
+            if (sources_.is_base(hot_.nodes[n].source))
+                final_[n] = forward;
+            else if (colours_->pinned(n) != none)
+                final_[n] = final_[colours_->pinned(n)];
+            else if (above[name] != none && (needed[name] == none || needed[name] == forward))
+                final_[n] = above[name];
+            else if (needed[name] != none)
+                final_[n] = needed[name];
+            else
+                final_[n] = colours_->only(name) != none ? final_[colours_->only(name)] : forward;
+            if (final_[n] == forward)
+                out_.classes[forward].live = true;
+        }
+    }
+
+    /// Names that the base declares and an object defines, in structs that agree with the base's
+    /// otherwise: btf__dedup then takes declarations above the base for that definition.
+    std::vector<uint32_t> above_base() const
+    {
+        std::vector<uint32_t> out(graph_.names.size(), none), below, mine;
+        for (uint32_t c = 0; sources_.has_base && c < graph_.size(); ++c) {
+            auto slots = hot_.slots[c];
+            if (std::none_of(slots.begin(), slots.end(), [&](uint32_t n) {
+                    return base_declares(sources_, classes_, graph_, n);
+                }))
+                continue;
+            for (uint32_t b : hot_.members[c]) {
+                if (!sources_.is_base(hot_.nodes[b].source))
+                    break;
+                colours_->vector_of(b, below);
+                for (uint32_t n : hot_.members[c]) {
+                    if (sources_.is_base(hot_.nodes[n].source))
+                        continue;
+                    colours_->vector_of(n, mine);
+                    if (mine.size() != below.size() || mine[0] == irregular)
+                        continue;
+                    bool same = true;
+                    for (size_t i = 0; i < mine.size(); ++i)
+                        same &= mine[i] == below[i] || mine[i] == wild ||
+                                below[i] == (declared | slots[i]);
+                    for (size_t i = 0; same && i < mine.size(); ++i)
+                        if (below[i] == (declared | slots[i]) && !(mine[i] & declared) &&
+                            out[slots[i]] == none)
+                            out[slots[i]] = final_[mine[i]];
+                }
+            }
+        }
+        return out;
+    }
+
+    void assign_refs()
+    {
+        VectorIndex keys;
+        std::vector<uint32_t> class_of_key, memo, key;
+        std::vector<uint8_t> state;
+        std::vector<TypeId> stack;
+        for (uint32_t s = 0; s < sources_.list.size(); ++s) {
+            const Source &source = sources_.list[s];
+            const Btf &btf = *source.btf;
+            memo.assign(source.count, none);
+            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
+                memo[raw(hot_.nodes[n].type) - 1] = final_[n];
+            state.assign(source.count, 0);
+            enum : uint8_t { fresh, open, done };
+            auto role = [&](uint32_t i) {
+                return classes_.of[source.offset + i] == no_class
+                           ? role_plain
+                           : Role{hot_.role[class_of(source.offset + i)]};
+            };
+            for (uint32_t i = 0; i < source.count; ++i) {
+                if (role(i) != role_ref || state[i] == done)
+                    continue;
+                stack.assign(1, TypeId{i + 1});
+                while (!stack.empty()) {
+                    TypeId at = stack.back();
+                    uint32_t mine = raw(at) - 1;
+                    const btf_type &t = btf.type(at);
+                    if (state[mine] == fresh) {
+                        state[mine] = open;
+                        btf::for_each_type_id(t, [&](uint32_t ref) {
+                            if (ref && role(ref - 1) == role_ref && state[ref - 1] == fresh)
+                                stack.push_back(TypeId{ref});
+                        });
+                        if (stack.back() != at)
+                            continue;
+                    }
+                    stack.pop_back();
+                    if (state[mine] == done)
+                        continue;
+                    uint32_t c = class_of(source.offset + mine);
+                    key.assign(1, c);
+                    btf::for_each_type_id(t, [&](uint32_t ref) {
+                        if (!ref || role(ref - 1) == role_plain)
+                            return;
+                        if (memo[ref - 1] != none)
+                            key.push_back(memo[ref - 1]);
+                        else // a cycle without a struct: equal to none of another object
+                            key.insert(key.end(), {irregular, s});
+                    });
+                    auto [number, added] = keys.add(key);
+                    if (added)
+                        class_of_key.push_back(new_class(c, {s, at}, {s, at}));
+                    memo[mine] = class_of_key[number];
+                    state[mine] = done;
+                }
+            }
+            for (uint32_t i = 0; i < source.count; ++i)
+                if (memo[i] != none)
+                    classes_.of[source.offset + i] = memo[i];
+        }
+    }
+
+    const Sources &sources_;
+    Classes &classes_;
+    const ClassGraph &graph_;
+    const HotGraph hot_;
+    std::optional<const Colours> colours_; // if there are conflicts
+    Partition out_;
+    std::vector<uint32_t> final_; // per node: its final class
+};
+
+} // namespace
+
+Partition refine(const Sources &sources, Classes classes, const ClassGraph &graph, unsigned threads)
+{
+    return Refiner(sources, classes, graph, threads).run();
+}
+
+} // namespace btflink::merge

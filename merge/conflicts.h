@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Engine pass 3: classes become final. What reaches a name with several definitions is split by
+// which of them it means; forward declarations take the definitions that they stand for.
+#pragma once
+
+#include "merge/class_graph.h"
+
+namespace btflink::merge
+{
+
+/// Types that the result has once.
+struct FinalClass {
+    TypeAt first; // the lowest, FWDs that others complete included: decides about the order
+    TypeAt donor; // whose words and references it has
+    bool live;    // false: all of its types went to other classes
+};
+
+struct Partition {
+    std::vector<FinalClass> classes; // those of Classes, by their numbers, then further ones
+    std::vector<uint32_t> alias;     // per class: the class that it is in truth
+    std::vector<uint32_t> of;        // per type, as in Classes; see class_of()
+
+    // For --stats.
+    uint64_t conflicts = 0;       // names with several definitions
+    uint64_t tainted_classes = 0; // that reach one
+    uint64_t tainted_types = 0;   // their types, of all objects
+    uint64_t rounds = 0;
+
+    uint32_t class_of(size_t index) const { return alias[of[index]]; }
+};
+
+Partition refine(const Sources &sources, Classes classes, const ClassGraph &graph,
+                 unsigned threads);
+
+} // namespace btflink::merge

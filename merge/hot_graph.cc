@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Of a kernel's 11,000 struct names some twenty have several definitions. What cannot
+// reach one of these is final by its stub hash; the rest is to be found, in all objects, without
+// looking at their types.
+//
+// Method. Steps 1 and 2 of conflicts.cc. Taint spreads backwards through the class graph. Nodes
+// are found by their classes; their slots are names, and a name is one node of its object. Only in
+// objects with two definitions of one name are the types themselves walked.
+//
+// Cost. One look at each type's class; the rest in proportion to what is tainted. Walks by path
+// are cut off at max_paths steps: what has more equals no other, which costs room, not truth.
+#include "merge/hot_graph.h"
+
+#include "merge/parallel.h"
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t max_paths = 4096;
+
+class Builder
+{
+public:
+    Builder(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+            unsigned threads)
+        : sources_(sources), classes_(classes), graph_(graph), threads_(threads)
+    {
+    }
+
+    HotGraph run()
+    {
+        find_hot();
+        if (out_.conflicts) {
+            give_roles();
+            collect_nodes();
+            make_slots();
+            make_edges();
+        }
+        return std::move(out_);
+    }
+
+private:
+    uint32_t class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
+
+    bool is_struct(uint32_t c) const
+    {
+        return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
+    }
+
+    bool is_forward(uint32_t c) const { return graph_.kind[c] == BTF_KIND_FWD; }
+
+    void find_hot()
+    {
+        out_.hot.assign(graph_.names.size(), false);
+        out_.tainted.assign(graph_.size(), false);
+        std::vector<uint32_t> names, open;
+        for (uint32_t n = 0; n < graph_.names.size(); ++n) {
+            const StructName &name = graph_.names[n];
+            if (name.definitions.size() > 1 ||
+                (!name.definitions.empty() && base_declares(sources_, classes_, graph_, n))) {
+                out_.hot[n] = true;
+                names.push_back(n);
+            }
+        }
+        out_.conflicts = names.size();
+        if (names.empty())
+            return;
+        // Who refers to a name, and who to a class without one.
+        auto by_name = Lists::make(graph_.names.size(), [&](auto put) {
+            for_refs([&](uint32_t user, uint32_t ref) {
+                if (graph_.name[ref] != no_name)
+                    put(graph_.name[ref], user);
+            });
+        });
+        auto by_class = Lists::make(graph_.size(), [&](auto put) {
+            for_refs([&](uint32_t user, uint32_t ref) {
+                if (graph_.name[ref] == no_name)
+                    put(ref, user);
+            });
+        });
+        auto taint = [&](uint32_t c) {
+            if (out_.tainted[c])
+                return;
+            out_.tainted[c] = true;
+            open.push_back(c);
+        };
+        while (!names.empty() || !open.empty()) {
+            if (!names.empty()) {
+                uint32_t n = names.back();
+                names.pop_back();
+                for (uint32_t user : by_name[n])
+                    taint(user);
+                continue;
+            }
+            uint32_t c = open.back();
+            open.pop_back();
+            ++out_.tainted_classes;
+            uint32_t name = graph_.name[c];
+            if (name == no_name) {
+                for (uint32_t user : by_class[c])
+                    taint(user);
+            } else if (!out_.hot[name]) {
+                out_.hot[name] = true;
+                names.push_back(name);
+            }
+        }
+    }
+
+    template <typename Visit>
+    void for_refs(Visit visit) const
+    {
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            for (uint32_t ref : graph_.refs_of(c))
+                if (ref != no_class)
+                    visit(graph_.alias[c], graph_.alias[ref]);
+    }
+
+    void give_roles()
+    {
+        out_.role.assign(graph_.size(), role_plain);
+        for (uint32_t c = 0; c < graph_.size(); ++c) {
+            bool hot = graph_.name[c] != no_name && out_.hot[graph_.name[c]];
+            if (is_forward(c))
+                out_.role[c] = hot ? role_forward : role_plain;
+            else if (is_struct(c))
+                out_.role[c] = hot || out_.tainted[c] ? role_node : role_plain;
+            else
+                out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
+        }
+    }
+
+    void collect_nodes()
+    {
+        size_t count = sources_.list.size();
+        std::vector<std::vector<Node>> parts(count);
+        std::vector<uint64_t> refs(count);
+        parallel_for(count, threads_, [&](size_t s) {
+            const Source &source = sources_.list[s];
+            for (uint32_t i = 0; i < source.count; ++i) {
+                if (classes_.of[source.offset + i] == no_class)
+                    continue;
+                uint32_t c = class_of(source.offset + i);
+                if (out_.role[c] == role_plain)
+                    continue;
+                ++refs[s];
+                if (out_.role[c] != role_ref)
+                    parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
+                                        out_.role[c] == role_node ? c : none, graph_.name[c]});
+            }
+        });
+        out_.node_begin.resize(count + 1);
+        for (size_t s = 0; s < count; ++s) {
+            out_.node_begin[s] = static_cast<uint32_t>(out_.nodes.size());
+            out_.nodes.insert(out_.nodes.end(), parts[s].begin(), parts[s].end());
+            out_.tainted_types += refs[s];
+        }
+        out_.node_begin[count] = static_cast<uint32_t>(out_.nodes.size());
+        out_.members = Lists::make(graph_.size(), [&](auto put) {
+            for (uint32_t n = 0; n < out_.nodes.size(); ++n)
+                if (!out_.nodes[n].is_hole())
+                    put(out_.nodes[n].cls, n);
+        });
+    }
+
+    void make_slots()
+    {
+        std::vector<uint32_t> seen(graph_.size(), none), listed(graph_.names.size(), none), stack;
+        out_.slots.ends.resize(graph_.size());
+        for (uint32_t c = 0; c < graph_.size(); ++c) {
+            if (out_.role[c] == role_node && out_.tainted[c] && graph_.alias[c] == c) {
+                stack.assign(1, c);
+                while (!stack.empty()) {
+                    uint32_t at = stack.back();
+                    stack.pop_back();
+                    auto refs = graph_.refs_of(at);
+                    for (size_t i = refs.size(); i--;) {
+                        if (refs[i] == no_class)
+                            continue;
+                        uint32_t ref = graph_.alias[refs[i]];
+                        uint32_t name = graph_.name[ref];
+                        if (name != no_name && out_.hot[name] && listed[name] != c) {
+                            listed[name] = c;
+                            out_.slots.items.push_back(name);
+                        } else if (name == no_name && out_.tainted[ref] && seen[ref] != c) {
+                            seen[ref] = c;
+                            stack.push_back(ref);
+                        }
+                    }
+                }
+            }
+            out_.slots.ends[c] = static_cast<uint32_t>(out_.slots.items.size());
+        }
+        out_.users = Lists::make(graph_.names.size(), [&](auto put) {
+            for (uint32_t c = 0; c < graph_.size(); ++c)
+                for (uint32_t name : out_.slots[c])
+                    put(name, c);
+        });
+    }
+
+    void make_edges()
+    {
+        out_.edge_begin.resize(out_.nodes.size() + 1);
+        uint64_t total = 0;
+        for (size_t n = 0; n < out_.nodes.size(); ++n) {
+            out_.edge_begin[n] = total;
+            if (!out_.nodes[n].is_hole())
+                total += out_.slots[out_.nodes[n].cls].size();
+        }
+        out_.edge_begin[out_.nodes.size()] = total;
+        out_.edges.resize(total);
+        out_.paths.resize(out_.nodes.size());
+        size_t count = sources_.list.size();
+        size_t batch = (count + threads_ - 1) / threads_;
+        parallel_for((count + batch - 1) / batch, threads_, [&](size_t b) {
+            std::vector<uint32_t> of_name(graph_.names.size(), none);
+            for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
+                make_edges(s, of_name);
+        });
+    }
+
+    /// `of_name`: all none, before and after.
+    void make_edges(size_t s, std::vector<uint32_t> &of_name)
+    {
+        bool exact = false;
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
+            if (out_.nodes[n].name == no_name)
+                continue;
+            uint32_t &mine = of_name[out_.nodes[n].name];
+            exact |= mine != none;
+            mine = n;
+        }
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
+            if (out_.nodes[n].is_hole())
+                continue;
+            auto slots = out_.slots[out_.nodes[n].cls];
+            for (size_t i = 0; i < slots.size(); ++i)
+                out_.edges[out_.edge_begin[n] + i] = of_name[slots[i]];
+            if (exact && !slots.empty())
+                out_.paths[n] = walk(n, s);
+        }
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
+            if (out_.nodes[n].name != no_name)
+                of_name[out_.nodes[n].name] = none;
+    }
+
+    uint32_t node_at(size_t s, TypeId type) const
+    {
+        auto begin = out_.nodes.begin() + out_.node_begin[s],
+             end = out_.nodes.begin() + out_.node_begin[s + 1];
+        auto it =
+            std::lower_bound(begin, end, type, [](const Node &n, TypeId t) { return n.type < t; });
+        return it != end && it->type == type ? static_cast<uint32_t>(it - out_.nodes.begin())
+                                             : none;
+    }
+
+    std::unique_ptr<Paths> walk(uint32_t node, size_t s) const
+    {
+        auto out = std::make_unique<Paths>();
+        auto slots = out_.slots[out_.nodes[node].cls];
+        const Btf &btf = *sources_.list[s].btf;
+        std::vector<TypeId> stack{out_.nodes[node].type};
+        size_t steps = 0;
+        while (!stack.empty()) {
+            TypeId at = stack.back();
+            stack.pop_back();
+            if (++steps > max_paths) {
+                out->clear(); // equal to no other
+                return out;
+            }
+            btf::for_each_type_id(btf.type(at), [&](uint32_t ref) {
+                if (!ref)
+                    return;
+                uint32_t c = class_of(sources_.index(static_cast<uint32_t>(s), TypeId{ref}));
+                uint32_t name = graph_.name[c];
+                if (name == no_name) {
+                    if (out_.tainted[c])
+                        stack.push_back(TypeId{ref});
+                    return;
+                }
+                auto slot = std::find(slots.begin(), slots.end(), name);
+                if (slot != slots.end())
+                    out->push_back(
+                        {static_cast<uint32_t>(slot - slots.begin()), node_at(s, TypeId{ref})});
+            });
+        }
+        return out;
+    }
+
+    const Sources &sources_;
+    const Classes &classes_;
+    const ClassGraph &graph_;
+    unsigned threads_;
+    HotGraph out_;
+};
+
+} // namespace
+
+bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   uint32_t name)
+{
+    uint32_t c = graph.names[name].forward;
+    return c != no_class && sources.is_base(classes.first[c].source);
+}
+
+HotGraph make_hot_graph(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                        unsigned threads)
+{
+    return Builder(sources, classes, graph, threads).run();
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Thousands of random programs through both engines. Ours must lose no type's meaning, leave no
+// more types than btf__dedup (but where declarations agree with several definitions), and give the
+// same bytes on any number of threads.
+// BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
+#include "common/file_io.h"
+#include "tests/merge/object_maker.h"
+#include "tests/merge/random_types.h"
+
+#include <cstdlib>
+
+using namespace btflink;
+using namespace btflink::merge;
+using namespace btflink::merge::test;
+
+namespace
+{
+
+class Property : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
+            char *end;
+            last_ = std::strtoull(seeds, &end, 10);
+            if (*end == ':') {
+                first_ = last_;
+                last_ = first_ + std::strtoull(end + 1, nullptr, 10);
+            }
+        }
+    }
+
+    std::vector<std::byte> merge_by(Engine engine, unsigned threads, const std::string &base = "")
+    {
+        Options options;
+        options.inputs = paths_;
+        options.engine = engine;
+        options.threads = threads;
+        options.base = base;
+        return merged_bytes(dir_, options);
+    }
+
+    void write_objects(const Corpus &corpus, size_t begin, size_t end)
+    {
+        paths_.clear();
+        for (size_t i = begin; i < end; ++i) {
+            paths_.push_back(dir_ / ("o" + std::to_string(i)));
+            ASSERT_TRUE(write_file(paths_.back(), corpus.objects[i]));
+            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // a folder for the last objects
+                ASSERT_TRUE(write_file(keep + ("/o" + std::to_string(i)), corpus.objects[i]));
+            }
+        }
+    }
+
+    void check(uint64_t seed, const CorpusRules &rules)
+    {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Corpus corpus = random_corpus(seed, rules);
+        write_objects(corpus, 0, corpus.objects.size());
+        auto ours = merge_by(Engine::hash, 1), theirs = merge_by(Engine::libbpf, 1);
+        ASSERT_FALSE(ours.empty());
+        ASSERT_FALSE(theirs.empty());
+        EXPECT_EQ(ours, merge_by(Engine::hash, 3));
+        compare(corpus, 0, ours, theirs, nullptr);
+    }
+
+    void check_over_base(uint64_t seed, const CorpusRules &rules)
+    {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Corpus corpus = random_corpus(seed, rules);
+        size_t half = corpus.objects.size() / 2;
+        write_objects(corpus, 0, half);
+        auto base = merge_by(Engine::libbpf, 1);
+        ASSERT_FALSE(base.empty());
+        ASSERT_TRUE(write_file(dir_ / "base", base));
+        auto parsed = Btf::parse(base, Where{"base"});
+        ASSERT_TRUE(parsed);
+        write_objects(corpus, half, corpus.objects.size());
+        auto ours = merge_by(Engine::hash, 1, dir_ / "base"),
+             theirs = merge_by(Engine::libbpf, 1, dir_ / "base");
+        ASSERT_FALSE(ours.empty());
+        ASSERT_FALSE(theirs.empty());
+        EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
+        compare(corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
+    }
+
+    void compare(const Corpus &corpus, size_t begin, const std::vector<std::byte> &ours,
+                 const std::vector<std::byte> &theirs, std::shared_ptr<const Btf> base)
+    {
+        auto a = Btf::parse(ours, Where{"ours"}, base),
+             b = Btf::parse(theirs, Where{"btf__dedup's"}, base);
+        ASSERT_TRUE(a);
+        ASSERT_TRUE(b);
+        for (size_t i = begin; i < corpus.objects.size(); ++i) {
+            auto object = Btf::parse(corpus.objects[i], Where{"object"});
+            EXPECT_EQ(first_lost(*object, *a), "") << "of object " << i;
+        }
+        fewer_ += a->size() < b->size();
+        more_ += a->size() > b->size();
+        same_bytes_ += ours == theirs;
+        ++all_;
+    }
+
+    void TearDown() override
+    {
+        std::printf("%llu programs; same bytes %llu, fewer types than btf__dedup %llu, more %llu\n",
+                    all_, same_bytes_, fewer_, more_);
+    }
+
+    TempDir dir_;
+    std::vector<std::string> paths_;
+    uint64_t first_ = 1, last_ = 1000;
+    unsigned long long more_ = 0, all_ = 0, fewer_ = 0, same_bytes_ = 0;
+};
+
+TEST_F(Property, Conflicts)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check(seed, {true, false, false, false});
+    EXPECT_EQ(more_, 0u);
+}
+
+TEST_F(Property, ConflictsWithoutTrailers)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check(seed, {false, false, false, false});
+    EXPECT_EQ(more_, 0u);
+}
+
+TEST_F(Property, LocalNames)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check(seed, {true, false, true, false});
+    EXPECT_EQ(more_, 0u);
+}
+
+// With declarations that agree with several definitions, both engines choose, each in its way. Of a
+// hundred random programs (half of whose structs are declared only) one or two end with more types.
+TEST_F(Property, Forwards)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check(seed, {true, true, false, false});
+    EXPECT_LE(more_, all_ / 50 + 1);
+}
+
+TEST_F(Property, All)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check(seed, {seed % 2 == 0, true, true, true});
+    EXPECT_LE(more_, all_ / 50 + 1);
+}
+
+TEST_F(Property, OverBase)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check_over_base(seed, {true, false, true, false});
+    EXPECT_EQ(more_, 0u);
+}
+
+TEST_F(Property, DeclarationsOverBase)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check_over_base(seed, {true, true, true, false, true});
+    EXPECT_LE(more_, all_ / 50 + 1);
+}
+
+// A base that only declares what a module defines: btf__dedup takes the base's struct for the
+// module's once it has seen the definition, and not before; we never do.
+TEST_F(Property, OverPartialBase)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check_over_base(seed, {true, true, true, false});
+    EXPECT_LE(more_, all_ / 10 + 1);
+}
+
+} // namespace

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "tests/merge/random_types.h"
+
+#include "common/link_trailer.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+struct Expr;
+using ExprPtr = std::shared_ptr<const Expr>;
+
+/// A type as a program spells it.
+struct Expr {
+    enum Kind : uint8_t {
+        integer,
+        pointer,
+        constant,
+        volatile_,
+        array,
+        typedef_,
+        structure,
+        enum_,
+        prototype,
+        unnamed,
+        tag
+    };
+    Kind kind;
+    uint32_t number = 0; // which integer, name or length
+    bool local = false;  // structure: the second definition of the name, if the object has one
+    std::vector<ExprPtr> parts = {};
+};
+
+struct Definition {
+    bool is_union = false;
+    bool bitfields = false;
+    std::vector<ExprPtr> members;
+};
+
+struct Program {
+    std::vector<std::vector<Definition>> structs; // per name: its definitions
+    std::vector<bool> union_names;                // as struct, or as union
+    std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
+    std::vector<std::vector<uint32_t>> enums;     // per name: numbers of values
+};
+
+class Random
+{
+public:
+    explicit Random(uint64_t seed) : engine_(seed) {}
+    uint32_t below(uint32_t n) { return static_cast<uint32_t>(engine_() % n); }
+    bool chance(uint32_t percent) { return below(100) < percent; }
+
+private:
+    std::mt19937_64 engine_;
+};
+
+class ProgramMaker
+{
+public:
+    explicit ProgramMaker(Random &random) : random_(random) {}
+
+    Program run()
+    {
+        uint32_t structs = 2 + random_.below(7);
+        conflicts_ = random_.below(50);
+        out_.structs.resize(structs);
+        out_.typedefs.resize(random_.below(4));
+        out_.enums.resize(1 + random_.below(2));
+        for (auto &e : out_.enums)
+            e.assign(1 + random_.chance(20), 1 + random_.below(3));
+        for (auto &e : out_.enums)
+            if (e.size() > 1)
+                e[1] = e[0] + 1;
+        for (auto &t : out_.typedefs) {
+            t.push_back(expr(3));
+            if (random_.chance(20))
+                t.push_back(expr(3));
+            ++typedefs_; // they refer to earlier ones only: C has no cycles of them
+        }
+        for (uint32_t s = 0; s < structs; ++s) {
+            out_.union_names.push_back(random_.chance(15));
+            Definition d;
+            d.is_union = out_.union_names.back();
+            d.bitfields = random_.chance(10);
+            for (uint32_t n = random_.below(4); n; --n)
+                d.members.push_back(expr(3));
+            out_.structs[s].push_back(d);
+            while (random_.chance(conflicts_) && out_.structs[s].size() < 4) {
+                Definition other = d;
+                if (other.members.empty() || random_.chance(30))
+                    other.members.push_back(expr(2));
+                else if (random_.chance(30))
+                    other.bitfields = !other.bitfields;
+                else
+                    other.members[random_.below(static_cast<uint32_t>(d.members.size()))] = expr(2);
+                out_.structs[s].push_back(other);
+            }
+        }
+        return out_;
+    }
+
+private:
+    ExprPtr make(Expr::Kind kind, uint32_t number, std::vector<ExprPtr> parts = {})
+    {
+        return std::make_shared<Expr>(Expr{kind, number, random_.chance(15), std::move(parts)});
+    }
+
+    /// Structs stand behind pointers only: then no struct contains itself.
+    ExprPtr expr(uint32_t depth)
+    {
+        if (depth == 0)
+            return make(Expr::integer, random_.below(3));
+        switch (random_.below(12)) {
+        case 0:
+        case 1:
+        case 2:
+        case 3:
+            return make(
+                Expr::pointer, 0,
+                {make(Expr::structure, random_.below(static_cast<uint32_t>(out_.structs.size())))});
+        case 4:
+            return make(Expr::pointer, 0, {expr(depth - 1)});
+        case 5:
+            return make(random_.chance(50) ? Expr::constant : Expr::volatile_, 0,
+                        {make(Expr::pointer, 0, {expr(depth - 1)})});
+        case 6:
+            return make(Expr::array, 1 + random_.below(2), {expr(depth - 1)});
+        case 7:
+            if (typedefs_)
+                return make(Expr::pointer, 0, {make(Expr::typedef_, random_.below(typedefs_))});
+            return make(Expr::integer, 0);
+        case 8:
+            return make(Expr::enum_, random_.below(static_cast<uint32_t>(out_.enums.size())));
+        case 9: {
+            std::vector<ExprPtr> parts{expr(depth - 1)};
+            for (uint32_t n = random_.below(3); n; --n)
+                parts.push_back(expr(depth - 1));
+            return make(Expr::pointer, 0, {make(Expr::prototype, 0, std::move(parts))});
+        }
+        case 10: {
+            std::vector<ExprPtr> parts{expr(depth - 1)};
+            for (uint32_t n = random_.below(2); n; --n)
+                parts.push_back(expr(depth - 1));
+            return make(Expr::unnamed, random_.below(2), std::move(parts));
+        }
+        default:
+            return random_.chance(30)
+                       ? make(Expr::pointer, 0, {make(Expr::tag, 0, {expr(depth - 1)})})
+                       : make(Expr::integer, random_.below(3));
+        }
+    }
+
+    Random &random_;
+    Program out_;
+    uint32_t conflicts_ = 0; // percent
+    uint32_t typedefs_ = 0;  // that may be used
+};
+
+/// One object's view of the program, written as BTF.
+class ObjectMaker
+{
+public:
+    ObjectMaker(const Program &program, Random &random, const CorpusRules &rules)
+        : program_(program), random_(random)
+    {
+        // Objects that know everything, and objects that know little.
+        uint32_t ignorance = rules.forwards ? random.below(60) : 0;
+        for (const auto &s : program.structs) {
+            auto count = static_cast<uint32_t>(s.size());
+            View v{random.below(count), none, random.chance(ignorance)};
+            if (rules.local_names && count > 1 && random.chance(10) && !v.declared)
+                v.local = (v.definition + 1 + random.below(count - 1)) % count;
+            structs_.push_back(v);
+        }
+        for (const auto &t : program.typedefs)
+            typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
+        for (const auto &e : program.enums)
+            enums_.push_back(rules.enum_forwards && random.chance(10)
+                                 ? none
+                                 : random.below(static_cast<uint32_t>(e.size())));
+    }
+
+    std::vector<std::byte> run(bool trailer)
+    {
+        std::vector<std::pair<bool, uint32_t>> roots;
+        for (uint32_t s = 0; s < program_.structs.size(); ++s)
+            roots.emplace_back(false, s);
+        for (uint32_t t = 0; t < program_.typedefs.size(); ++t)
+            roots.emplace_back(true, t);
+        for (size_t i = roots.size(); i > 1; --i)
+            std::swap(roots[i - 1], roots[random_.below(static_cast<uint32_t>(i))]);
+        roots.resize(1 + random_.below(static_cast<uint32_t>(roots.size())));
+        for (auto [is_typedef, n] : roots)
+            visit(Expr{is_typedef ? Expr::typedef_ : Expr::structure, n, random_.chance(20), {}});
+        for (const auto &write : writers_)
+            write();
+        std::vector<std::byte> blob = builder_.serialize(host_order);
+        if (!trailer)
+            return blob;
+        LinkTrailer t;
+        t.features = default_features();
+        t.plain_end = builder_.next_id();
+        t.hashes = stub_hashes(builder_.view());
+        blob.resize(align_up(blob.size(), 8));
+        auto parsed = Btf::parse(blob, Where{"made"});
+        auto bytes = encode_trailer(t, Bytes(blob).first(parsed->blob_size()), host_order);
+        blob.insert(blob.end(), bytes.begin(), bytes.end());
+        return blob;
+    }
+
+private:
+    static constexpr uint32_t none = UINT32_MAX;
+    struct View {
+        uint32_t definition;
+        uint32_t local; // the second definition, or none
+        bool declared;  // no definition is known
+    };
+
+    /// Bytes, of what may be a member.
+    static uint32_t size_of(const Expr &e)
+    {
+        uint32_t sum = 0;
+        switch (e.kind) {
+        case Expr::integer:
+            return 1u << e.number;
+        case Expr::enum_:
+            return 4;
+        case Expr::array:
+            return e.number * size_of(*e.parts[0]);
+        case Expr::unnamed:
+            for (const ExprPtr &p : e.parts)
+                sum += (size_of(*p) + 7) / 8 * 8;
+            return sum;
+        default:
+            return 8;
+        }
+    }
+
+    /// Equal keys: the same type of this object.
+    std::string key(const Expr &e)
+    {
+        std::string k = std::to_string(e.kind) + "." + std::to_string(e.number);
+        if (e.kind == Expr::structure)
+            return k + (e.local && structs_[e.number].local != none ? "L" : "");
+        if (e.kind == Expr::typedef_ || e.kind == Expr::enum_)
+            return k;
+        k += "(";
+        for (const ExprPtr &p : e.parts)
+            k += key(*p) + ",";
+        return k + ")";
+    }
+
+    TypeId add_struct(bool is_union, const std::string &name, const std::vector<ExprPtr> &members,
+                      bool bitfields, const std::vector<std::shared_ptr<uint32_t>> &ids)
+    {
+        uint32_t size = 0, at = 0;
+        for (const ExprPtr &m : members)
+            size += (size_of(*m) + 7) / 8 * 8;
+        TypeId t = builder_.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name, size,
+                                          bitfields);
+        for (size_t i = 0; i < members.size(); ++i) {
+            builder_.add_member("m" + std::to_string(i), TypeId{*ids[i]}, is_union ? 0 : at * 8);
+            at += (size_of(*members[i]) + 7) / 8 * 8;
+        }
+        return t;
+    }
+
+    /// Ids are given when a type's parts are known, as DIEs end; a struct's before, if they need
+    /// it. Returns where the id will be.
+    std::shared_ptr<uint32_t> visit(const Expr &e)
+    {
+        std::string k = key(e);
+        if (auto found = ids_.find(k); found != ids_.end())
+            return found->second;
+        auto id = std::make_shared<uint32_t>(0);
+        ids_[k] = id;
+        std::vector<std::shared_ptr<uint32_t>> parts;
+        auto put = [&](auto write) {
+            *id = ++last_id_;
+            writers_.push_back([write, parts, id] {
+                TypeId made = write(parts);
+                if (raw(made) != *id)
+                    std::abort();
+            });
+        };
+        auto ref = [&builder = builder_](uint32_t kind, const std::string &name) {
+            return [&builder, kind, name](const auto &p) {
+                return builder.add_ref(kind, name, TypeId{*p[0]});
+            };
+        };
+        const Definition *d = nullptr;
+        if (e.kind == Expr::structure) {
+            const View &v = structs_[e.number];
+            std::string name = "s" + std::to_string(e.number);
+            if (v.declared) {
+                bool is_union = program_.union_names[e.number];
+                put([=, this](const auto &) { return builder_.add_fwd(name, is_union); });
+                return id;
+            }
+            bool local = e.local && v.local != none;
+            d = &program_.structs[e.number][local ? v.local : v.definition];
+            for (const ExprPtr &p : d->members)
+                parts.push_back(visit(*p));
+            put([=, this](const auto &p) {
+                return add_struct(d->is_union, name, d->members, d->bitfields, p);
+            });
+            return id;
+        }
+        if (e.kind == Expr::typedef_)
+            parts.push_back(visit(*program_.typedefs[e.number][typedefs_[e.number]]));
+        for (const ExprPtr &p : e.parts)
+            parts.push_back(visit(*p));
+        std::shared_ptr<uint32_t> index;
+        switch (e.kind) {
+        case Expr::integer:
+            put([n = e.number, this](const auto &) {
+                return builder_.add_int("int" + std::to_string(n), 1u << n, 0);
+            });
+            break;
+        case Expr::pointer:
+            put(ref(BTF_KIND_PTR, ""));
+            break;
+        case Expr::constant:
+            put(ref(BTF_KIND_CONST, ""));
+            break;
+        case Expr::volatile_:
+            put(ref(BTF_KIND_VOLATILE, ""));
+            break;
+        case Expr::typedef_:
+            put(ref(BTF_KIND_TYPEDEF, "t" + std::to_string(e.number)));
+            break;
+        case Expr::tag:
+            put(ref(BTF_KIND_TYPE_TAG, "user"));
+            break;
+        case Expr::array:
+            parts.push_back(visit(Expr{Expr::integer, 2, false, {}}));
+            put([n = e.number, this](const auto &p) {
+                return builder_.add_array(TypeId{*p[0]}, TypeId{*p[1]}, n);
+            });
+            break;
+        case Expr::enum_:
+            put([n = e.number, this](const auto &) {
+                TypeId t = builder_.add_enum(BTF_KIND_ENUM, "e" + std::to_string(n), 4, false);
+                uint32_t values = enums_[n] == none ? 0 : program_.enums[n][enums_[n]];
+                for (uint32_t i = 0; i < values; ++i)
+                    builder_.add_enumerator("V" + std::to_string(n) + std::to_string(i), i);
+                return t;
+            });
+            break;
+        case Expr::prototype:
+            put([this](const auto &p) {
+                TypeId t = builder_.add_func_proto(TypeId{*p[0]});
+                for (size_t i = 1; i < p.size(); ++i)
+                    builder_.add_param("", TypeId{*p[i]});
+                return t;
+            });
+            break;
+        default:
+            put([n = e.number, members = e.parts, this](const auto &p) {
+                return add_struct(n, "", members, false, p);
+            });
+        }
+        return id;
+    }
+
+    const Program &program_;
+    Random &random_;
+    std::vector<View> structs_;
+    std::vector<uint32_t> typedefs_, enums_;
+    BtfBuilder builder_;
+    std::map<std::string, std::shared_ptr<uint32_t>> ids_;
+    std::vector<std::function<void()>> writers_;
+    uint32_t last_id_ = 0;
+};
+
+/// Do a type of an object and one of the result mean the same?
+class Matcher
+{
+public:
+    Matcher(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+
+    bool same(TypeId x, TypeId y)
+    {
+        std::set<std::pair<TypeId, TypeId>> seen{{x, y}};
+        std::vector<std::pair<TypeId, TypeId>> open{{x, y}};
+        while (!open.empty()) {
+            auto [i, j] = open.back();
+            open.pop_back();
+            bool stop = false;
+            if (!own(i, j, stop))
+                return false;
+            if (stop)
+                continue;
+            std::vector<TypeId> refs;
+            btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
+            size_t next = 0;
+            btf::for_each_type_id(b_.type(j), [&](uint32_t r) {
+                std::pair<TypeId, TypeId> p{refs[next++], TypeId{r}};
+                if (seen.insert(p).second)
+                    open.push_back(p);
+            });
+        }
+        return true;
+    }
+
+private:
+    bool own(TypeId x, TypeId y, bool &stop)
+    {
+        if (x == void_id || y == void_id)
+            return stop = true, x == y;
+        const btf_type &s = a_.type(x), &t = b_.type(y);
+        if (a_.name(x) != b_.name(y))
+            return false;
+        uint32_t k = btf::kind_of(s), l = btf::kind_of(t);
+        auto is_enum = [](uint32_t kind) {
+            return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+        };
+        if (k == BTF_KIND_FWD) {
+            stop = true;
+            if (l == BTF_KIND_FWD)
+                return s.info == t.info;
+            return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
+        }
+        if (is_enum(k) && is_enum(l) && btf::vlen_of(s) == 0)
+            return stop = true;
+        if (s.info != t.info)
+            return false;
+        // Words that are neither names nor ids.
+        auto words = [](const btf_type &type) {
+            auto *p = reinterpret_cast<const uint32_t *>(&type);
+            std::vector<uint32_t> w(
+                p, p + btf::words_of(btf::kinds[btf::kind_of(type)], btf::vlen_of(type)));
+            auto &own = *reinterpret_cast<btf_type *>(w.data());
+            btf::for_each_str_off(own, [](uint32_t &o) { o = 0; });
+            btf::for_each_type_id(own, [](uint32_t &o) { o = 0; });
+            return w;
+        };
+        return words(s) == words(t);
+    }
+
+    const Btf &a_, &b_;
+};
+
+} // namespace
+
+Corpus random_corpus(uint64_t seed, const CorpusRules &rules)
+{
+    Random random(seed);
+    Program program = ProgramMaker(random).run();
+    Corpus out;
+    uint32_t count = 2 + random.below(6);
+    for (uint32_t n = 0; n < count; ++n) {
+        CorpusRules mine = rules;
+        mine.forwards = rules.forwards && (n >= count / 2 || !rules.base_complete);
+        out.objects.push_back(ObjectMaker(program, random, mine).run(rules.trailers));
+    }
+    return out;
+}
+
+std::string first_lost(const Btf &object, const Btf &merged)
+{
+    Matcher matcher(object, merged);
+    for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
+        bool found = false;
+        for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})
+            found = matcher.same(id, m);
+        if (!found)
+            return strf("type %u (%s '%s')", raw(id), object.kind_name(id),
+                        std::string(object.name(id)).c_str());
+    }
+    return "";
+}
+
+} // namespace btflink::merge::test

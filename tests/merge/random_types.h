@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Random programs: a few struct names with one or several definitions, seen by several objects,
+// each of which knows, for each name, one of the definitions or only its declaration.
+#pragma once
+
+#include "common/btf_builder.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace btflink::merge::test
+{
+
+struct Corpus {
+    std::vector<std::vector<std::byte>> objects; // contributions: blob, trailer
+};
+
+struct CorpusRules {
+    bool trailers = true;    // with link trailers, as btf-emit writes them
+    bool forwards = true;    // some objects only declare some structs
+    bool local_names = true; // some objects have two definitions of one name
+    bool enum_forwards = true;
+    bool base_complete = false; // the first half of the objects knows all definitions
+};
+
+Corpus random_corpus(uint64_t seed, const CorpusRules &rules);
+
+/// Has each type of `object` a type in `merged` that means the same? Declarations of the object
+/// may have found their definitions. Names the first that has none; "" if all have.
+std::string first_lost(const Btf &object, const Btf &merged);
+
+} // namespace btflink::merge::test
