@@ -25,7 +25,7 @@ CLANG_FORMAT = "clang-format-14"
 # What the code of a folder may include: of our own, and what of others it may not.
 WALLS = {
     "common": (["common/"], r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"),
-    "emit": (["emit/", "common/"], r"llvm/"),
+    "emit": (["emit/", "common/"], r"llvm/|elfutils/|libelf\.h|gelf\.h|bpf/"),
     "merge": (["merge/", "common/"], r"elfutils/libdw|dwarf\.h"),
 }
 
