@@ -34,6 +34,7 @@ public:
     constexpr bool has(Feature f) const { return bits_ & static_cast<uint32_t>(f); }
     constexpr void add(Feature f) { bits_ |= static_cast<uint32_t>(f); }
     constexpr void add(FeatureSet other) { bits_ |= other.bits_; }
+    constexpr void remove(Feature f) { bits_ &= ~static_cast<uint32_t>(f); }
     constexpr uint32_t bits() const { return bits_; }
     constexpr bool operator==(const FeatureSet &) const = default;
 

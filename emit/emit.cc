@@ -2,6 +2,7 @@
 #include "emit/emit.h"
 #include "common/address_pool.h"
 #include "common/file_io.h"
+#include "common/file_parts.h"
 
 #include <algorithm>
 #include <atomic>
@@ -58,11 +59,12 @@ encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const Emi
     return objects;
 }
 
-/// Concatenate the units' contributions and pools, as a linker would.
-ObjectBtf join(const DwarfFile &file, const std::vector<UnitObject> &units,
+/// Concatenate contributions and pools, as a linker would: those to be kept, then the units'.
+ObjectBtf join(const DwarfFile &file, ExistingBtf kept, const std::vector<UnitObject> &units,
                const EmitOptions &options)
 {
-    ObjectBtf out;
+    ObjectBtf out{std::move(kept.btf), std::move(kept.btf_relocs), std::move(kept.pool),
+                  std::move(kept.pool_relocs)};
     out.section_type = options.section_type;
     out.exclude = options.exclude_flag;
     out.strip_dwarf = options.strip_dwarf;
@@ -102,8 +104,8 @@ void add_up(EmitReport &report, const UnitObject &unit)
 }
 
 Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes before,
-                         const std::vector<UnitObject> &units, const EmitOptions &options,
-                         EmitReport report)
+                         ExistingBtf kept, const std::vector<UnitObject> &units,
+                         const EmitOptions &options, EmitReport report)
 {
     if (!options.detached.empty()) {
         // One unit: the blob alone, for any reader. Several: with their link trailers, for
@@ -120,7 +122,8 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         RETURN_IF_ERROR(write_file(options.detached, plain));
         return report;
     }
-    auto change = plan_object_btf(before, file.arch(), join(file, units, options), file.where());
+    auto change = plan_object_btf(before, file.arch(), join(file, std::move(kept), units, options),
+                                  file.where());
     if (!change)
         return tl::unexpected(change.error());
     if (!options.output.empty())
@@ -132,14 +135,34 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
     return report;
 }
 
-} // namespace
-
-Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
+/// The units to encode.
+Result<std::vector<Unit>> choose_units(const DwarfFile &file, const EmitOptions &options,
+                                       const SourceCounts &covered, Skips &skips)
 {
-    auto input = FilePages::read(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    Bytes before = input->bytes();
+    auto listed = list_units(file, skips);
+    if (!listed)
+        return tl::unexpected(listed.error());
+    auto source = [](const Unit &unit) { return std::string_view(unit.name ? unit.name : ""); };
+    SourceCounts there;
+    if (!covered.empty())
+        for (const Unit &unit : *listed)
+            ++there[std::string(source(unit))];
+    std::vector<Unit> chosen;
+    for (const Unit &unit : *listed) {
+        auto have = covered.find(source(unit));
+        if (have != covered.end() && have->second >= there.at(std::string(source(unit))))
+            ++skips["covered"];
+        else if (std::find(options.excluded_languages.begin(), options.excluded_languages.end(),
+                           unit.language) != options.excluded_languages.end())
+            ++skips["excluded-language"];
+        else
+            chosen.push_back(unit);
+    }
+    return chosen;
+}
+
+Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitOptions &options)
+{
     EmitReport report;
     report.input_bytes = before.size();
 
@@ -152,18 +175,26 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     if (!file.relocatable() && options.unit.address_pool)
         return fail(Where{path}, "is a linked file; it has final addresses, not an address pool");
 
+    ExistingBtf kept;
+    SourceCounts covered = options.covered;
+    if (options.complete && file.relocatable()) {
+        auto found = read_existing_btf(file.image(), file.arch());
+        if (!found)
+            return tl::unexpected(found.error());
+        kept = std::move(*found);
+        covered = kept.sources;
+    }
     std::vector<Unit> units;
     if (file.has_dwarf()) {
-        auto listed = list_units(file, report.skips);
-        if (!listed)
-            return tl::unexpected(listed.error());
-        for (const Unit &unit : *listed)
-            if (std::find(options.excluded_languages.begin(), options.excluded_languages.end(),
-                          unit.language) == options.excluded_languages.end())
-                units.push_back(unit);
-            else
-                ++report.skips["excluded-language"];
+        auto chosen = choose_units(file, options, covered, report.skips);
+        if (!chosen)
+            return tl::unexpected(chosen.error());
+        units = std::move(*chosen);
         report.units = units.size();
+    }
+    if (options.complete && units.empty()) {
+        report.outcome = EmitReport::Outcome::unchanged;
+        return report;
     }
 
     // From here on the units are independent of each other.
@@ -178,13 +209,34 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
             RETURN_IF_ERROR(write_file(options.output, before));
         return report;
     }
+    if (options.complete && report.btf_bytes == 0) {
+        report.outcome = EmitReport::Outcome::unchanged;
+        return report;
+    }
     if (report.btf_bytes == 0) {
         // Still an earlier emit's BTF and, if so asked, DWARF are dropped.
         report.outcome = EmitReport::Outcome::no_types;
         if (!options.detached.empty())
             return report;
     }
-    return write(path, file, before, *objects, options, std::move(report));
+    return write(path, file, before, std::move(kept), *objects, options, std::move(report));
+}
+
+} // namespace
+
+Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
+{
+    if (!options.image) {
+        auto input = FilePages::read(path);
+        if (!input)
+            return tl::unexpected(input.error());
+        return emit_bytes(path, input->bytes(), options);
+    }
+    // Large, and most of it is not looked at.
+    auto input = read_parts(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    return emit_bytes(path, input->bytes, options);
 }
 
 } // namespace btflink::emit

@@ -2,6 +2,7 @@
 // The corridor of btf-emit: one file's DWARF in, object BTF out.
 #pragma once
 
+#include "emit/existing_btf.h"
 #include "emit/unit_object.h"
 
 #include <string>
@@ -15,6 +16,13 @@ struct EmitOptions {
     bool image = false;   // a linked file is expected, or an object of many units
     unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
+    /// Keep the object BTF that a relocatable file has, and encode only units that it does not
+    /// cover (objects of a link that came without object BTF).
+    bool complete = false;
+    /// Units whose source files are named here are left out, for others have their BTF. Where the
+    /// file has more units of a name than are counted here, all of that name are encoded: it does
+    /// not matter if one is encoded twice.
+    SourceCounts covered;
     uint32_t section_type = 0x80425446;
     bool exclude_flag = true; // SHF_EXCLUDE on .BTF
     std::string output;       // "": in place

@@ -3,7 +3,8 @@
 
 #include "common/file_io.h"
 #include "common/link_trailer.h"
-#include "merge/file_parts.h"
+#include "common/response_file.h"
+#include "common/file_parts.h"
 #include "merge/parallel.h"
 
 namespace btflink::merge
@@ -12,7 +13,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr int max_nesting = 16; // of response files and of archives in archives
+constexpr int max_nesting = 16; // of archives in archives
 
 bool is_btf(Bytes bytes)
 {
@@ -20,65 +21,6 @@ bool is_btf(Bytes bytes)
         return false;
     auto magic = load<uint16_t>(bytes.data(), ByteOrder::little);
     return magic == BTF_MAGIC || byte_swap(magic) == BTF_MAGIC;
-}
-
-Result<std::vector<std::string>> split_words(std::string_view text, const Where &where)
-{
-    std::vector<std::string> words;
-    std::string word;
-    bool in_word = false;
-    char quote = 0;
-    for (size_t i = 0; i < text.size(); ++i) {
-        char c = text[i];
-        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-            word += text[++i];
-            in_word = true;
-        } else if (quote) {
-            if (c == quote)
-                quote = 0;
-            else
-                word += c;
-        } else if (c == '\'' || c == '"') {
-            quote = c;
-            in_word = true;
-        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
-            if (in_word)
-                words.push_back(std::move(word));
-            word.clear();
-            in_word = false;
-        } else {
-            word += c;
-            in_word = true;
-        }
-    }
-    if (quote)
-        return fail(where.at(text.size()), strf("missing closing %c", quote));
-    if (in_word)
-        words.push_back(std::move(word));
-    return words;
-}
-
-Result<void> unfold_names(const std::vector<std::string> &names, int depth,
-                          std::vector<std::string> &out)
-{
-    for (const std::string &name : names) {
-        if (name.size() < 2 || name[0] != '@') {
-            out.push_back(name);
-            continue;
-        }
-        Where where{name.substr(1)};
-        if (depth >= max_nesting)
-            return fail(where, "response files are nested too deeply");
-        auto bytes = read_file(where.file);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        auto words =
-            split_words({reinterpret_cast<const char *>(bytes->data()), bytes->size()}, where);
-        if (!words)
-            return tl::unexpected(words.error());
-        RETURN_IF_ERROR(unfold_names(*words, depth + 1, out));
-    }
-    return {};
 }
 
 /// `bytes` as one input, if they are one of the formats.
@@ -161,8 +103,10 @@ Result<Input> open_input(const std::string &path)
 
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads)
 {
-    std::vector<std::string> paths;
-    RETURN_IF_ERROR(unfold_names(names, 0, paths));
+    auto unfolded = unfold_response_files(names);
+    if (!unfolded)
+        return tl::unexpected(unfolded.error());
+    const std::vector<std::string> &paths = *unfolded;
     std::vector<Inputs> parts(paths.size());
     RETURN_IF_ERROR(parallel_try(paths.size(), threads, [&](size_t i) -> Result<void> {
         auto file = read_parts(paths[i]);

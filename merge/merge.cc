@@ -259,6 +259,41 @@ Result<void> write_result(const Options &options, const std::vector<std::byte> &
     return {};
 }
 
+/// What an error is about that is not about one input.
+Where named(const Options &options)
+{
+    return Where{options.inputs.empty() ? options.image : options.inputs.front()};
+}
+
+/// Add the inputs that the caller makes for what has no object BTF.
+Result<void> complete(const Options &options, Inputs &inputs, Loaded &loaded)
+{
+    std::vector<std::string_view> sources;
+    for (const Object &o : loaded.objects)
+        sources.push_back(o.has_trailer ? o.btf.str(o.trailer.source) : std::string_view());
+    auto names = options.complete(sources);
+    if (!names)
+        return tl::unexpected(names.error());
+    if (names->empty())
+        return {};
+    auto more = open_inputs(*names, options.threads);
+    if (!more)
+        return tl::unexpected(more.error());
+    auto added = load(more->list, options.engine == Engine::hash, options.threads);
+    if (!added)
+        return tl::unexpected(added.error());
+    for (Object &object : added->objects) {
+        object.input += static_cast<uint32_t>(inputs.list.size());
+        loaded.objects.push_back(std::move(object));
+    }
+    std::move(more->list.begin(), more->list.end(), std::back_inserter(inputs.list));
+    std::move(added->without_btf.begin(), added->without_btf.end(),
+              std::back_inserter(loaded.without_btf));
+    std::move(added->decompressed.begin(), added->decompressed.end(),
+              std::back_inserter(loaded.decompressed));
+    return {};
+}
+
 /// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
 /// objects take as much memory as btf__dedup does.
 struct Gathered {
@@ -288,13 +323,15 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto loaded = load(inputs->list, options.engine == Engine::hash, options.threads);
     if (!loaded)
         return tl::unexpected(loaded.error());
+    if (options.complete)
+        RETURN_IF_ERROR(complete(options, *inputs, *loaded));
     const std::vector<Object> &objects = loaded->objects;
     for (const std::string &name : inputs->ignored)
         report.notes.push_back(name + ": neither ELF nor BTF, skipped");
     for (const std::string &name : loaded->without_btf)
         report.notes.push_back(name + ": no BTF, skipped");
     if (objects.empty())
-        return fail(Where{options.inputs.front()}, options.inputs.size() == 1
+        return fail(named(options), options.inputs.size() == 1
                                                        ? "there is no BTF in it"
                                                        : "there is no BTF in any of the inputs");
     auto target = check_targets(inputs->list, objects, given_image, base);
@@ -310,7 +347,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     // but nearly always so; if it was not, this is done again.
     const bool hash = options.engine == Engine::hash;
     const Btf *base_btf = base.btf.get();
-    const Where blamed = base_btf ? base.input->where : Where{options.inputs.front()};
+    const Where blamed = base_btf ? base.input->where : named(options);
     Stats type_stats;
     std::optional<Result<MergedTypes>> types;
     auto merge_all = [&](const std::vector<bool> &not_linked, unsigned threads) {
@@ -389,7 +426,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     std::vector<std::byte> blob = std::move(gathered->blob);
     if (options.engine == Engine::libbpf) {
         auto left = dedup_libbpf(std::move(gathered->all), base->btf, target.order,
-                                 Where{options.inputs.front()});
+                                 named(options));
         if (!left)
             return tl::unexpected(left.error());
         blob = std::move(*left);

@@ -5,8 +5,11 @@
 #include "common/features.h"
 #include "merge/select_functions.h"
 
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace btflink::merge
@@ -29,6 +32,10 @@ struct Options {
     FunctionRules function_rules;
     unsigned threads = 1;
     bool verbose = false;
+    /// Asked once the inputs are loaded, with the source files that their objects name ("" for one
+    /// that names none): which further inputs make them complete? For callers that can encode what
+    /// came without object BTF. Inputs without any BTF are then no error. Empty: nobody is asked.
+    std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> complete;
 };
 
 struct Report {

@@ -5,7 +5,7 @@
 //
 // Method. Files are mapped: what nobody looks at is not read, and what is looked at is not copied.
 // Small files, and what cannot be mapped (pipes, /sys), are read.
-#include "merge/file_parts.h"
+#include "common/file_parts.h"
 
 #include "common/file_io.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace btflink::merge
+namespace btflink
 {
 
 namespace
@@ -50,4 +50,4 @@ Result<FileParts> read_parts(const std::string &path)
     return FileParts{*owner, owner};
 }
 
-} // namespace btflink::merge
+} // namespace btflink

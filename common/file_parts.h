@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reading input files without reading what the merge never looks at: of a kernel's vmlinux.o,
+// Reading input files without reading what is never looked at: of a kernel's vmlinux.o,
 // 1.5 GB, that is two thirds.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-namespace btflink::merge
+namespace btflink
 {
 
 /// Keeps the bytes alive.
@@ -21,4 +21,4 @@ struct FileParts {
 /// The file, mapped if that is worth it: it must not shrink while it is used.
 Result<FileParts> read_parts(const std::string &path);
 
-} // namespace btflink::merge
+} // namespace btflink

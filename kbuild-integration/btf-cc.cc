@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-cc COMPILER ARGS...: runs the compiler, then puts object BTF into the object that it made.
+//
+// To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
+// does not make an object is not waited for: the process becomes the compiler.
+#include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/settings.h"
+
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace btflink;
+using namespace btflink::kbuild;
+
+namespace
+{
+
+constexpr int exit_usage = 2, exit_cannot_run = 126, exit_not_found = 127;
+constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+const char usage[] =
+    "usage: btf-cc COMPILER ARGS...\n"
+    "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
+    "       btf-cc --settings     one line that differs when objects would (compiler caches)\n"
+    "       btf-cc --version\n"
+    "Environment: BTF_CC_STRIP_DWARF=1 drop DWARF; BTF_CC_STRICT=1 fail if BTF cannot be made;\n"
+    "BTF_CC_VERBOSE=1 say what is done; BTF_CC_FEATURES=LIST as btf-emit --features\n"
+    "(default: what PAHOLE_FLAGS asks for).\n";
+
+volatile sig_atomic_t child = 0;
+
+void pass_on(int signal)
+{
+    if (child > 0)
+        kill(static_cast<pid_t>(child), signal);
+}
+
+[[noreturn]] void become(char **argv)
+{
+    execvp(argv[0], argv);
+    int error = errno;
+    std::fprintf(stderr, "btf-cc: ERROR: %s: %s\n", argv[0], std::strerror(error));
+    _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
+}
+
+/// Run to its end; what waitpid() says of it. Signals that reach us meanwhile are passed on: who
+/// sends them means the compiler.
+int run(char **argv)
+{
+    sigset_t all, before;
+    struct sigaction action = {}, old[std::size(passed_on)];
+    action.sa_handler = pass_on;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); // until there is somebody to pass them on to
+    for (size_t i = 0; i < std::size(passed_on); ++i) {
+        sigaction(passed_on[i], nullptr, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) // as under nohup
+            sigaction(passed_on[i], &action, nullptr);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        for (size_t i = 0; i < std::size(passed_on); ++i)
+            sigaction(passed_on[i], &old[i], nullptr);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        become(argv);
+    }
+    child = pid;
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid < 0) {
+        std::fprintf(stderr, "btf-cc: ERROR: fork: %s\n", std::strerror(errno));
+        std::exit(exit_cannot_run);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    child = 0;
+    for (size_t i = 0; i < std::size(passed_on); ++i)
+        sigaction(passed_on[i], &old[i], nullptr);
+    return status;
+}
+
+[[noreturn]] void die_of(int signal)
+{
+    std::signal(signal, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    sigprocmask(SIG_UNBLOCK, &only, nullptr);
+    raise(signal);
+    _exit(128 + signal); // if it is one that does not kill
+}
+
+/// Bitcode, /dev/null, a program: not ours.
+bool is_elf_object(const std::string &path)
+{
+    struct stat info;
+    if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true; // emit_file() says why it cannot be read
+    unsigned char head[18] = {};
+    ssize_t got = read(fd, head, sizeof head);
+    close(fd);
+    if (got < ssize_t{sizeof head} || std::memcmp(head, "\177ELF", 4) != 0)
+        return false;
+    return head[16] + head[17] == 1; // e_type ET_REL, of either byte order
+}
+
+void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
+{
+    const char *text = "";
+    switch (outcome) {
+    case emit::EmitReport::Outcome::written:
+    case emit::EmitReport::Outcome::unchanged:
+        text = "object BTF written";
+        break;
+    case emit::EmitReport::Outcome::no_dwarf:
+        text = "no DWARF, left alone";
+        break;
+    case emit::EmitReport::Outcome::no_types:
+        text = "nothing in it for BTF";
+        break;
+    }
+    std::fprintf(stderr, "btf-cc: %s: %s\n", object.c_str(), text);
+}
+
+/// False if the compile must fail.
+bool emit_into(const std::string &object, const Settings &settings)
+{
+    auto report = emit::emit_file(object, settings.emit);
+    if (report) {
+        if (settings.verbose)
+            say_outcome(object, report->outcome);
+        return true;
+    }
+    std::fprintf(stderr, "btf-cc: %s: no object BTF: %s\n", settings.strict ? "ERROR" : "WARNING",
+                 report.error().str().c_str());
+    return !settings.strict;
+}
+
+int answer(const std::string &question)
+{
+    if (question == "--version") {
+        std::puts("btf-cc " BTFLINK_VERSION);
+        return 0;
+    }
+    if (question == "--help") {
+        std::fputs(usage, stdout);
+        return 0;
+    }
+    if (question == "--settings") {
+        auto settings = read_settings();
+        if (settings) {
+            std::puts(describe(*settings).c_str());
+            return 0;
+        }
+        std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
+        return exit_usage;
+    }
+    std::fprintf(stderr, "btf-cc: ERROR: %s is no compiler\n%s", question.c_str(), usage);
+    return exit_usage;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        std::fputs(usage, stderr);
+        return exit_usage;
+    }
+    if (argv[1][0] == '-')
+        return answer(argv[1]);
+    CompileCommand command = read_compile_command({argv + 2, argv + argc});
+    if (command.objects.empty())
+        become(argv + 1);
+    const Result<Settings> settings = read_settings();
+    if (!settings) {
+        std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
+        return exit_usage;
+    }
+
+    int status = run(argv + 1);
+    if (WIFSIGNALED(status))
+        die_of(WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0)
+        return WEXITSTATUS(status);
+
+    mallopt(M_MMAP_THRESHOLD, 1 << 30); // as in btf-emit: pages that are freed are used again
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
+    for (const std::string &object : command.objects)
+        if (is_elf_object(object) && !emit_into(object, *settings)) {
+            unlink(object.c_str()); // as the compiler does whose last step fails
+            return 1;
+        }
+    return 0;
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-pahole: takes the place of pahole in a kernel build. Where pahole reads the DWARF of a whole
+// linked file, this merges the BTF that its objects carry. What is not BTF encoding goes to a real
+// pahole.
+#include "kbuild-integration/encode_linked.h"
+#include "kbuild-integration/pahole_options.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace btflink;
+using namespace btflink::kbuild;
+
+namespace
+{
+
+constexpr int exit_failed = 1, exit_usage = 64; // pahole's
+
+std::string variable(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+/// A pahole that is not this program: $BTF_PAHOLE_REAL, or the first in $PATH.
+std::string real_pahole()
+{
+    if (std::string named = variable("BTF_PAHOLE_REAL"); !named.empty())
+        return named;
+    struct stat self, other;
+    bool known = stat("/proc/self/exe", &self) == 0;
+    std::string path = variable("PATH");
+    for (size_t at = 0; at <= path.size();) {
+        size_t end = std::min(path.find(':', at), path.size());
+        std::string candidate = path.substr(at, end - at) + "/pahole";
+        at = end + 1;
+        if (access(candidate.c_str(), X_OK) != 0 || stat(candidate.c_str(), &other) != 0)
+            continue;
+        if (!known || self.st_dev != other.st_dev || self.st_ino != other.st_ino)
+            return candidate;
+    }
+    return "";
+}
+
+int hand_over(char **argv, const char *why)
+{
+    std::string pahole = real_pahole();
+    if (!pahole.empty()) {
+        argv[0] = pahole.data();
+        execv(pahole.c_str(), argv);
+        std::fprintf(stderr, "btf-pahole: ERROR: %s: %s\n", pahole.c_str(), std::strerror(errno));
+        return exit_failed;
+    }
+    std::fprintf(stderr,
+                 "btf-pahole: ERROR: %s; that is for pahole, and there is none in PATH "
+                 "(or name one in BTF_PAHOLE_REAL)\n",
+                 why);
+    return exit_failed;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    auto options = read_pahole_options({argv + 1, argv + argc}, variable("PAHOLE_LANG_EXCLUDE"));
+    if (!options) {
+        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", options.error().str().c_str());
+        return options.error().what.starts_with("option ") ? exit_usage : exit_failed;
+    }
+    switch (options->action) {
+    case PaholeOptions::Action::version:
+        std::puts(pahole_version);
+        return 0;
+    case PaholeOptions::Action::numeric_version:
+        std::puts(pahole_numeric_version);
+        return 0;
+    case PaholeOptions::Action::supported_features:
+        std::puts(feature_names(FeatureSet(UINT32_MAX)).c_str());
+        return 0;
+    case PaholeOptions::Action::other:
+        return hand_over(argv, "nothing to encode (no -J)");
+    case PaholeOptions::Action::encode:
+        break;
+    }
+    if (options->files.size() != 1) {
+        std::fprintf(stderr, "btf-pahole: ERROR: one file is encoded at a time, %zu were named\n",
+                     options->files.size());
+        return exit_usage;
+    }
+    if (options->verbose)
+        for (const std::string &name : options->unknown_features)
+            std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
+
+    EncodeReport report;
+    Result<void> done = encode_linked(options->files[0], *options, report);
+    for (const std::string &text : report.warnings)
+        std::fprintf(stderr, "btf-pahole: WARNING: %s\n", text.c_str());
+    if (options->verbose)
+        for (const std::string &text : report.notes)
+            std::fprintf(stderr, "btf-pahole: %s\n", text.c_str());
+    if (!done)
+        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
+    std::fflush(nullptr);
+    std::_Exit(done ? 0 : exit_failed); // see merge::Report::read
+}

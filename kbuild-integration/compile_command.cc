@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Kbuild compiles with CC for more than vmlinux and modules: the vdso, real-mode code, the boot
+// loader's part and purgatory are programs of their own. BTF in them would serve nobody, and an
+// address pool would change their build ids, so they are left alone; see not_of_the_kernel().
+#include "kbuild-integration/compile_command.h"
+
+#include "common/response_file.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+/// Options that stop before there is an object, or that only ask something.
+constexpr std::string_view no_object_options[] = {"-E", "-S",  "-M",
+                                                  "-MM", "-###", "-fsyntax-only",
+                                                  "-emit-llvm", "--analyze"};
+
+/// Options whose value is an argument of its own, which must not be taken for a file or an option.
+constexpr std::string_view options_with_value[] = {
+    "-D",         "-U",           "-I",          "-L",           "-l",
+    "-x",         "-include",     "-imacros",    "-isystem",     "-iquote",
+    "-idirafter", "-iprefix",     "-iwithprefix", "-iwithprefixbefore",
+    "-isysroot",  "-imultilib",   "-MF",         "-MT",          "-MQ",
+    "-T",         "-u",           "-z",          "-Xlinker",     "-Xassembler",
+    "-Xpreprocessor", "-Xclang",  "-mllvm",      "-target",      "-arch",
+    "--param",    "-B",           "-aux-info",   "-dumpbase",    "-dumpdir",
+    "-dumpbase-ext", "-A",        "-e",          "-G",           "--sysroot",
+    "-wrapper",   "-specs",       "-serialize-diagnostics",
+};
+
+constexpr std::string_view source_suffixes[] = {".c",  ".i",   ".S",   ".s",  ".sx",  ".cc", ".cp",
+                                                ".cxx", ".cpp", ".c++", ".C",  ".ii",  ".CPP",
+                                                ".m",  ".mi",  ".f90", ".f",  ".F90", ".F"};
+
+template <typename Range> bool contains(const Range &range, std::string_view text)
+{
+    return std::find(std::begin(range), std::end(range), text) != std::end(range);
+}
+
+/// What the compiler calls the object of `source` if it is not told.
+std::string default_object(std::string_view source)
+{
+    source.remove_prefix(source.find_last_of('/') + 1); // npos + 1 is 0
+    return std::string(source.substr(0, source.find_last_of('.'))) + ".o";
+}
+
+bool is_source(std::string_view argument)
+{
+    size_t dot = argument.find_last_of('.');
+    return dot != std::string_view::npos && contains(source_suffixes, argument.substr(dot));
+}
+
+/// The folder of `path`, seen from the top of the kernel's tree as far as that can be told:
+/// "/arch/x86/boot/" for "/somewhere/arch/x86/boot/main.o".
+std::string arch_folder(std::string_view path)
+{
+    std::string text = "/" + std::string(path.substr(0, path.find_last_of('/') + 1));
+    size_t at = text.rfind("/arch/");
+    return at == std::string::npos ? "" : text.substr(at);
+}
+
+struct Hints {
+    bool build_vdso = false; // -DBUILD_VDSO, -DBUILD_VDSO32, ...
+    bool real_mode = false;  // -m16
+    bool pic = false;        // the last word was -fpic or -fPIC
+};
+
+/// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
+std::string not_of_the_kernel(const std::string &object, const Hints &hints)
+{
+    if (hints.build_vdso)
+        return "vdso";
+    if (hints.real_mode)
+        return "16-bit code";
+    std::string folder = arch_folder(object);
+    auto below = [&](std::string_view part) { return folder.find(part) != std::string::npos; };
+    // arch/x86/boot/startup is linked into vmlinux, though it is there.
+    if (below("/boot/") && !below("/boot/startup/"))
+        return "boot loader part";
+    if (below("/realmode/rm/"))
+        return "16-bit code";
+    if (below("/purgatory/"))
+        return "purgatory";
+    // Such folders also have code of vmlinux, which is not position-independent.
+    if (below("/vdso") && hints.pic)
+        return "vdso";
+    return "";
+}
+
+} // namespace
+
+CompileCommand read_compile_command(const std::vector<std::string> &given)
+{
+    CompileCommand command;
+    auto pass = [&](const char *reason) {
+        command.objects.clear();
+        command.reason = reason;
+        return command;
+    };
+    auto unfolded = unfold_response_files(given);
+    if (!unfolded) // or a file whose name begins with @: the compiler knows
+        return pass("response file that cannot be read");
+    const std::vector<std::string> &arguments = *unfolded;
+
+    bool compile_only = false, only_options = false;
+    std::string output;
+    std::vector<std::string> sources;
+    Hints hints;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        std::string_view word = arguments[i];
+        if (only_options || word.empty() || word == "-" || word[0] != '-') {
+            if (word == "-" || word == "/dev/null")
+                return pass("reads no file");
+            if (is_source(word))
+                sources.emplace_back(word);
+            continue;
+        }
+        if (word == "--")
+            only_options = true;
+        else if (word == "-c")
+            compile_only = true;
+        else if (contains(no_object_options, word) || word.starts_with("-print-") ||
+                 word.starts_with("--print-") || word == "--version" || word == "-dumpversion" ||
+                 word == "-dumpmachine" || word.starts_with("--help"))
+            return pass("makes no object");
+        else if (word == "-o" && i + 1 < arguments.size())
+            output = arguments[++i];
+        else if (word.starts_with("--output="))
+            output = word.substr(sizeof "--output=" - 1);
+        else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
+            output = word.substr(2);
+        else if (word.starts_with("-DBUILD_VDSO"))
+            hints.build_vdso = true;
+        else if (word == "-m16")
+            hints.real_mode = true;
+        else if (word == "-m32" || word == "-m64")
+            hints.real_mode = false;
+        else if (word == "-fpic" || word == "-fPIC")
+            hints.pic = true;
+        else if (word == "-fno-pic" || word == "-fno-PIC" || word == "-fpie" || word == "-fPIE" ||
+                 word == "-fno-pie" || word == "-fno-PIE")
+            hints.pic = false;
+        else if (contains(options_with_value, word))
+            ++i;
+    }
+    if (!compile_only)
+        return pass("no -c");
+    if (!output.empty())
+        command.objects = {output};
+    else
+        for (const std::string &source : sources)
+            command.objects.push_back(default_object(source));
+    if (command.objects.empty())
+        return pass("no source file");
+    for (const std::string &object : command.objects)
+        if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
+            return pass(reason.c_str());
+    return command;
+}
+
+} // namespace btflink::kbuild

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What a compiler's command line will make, as far as object BTF is concerned: which object files,
+// if any. Reads the options that gcc and clang share; it need not understand the others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace btflink::kbuild
+{
+
+struct CompileCommand {
+    /// Object files that the command writes and that may get object BTF. Empty: a link, a
+    /// preprocessing step, a probe, ...: not our business.
+    std::vector<std::string> objects;
+    /// Why there are none, in a few words, for BTF_CC_VERBOSE. Empty if there are some.
+    std::string reason;
+};
+
+/// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;
+/// one that cannot be read is left to the compiler to complain about.
+CompileCommand read_compile_command(const std::vector<std::string> &arguments);
+
+} // namespace btflink::kbuild

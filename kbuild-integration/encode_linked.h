@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
+#pragma once
+
+#include "kbuild-integration/pahole_options.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace btflink::kbuild
+{
+
+struct EncodeReport {
+    std::vector<std::string> warnings; // worth saying always
+    std::vector<std::string> notes;    // worth saying under -V
+    std::shared_ptr<const void> read;  // see merge::Report
+};
+
+/// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that
+/// options.detached names. On error neither was touched.
+Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
+                           EncodeReport &report);
+
+} // namespace btflink::kbuild

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/foreign_units.h"
+
+#include "emit/emit.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+emit::EmitOptions emit_options(const PaholeOptions &options)
+{
+    emit::EmitOptions emit;
+    emit.unit.features = options.features;
+    emit.excluded_languages = options.excluded_languages;
+    emit.image = true;
+    emit.threads = options.jobs;
+    return emit;
+}
+
+/// The scratch file if emit wrote it.
+std::shared_ptr<ScratchFile> if_written(std::shared_ptr<ScratchFile> scratch,
+                                        const emit::EmitReport &report)
+{
+    if (report.outcome != emit::EmitReport::Outcome::written)
+        return nullptr;
+    return scratch;
+}
+
+} // namespace
+
+ScratchFile::ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
+
+ScratchFile::~ScratchFile()
+{
+    ::close(fd_);
+}
+
+Result<std::shared_ptr<ScratchFile>> ScratchFile::create()
+{
+    int fd = ::memfd_create("btf-pahole", MFD_CLOEXEC);
+    if (fd < 0)
+        return fail_errno({}, "cannot create a file in memory");
+    return std::shared_ptr<ScratchFile>(new ScratchFile(fd));
+}
+
+Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
+                                                    std::span<const std::string_view> covered,
+                                                    const PaholeOptions &options)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.detached = (*scratch)->path();
+    for (std::string_view source : covered)
+        if (!source.empty())
+            ++emit.covered[std::string(source)];
+    auto report = emit::emit_file(image, emit);
+    if (!report)
+        return tl::unexpected(report.error());
+    return if_written(*scratch, *report);
+}
+
+Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
+                                                     const PaholeOptions &options)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.output = (*scratch)->path();
+    emit.complete = true;
+    emit.unit.address_pool = true;
+    auto report = emit::emit_file(object, emit);
+    if (!report)
+        return tl::unexpected(report.error());
+    return if_written(*scratch, *report);
+}
+
+} // namespace btflink::kbuild

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Object BTF for what came to a link without it: products of link-time optimisation, objects of
+// another compiler driver, an object whose emission failed. Their DWARF in the linked file is
+// encoded then.
+#pragma once
+
+#include "common/result.h"
+#include "kbuild-integration/pahole_options.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace btflink::kbuild
+{
+
+/// A file without a name, gone with the last reference to it: nothing is left behind whatever
+/// happens to the process.
+class ScratchFile
+{
+public:
+    static Result<std::shared_ptr<ScratchFile>> create();
+    ~ScratchFile();
+    ScratchFile(const ScratchFile &) = delete;
+    ScratchFile &operator=(const ScratchFile &) = delete;
+    /// A path that opens it, in this process.
+    const std::string &path() const { return path_; }
+
+private:
+    explicit ScratchFile(int fd);
+    int fd_;
+    std::string path_;
+};
+
+/// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
+/// form that btf-merge takes as an input beside the objects. Null: there are none.
+Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
+                                                    std::span<const std::string_view> covered,
+                                                    const PaholeOptions &options);
+
+/// `object` (relocatable) with object BTF for all its units that have DWARF: what it has is kept,
+/// the rest is added, in a copy. Null: there is nothing to add.
+Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
+                                                     const PaholeOptions &options);
+
+} // namespace btflink::kbuild

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// pahole's command line, as far as kernels from 5.15 on use it to make BTF: the option names,
+// defaults and exit statuses of pahole 1.31.
+#pragma once
+
+#include "common/features.h"
+#include "common/result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace btflink::kbuild
+{
+
+/// The pahole that we say we are: kernels choose their options by it.
+constexpr const char *pahole_version = "v1.31";
+constexpr const char *pahole_numeric_version = "131";
+
+struct PaholeOptions {
+    enum class Action : uint8_t {
+        other, // something that people call pahole for, but not BTF encoding: look at a struct, ...
+        encode,
+        version,
+        numeric_version,
+        supported_features,
+    };
+    Action action = Action::other;
+    std::vector<std::string> files;
+    std::string base;     // --btf_base
+    std::string detached; // --btf_encode_detached; empty: into the file itself
+    FeatureSet features;
+    std::vector<uint16_t> excluded_languages; // DW_LANG_*
+    unsigned jobs = 1;
+    bool verbose = false;
+    std::vector<std::string> unknown_features; // asked for, not known: worth a word under -V
+};
+
+/// Arguments without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, which
+/// counts if --lang_exclude is not given. Errors: an encoding run with an option that is not
+/// known here.
+Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
+                                          const std::string &environment_languages);
+
+} // namespace btflink::kbuild
