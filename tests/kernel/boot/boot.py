@@ -91,6 +91,11 @@ def initramfs(init, modules):
     return archive.bytes()
 
 
+def text_of(log):
+    """What the console showed, without the escape sequences of the firmware."""
+    return re.sub(r'\x1b(\[[?0-9;]*[A-Za-z]|.)', '', log.read_text(errors='replace'))
+
+
 def checks_of(console):
     """The checks that init printed; None if it did not come to its end."""
     checks = []
@@ -138,7 +143,7 @@ def boot(kernel, modules, init, work, timeout=120):
             ending = f'{QEMU} ended with exit status {done.returncode}'
         except subprocess.TimeoutExpired:
             ending = f'stopped after {timeout} seconds'
-    text = log.read_text(errors='replace')
+    text = text_of(log)
     checks = checks_of(text)
     if checks is None:
         raise BootError(fault_of(text, ending))

@@ -23,16 +23,19 @@ using namespace btflink::boot;
 namespace
 {
 
-bool mount_all()
+/// Says what went wrong, which boot.py then shows as the machine's last words.
+bool works(const char *what, int result)
 {
-    for (const char *type : {"proc", "sysfs"}) {
-        const char *where = std::strcmp(type, "proc") == 0 ? "/proc" : "/sys";
-        if (mount(type, where, type, 0, nullptr) < 0) {
-            std::printf("boot: cannot mount %s: %s\n", where, std::strerror(errno));
-            return false;
-        }
-    }
-    return true;
+    if (result < 0)
+        std::printf("boot: %s: %s\n", what, std::strerror(errno));
+    return result >= 0;
+}
+
+bool prepare()
+{
+    return works("mount /proc", mount("proc", "/proc", "proc", 0, nullptr)) &&
+           works("mount /sys", mount("sysfs", "/sys", "sysfs", 0, nullptr)) &&
+           works("sethostname", sethostname(node_name, std::strlen(node_name)));
 }
 
 /// The kernel's name of the module in a file NN-NAME.ko: with underscores.
@@ -86,7 +89,7 @@ int main()
     constexpr int console_level = 8, only_panics = 1; // of syslog(2)
     klogctl(console_level, nullptr, only_panics);     // else it writes between our lines
     capture_messages();
-    if (mount_all() && sethostname(node_name, std::strlen(node_name)) == 0)
+    if (prepare())
         check_all();
     std::fflush(stdout);
     reboot(RB_POWER_OFF);

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace btflink::boot
@@ -60,7 +61,9 @@ Outcome run_in_child(const std::function<Outcome()> &check)
     if (child == 0) {
         close(ends[0]);
         alarm(patience);
-        send(ends[1], check());
+        Outcome outcome;
+        std::thread([&] { outcome = check(); }).join();
+        send(ends[1], outcome);
         _exit(0);
     }
     close(ends[1]);

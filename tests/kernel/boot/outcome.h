@@ -62,7 +62,8 @@ private:
 class Report
 {
 public:
-    /// Runs `check` in a process of its own: one that crashes or hangs has failed, no more.
+    /// Runs `check` in a process of its own: one that crashes or hangs has failed, no more. And in
+    /// a thread that is not its first: process id, thread id and parent are three numbers there.
     void check(const std::string &name, const std::function<Outcome()> &check);
     void end() const;
 

@@ -18,7 +18,6 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <thread>
 
 namespace btflink::boot
 {
@@ -62,39 +61,6 @@ unsigned size_of_struct(const char *name)
         id > 0 ? static_cast<unsigned>(btf__resolve_size(kernel, static_cast<unsigned>(id))) : 0;
     btf__free(kernel);
     return size;
-}
-
-/// In a thread: there, pid and tgid of the task differ.
-Outcome core_in_thread()
-{
-    constexpr const char *name = "core-thread";
-    constexpr int enumerators = 4; // of enum pid_type since Linux 4.19, without PIDTYPE_MAX
-    Loader loader;
-    CoreSeen before{}, seen{};
-    prctl(PR_SET_NAME, name);
-    if (!loader.load(core_object) || !loader.run() || !loader.read(before))
-        return {false, loader.error()};
-    const sched_param priority{};
-    if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &priority) < 0)
-        return {false, std::string("sched_setscheduler: ") + std::strerror(errno)};
-    if (!loader.run() || !loader.read(seen))
-        return {false, loader.error()};
-
-    Sightings sightings;
-    sightings.equal("pid", seen.pid, gettid());
-    sightings.equal("tgid", seen.tgid, getpid());
-    sightings.equal("parent", seen.parent_tgid, getppid());
-    sightings.equal("comm", text(seen.comm), name);
-    sightings.require("at comm's unrelocated offset",
-                      text(seen.unrelocated).empty() ? "nothing" : "other bytes",
-                      text(seen.unrelocated) != name, "would be right without relocation");
-    sightings.equal("node", text(seen.node), node_name);
-    sightings.equal("bit before", before.reset_on_fork, 0);
-    sightings.equal("bit set", seen.reset_on_fork, 1);
-    sightings.equal("PIDTYPE_MAX", seen.pid_types, enumerators);
-    sightings.equal("absent field", seen.has_absent_field, 0);
-    sightings.equal("sizeof(task_struct)", seen.task_size, size_of_struct("task_struct"));
-    return sightings.outcome();
 }
 
 /// A process of a given name that waits to be killed.
@@ -174,9 +140,34 @@ Outcome test_kfuncs()
 
 Outcome core()
 {
-    Outcome outcome;
-    std::thread([&] { outcome = core_in_thread(); }).join();
-    return outcome;
+    constexpr const char *name = "core-thread";
+    constexpr int enumerators = 4; // of enum pid_type since Linux 4.19, without PIDTYPE_MAX
+    Loader loader;
+    CoreSeen before{}, seen{};
+    prctl(PR_SET_NAME, name);
+    if (!loader.load(core_object) || !loader.run() || !loader.read(before))
+        return {false, loader.error()};
+    const sched_param priority{};
+    if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &priority) < 0)
+        return {false, std::string("sched_setscheduler: ") + std::strerror(errno)};
+    if (!loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+
+    Sightings sightings;
+    sightings.equal("pid", seen.pid, gettid());
+    sightings.equal("tgid", seen.tgid, getpid());
+    sightings.equal("parent", seen.parent_tgid, getppid());
+    sightings.equal("comm", text(seen.comm), name);
+    sightings.require("at comm's unrelocated offset",
+                      text(seen.unrelocated).empty() ? "nothing" : "other bytes",
+                      text(seen.unrelocated) != name, "would be right without relocation");
+    sightings.equal("node", text(seen.node), node_name);
+    sightings.equal("bit before", before.reset_on_fork, 0);
+    sightings.equal("bit set", seen.reset_on_fork, 1);
+    sightings.equal("PIDTYPE_MAX", seen.pid_types, enumerators);
+    sightings.equal("absent field", seen.has_absent_field, 0);
+    sightings.equal("sizeof(task_struct)", seen.task_size, size_of_struct("task_struct"));
+    return sightings.outcome();
 }
 
 Outcome fentry()
@@ -184,7 +175,7 @@ Outcome fentry()
     constexpr const char *name = "renamed-task";
     Loader loader;
     FentrySeen seen{};
-    seen.wanted_pid = getpid();
+    seen.wanted_pid = gettid();
     if (!loader.load(fentry_object) || !loader.write(seen) || !loader.attach())
         return {false, loader.error()};
     prctl(PR_SET_NAME, name);
@@ -192,7 +183,7 @@ Outcome fentry()
         return {false, loader.error()};
     Sightings sightings;
     sightings.equal("__set_task_comm: calls", seen.calls, 1);
-    sightings.equal("task->pid", seen.pid, getpid());
+    sightings.equal("task->pid", seen.pid, gettid());
     sightings.equal("task->real_parent->tgid", seen.parent_tgid, getppid());
     sightings.equal("name", text(seen.name), name);
     sightings.equal("exec", seen.exec, 0);
