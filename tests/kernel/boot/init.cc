@@ -73,6 +73,8 @@ void check_all()
         report.check("split BTF of " + name, [&] { return split_btf(name); });
         if (name == "dummy")
             report.check("fentry program on " + name, fentry_module);
+        if (name == "veth")
+            report.check("CO-RE program on " + name, module_type);
     }
     report.check("kernel log", quiet_log);
     report.end();

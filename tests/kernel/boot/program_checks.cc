@@ -2,6 +2,7 @@
 #include "tests/kernel/boot/program_checks.h"
 
 #include "tests/kernel/boot/loader.h"
+#include "tests/kernel/boot/network.h"
 #include "tests/kernel/boot/seen.h"
 
 #include <bpf/btf.h>
@@ -38,6 +39,18 @@ std::string first_word(const std::string &path)
     std::string word;
     file >> word;
     return word;
+}
+
+std::string folder_of(const std::string &device)
+{
+    return "/sys/class/net/" + device;
+}
+
+/// -1: there is no such network device.
+int index_of(const char *device)
+{
+    unsigned index = if_nametoindex(device);
+    return index ? static_cast<int>(index) : -1;
 }
 
 /// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
@@ -208,22 +221,39 @@ Outcome fexit()
 Outcome fentry_module()
 {
     constexpr const char *device = "dummy0"; // made by the module when it is loaded
-    const std::string folder = std::string("/sys/class/net/") + device;
     Loader loader;
     ModuleSeen seen{};
-    seen.wanted_index = static_cast<int>(if_nametoindex(device));
-    if (seen.wanted_index == 0)
-        return {false, std::string(device) + ": " + std::strerror(errno)};
+    seen.wanted_index = index_of(device);
     if (!loader.load(fentry_module_object) || !loader.write(seen) || !loader.attach())
         return {false, loader.error()};
-    first_word(folder + "/statistics/rx_bytes");
+    first_word(folder_of(device) + "/statistics/rx_bytes");
     if (!loader.read(seen))
         return {false, loader.error()};
     Sightings sightings;
     sightings.equal("dummy_get_stats64: calls", seen.calls, 1);
     sightings.equal("ifindex", seen.index, seen.wanted_index);
     sightings.equal("name", text(seen.name), device);
-    sightings.equal("mtu", std::to_string(seen.mtu), first_word(folder + "/mtu"));
+    sightings.equal("mtu", std::to_string(seen.mtu), first_word(folder_of(device) + "/mtu"));
+    return sightings.outcome();
+}
+
+Outcome module_type()
+{
+    constexpr const char *device = "veth0", *peer = "veth1";
+    if (const std::string error = make_veth_pair(); !error.empty())
+        return {false, error};
+    Loader loader;
+    PeerSeen seen{};
+    seen.wanted_index = index_of(device);
+    if (!loader.load(module_type_object) || !loader.write(seen) || !loader.attach())
+        return {false, loader.error()};
+    first_word(folder_of(device) + "/statistics/rx_bytes");
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("veth_get_stats64: calls", seen.calls, 1);
+    sightings.equal("ifindex", seen.index, index_of(device));
+    sightings.equal("veth_priv.peer->ifindex", seen.peer_index, index_of(peer));
     return sightings.outcome();
 }
 

@@ -24,6 +24,9 @@ Outcome fexit();
 /// Argument at the entry of the module dummy's dummy_get_stats64, when statistics are read.
 Outcome fentry_module();
 
+/// A field of the module veth's own struct veth_priv, at the entry of its veth_get_stats64.
+Outcome module_type();
+
 /// Kernel functions called by a program: bpf_task_from_pid, before Linux 6.2 those of its tests.
 Outcome kfunc();
 

@@ -14,6 +14,6 @@ struct Bytes {
 };
 
 extern const Bytes core_object, fentry_object, fentry_module_object, fexit_object, kfunc_object,
-    kfunc_test_object, percpu_object;
+    kfunc_test_object, module_type_object, percpu_object;
 
 } // namespace btflink::boot

@@ -46,6 +46,13 @@ struct ModuleSeen {
     char name[comm_size]; // IFNAMSIZ is the same
 };
 
+struct PeerSeen {
+    int wanted_index; // set by init: the device that counts
+    int calls;
+    int index;
+    int peer_index; // of the device at the other end
+};
+
 struct KfuncSeen {
     int wanted_pid; // set by init
     int found;
