@@ -6,10 +6,11 @@ usage: boot.py --kernel=bzImage --init=BUILD/tests/kernel/boot/boot-init [--modu
                [--work=DIR] [--timeout=SECONDS]
 
 The machine has two CPUs, a serial console and an initramfs with nothing but boot-init, which is
-process 1, and the modules, loaded in the order given; their hardware must exist there. Of dummy and
-veth, programs use functions and types. One line per check: PASS or FAIL, and what was seen. DIR (default: a temporary
-one) keeps initramfs.cpio and console.log. Exit status: 0 all passed, 1 a check failed or the
-machine did, 77 this machine has no QEMU or could not build boot-init.
+process 1, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
+to load. With dummy and with veth, a program uses the module's own BTF. One line per check: PASS or
+FAIL, and what was seen. DIR (default: a temporary one) keeps initramfs.cpio and console.log. Exit
+status: 0 all passed, 1 a check failed or the machine did, 77 this machine has no QEMU or could not
+build boot-init.
 """
 import argparse
 import pathlib
