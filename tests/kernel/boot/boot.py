@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Boots a kernel in QEMU, by software emulation, and checks its BTF from inside.
+
+usage: boot.py --kernel=bzImage --init=BUILD/tests/kernel/boot/boot-init [--module=FILE.ko]...
+               [--work=DIR] [--timeout=SECONDS]
+
+The machine has two CPUs, a serial console and an initramfs with nothing but boot-init, which is
+process 1, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
+to load. With dummy and with veth, a program uses the module's own BTF. One line per check: PASS or
+FAIL, and what was seen. DIR (default: a temporary one) keeps initramfs.cpio and console.log. Exit
+status: 0 all passed, 1 a check failed or the machine did, 77 this machine has no QEMU or could not
+build boot-init.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import typing
+
+QEMU = 'qemu-system-x86_64'
+SKIPPED = 77
+LAST_LINES = 25
+# A panic ends the machine at once: it reboots, and -no-reboot makes that the end of QEMU.
+KERNEL_ARGUMENTS = 'console=ttyS0 panic=-1'
+
+
+class BootError(Exception):
+    """The machine did not get to the end of its checks: why, and its last words."""
+
+
+class Check(typing.NamedTuple):
+    name: str
+    passed: bool
+    detail: str  # what was seen; of a failure perhaps many lines
+
+
+def why_not(init):
+    """Why boot() cannot work here; '' if it can."""
+    if not shutil.which(QEMU):
+        return f'{QEMU} not found (tests/install-packages kernel)'
+    if not pathlib.Path(init).exists():
+        return f'{init} was not built: meson setup says why (tests/install-packages build test)'
+    return ''
+
+
+class Initramfs:
+    """A cpio archive in the newc format (the kernel's driver-api/early-userspace/buffer-format).
+
+    Written here because device nodes on disk, which cpio would pack, need root.
+    """
+
+    def __init__(self):
+        self.parts = []
+        self.number = 0
+
+    def add(self, name, mode, content=b'', device=(0, 0)):
+        """A file of any kind; `mode` has its type and permissions."""
+        self.number += 1
+        encoded = name.encode() + b'\0'
+        # inode, mode, uid, gid, links, time, size, device of the archive (2), of the node (2),
+        # length of the name, checksum
+        fields = (self.number, mode, 0, 0, 1, 0, len(content), 0, 0, *device, len(encoded), 0)
+        header = b'070701' + b''.join(b'%08X' % field for field in fields)
+        self.parts += [self._padded(header + encoded), self._padded(content)]
+
+    def folder(self, name):
+        self.add(name, stat.S_IFDIR | 0o755)
+
+    def bytes(self):
+        self.add('TRAILER!!!', 0)
+        return b''.join(self.parts)
+
+    @staticmethod
+    def _padded(content):
+        return content + bytes(-len(content) % 4)
+
+
+def initramfs(init, modules):
+    """What init.cc wants to find."""
+    archive = Initramfs()
+    for name in ('dev', 'proc', 'sys', 'modules'):
+        archive.folder(name)
+    archive.add('dev/console', stat.S_IFCHR | 0o600, device=(5, 1))
+    archive.add('init', stat.S_IFREG | 0o755, pathlib.Path(init).read_bytes())
+    for number, path in enumerate(map(pathlib.Path, modules)):
+        archive.add(f'modules/{number:02}-{path.name}', stat.S_IFREG | 0o644, path.read_bytes())
+    return archive.bytes()
+
+
+def text_of(log):
+    """What the console showed, without the escape sequences of the firmware."""
+    return re.sub(r'\x1b(\[[?0-9;]*[A-Za-z]|.)', '', log.read_text(errors='replace'))
+
+
+def checks_of(console):
+    """The checks that init printed; None if it did not come to its end."""
+    checks = []
+    for line in console.splitlines():
+        result = re.match(r'boot: (PASS|FAIL): (.*?): (.*)', line)
+        more = re.match(r'boot:     (.*)', line)
+        end = re.match(r'boot: end: (\d+) checks', line)
+        if result:
+            checks.append(Check(result[2], result[1] == 'PASS', result[3]))
+        elif more and checks:
+            checks[-1] = checks[-1]._replace(detail=checks[-1].detail + '\n' + more[1])
+        elif end:
+            return checks if len(checks) == int(end[1]) else None
+    return None
+
+
+def fault_of(console, ending):
+    """Why there is no result."""
+    lines = console.splitlines()
+    panic = next((line for line in lines if 'Kernel panic' in line), None)
+    what = f'the kernel panicked: {panic}' if panic else f'no result from the machine, {ending}'
+    last = ''.join(f'\n    {line}' for line in lines[-LAST_LINES:])
+    return what + (f'\nlast lines of its console:{last}' if last else '\nnothing on its console')
+
+
+def boot(kernel, modules, init, work, timeout=120):
+    """Boot `kernel` (a bzImage) with `modules` (.ko files, in order) and `init` (boot-init).
+
+    The list of Checks that init made. `work` is a folder, made if need be, for initramfs.cpio and
+    console.log. Raises BootError if the machine does not come to its end in `timeout` seconds.
+    """
+    work = pathlib.Path(work)
+    work.mkdir(parents=True, exist_ok=True)
+    archive = work / 'initramfs.cpio'
+    archive.write_bytes(initramfs(init, modules))
+    log = work / 'console.log'
+    machine = [QEMU, '-accel', 'tcg', '-m', '512', '-smp', '2', '-nographic', '-nodefaults',
+               '-no-reboot', '-serial', 'stdio', '-kernel', kernel, '-initrd', archive,
+               '-append', KERNEL_ARGUMENTS]
+    with open(log, 'wb') as console:
+        try:
+            done = subprocess.run([str(word) for word in machine], stdin=subprocess.DEVNULL,
+                                  stdout=console, stderr=subprocess.STDOUT, timeout=timeout,
+                                  check=False)
+            ending = f'{QEMU} ended with exit status {done.returncode}'
+        except subprocess.TimeoutExpired:
+            ending = f'stopped after {timeout} seconds'
+    text = text_of(log)
+    checks = checks_of(text)
+    if checks is None:
+        raise BootError(fault_of(text, ending))
+    return checks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
+    parser.add_argument('--kernel', required=True)
+    parser.add_argument('--init', required=True)
+    parser.add_argument('--module', action='append', default=[], dest='modules')
+    parser.add_argument('--work')
+    parser.add_argument('--timeout', type=float, default=120)
+    options = parser.parse_args()
+    if reason := why_not(options.init):
+        print(f'SKIP: boot: {reason}')
+        return SKIPPED
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            checks = boot(options.kernel, options.modules, options.init, options.work or scratch,
+                          options.timeout)
+        except (BootError, OSError) as error:
+            print(f'FAIL: boot: {error}')
+            return 1
+    for check in checks:
+        print(f'{"PASS" if check.passed else "FAIL"}: {check.name}: {check.detail}')
+    return 0 if all(check.passed for check in checks) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Writes files as definitions of what programs.h declares.
+
+usage: embed.py OUT.cc FILE...     FILE is named NAME.bpf.o
+"""
+import pathlib
+import sys
+
+
+def main():
+    out, *files = map(pathlib.Path, sys.argv[1:])
+    text = ['#include "tests/kernel/boot/programs.h"', 'namespace btflink::boot', '{']
+    for path in files:
+        name = path.name.removesuffix('.bpf.o')
+        content = path.read_bytes()
+        # libbpf reads the object in place: as ELF it has 8-byte fields.
+        text += [f'alignas(8) static const unsigned char {name}_data[] = {{',
+                 ','.join(map(str, content)), '};',
+                 f'const Bytes {name}_object{{"{name}", {name}_data, sizeof {name}_data}};']
+    out.write_text('\n'.join([*text, '}', '']))
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Calls kernel functions, found by BTF and allowed by .BTF_ids: those that Linux up to 6.3 has for
+// its own tests. They hand out a structure with known numbers in it.
+#include "tests/kernel/boot/bpf_types.h"
+#include "tests/kernel/boot/seen.h"
+
+#include <bpf/bpf_helpers.h>
+
+struct prog_test_ref_kfunc {
+    int b;
+    int a;
+} __attribute__((preserve_access_index));
+
+extern struct prog_test_ref_kfunc *bpf_kfunc_call_test_acquire(unsigned long *scalar) __ksym;
+extern void bpf_kfunc_call_test_release(struct prog_test_ref_kfunc *object) __ksym;
+
+struct TestKfuncSeen seen;
+
+SEC("syscall")
+int take_object(void *context)
+{
+    unsigned long scalar = 0;
+    struct prog_test_ref_kfunc *object = bpf_kfunc_call_test_acquire(&scalar);
+    if (!object)
+        return 0;
+    seen.found = 1;
+    seen.a = object->a;
+    seen.b = object->b;
+    bpf_kfunc_call_test_release(object);
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

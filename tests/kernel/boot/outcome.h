@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What a check found, and how init prints it for boot.py to read.
+#pragma once
+
+#include <functional>
+#include <sstream>
+#include <string>
+
+namespace btflink::boot
+{
+
+/// Passed or not, and what was seen, for people; further lines of it are logs.
+struct Outcome {
+    bool passed = false;
+    std::string detail;
+};
+
+/// Collects values that a check saw beside those it wanted.
+class Sightings
+{
+public:
+    /// `seen` must be `wanted`.
+    template <class Seen, class Wanted>
+    void equal(const char *what, const Seen &seen, const Wanted &wanted)
+    {
+        saw(what, seen);
+        if (!(seen == wanted)) {
+            text_ << " (must be " << wanted << ")";
+            passed_ = false;
+        }
+    }
+
+    /// `holds` must be true of `seen`; `otherwise` says what is wrong.
+    template <class Seen>
+    void require(const char *what, const Seen &seen, bool holds, const char *otherwise)
+    {
+        saw(what, seen);
+        if (!holds) {
+            text_ << " (" << otherwise << ")";
+            passed_ = false;
+        }
+    }
+
+    Outcome outcome() const { return {passed_, text_.str()}; }
+
+private:
+    template <class Seen>
+    void saw(const char *what, const Seen &seen)
+    {
+        text_ << (text_.tellp() > 0 ? ", " : "") << what << ' ' << seen;
+    }
+
+    bool passed_ = true;
+    std::ostringstream text_;
+};
+
+/// Runs checks and prints a line for each on standard output, and one at the end:
+///     boot: PASS: NAME: DETAIL
+///     boot: FAIL: NAME: DETAIL
+///     boot:     FURTHER LINE OF THE DETAIL
+///     boot: end: N checks
+class Report
+{
+public:
+    /// Runs `check` in a process of its own: one that crashes or hangs has failed, no more. And in
+    /// a thread that is not its first: process id, thread id and parent are three numbers there.
+    void check(const std::string &name, const std::function<Outcome()> &check);
+    void end() const;
+
+private:
+    int count_ = 0;
+};
+
+} // namespace btflink::boot

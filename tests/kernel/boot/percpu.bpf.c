@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the kernel's per-CPU variables, two structures and a number, found by the VARs of BTF.
+#include "tests/kernel/boot/bpf_types.h"
+#include "tests/kernel/boot/seen.h"
+
+#include <bpf/bpf_helpers.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct task_struct;
+
+struct rq {
+    struct task_struct *curr;
+    int cpu;
+};
+
+struct cpuinfo_x86 {
+    char x86_model_id[model_size];
+    __u8 x86;
+};
+
+#pragma clang attribute pop
+
+extern const struct rq runqueues __ksym;
+extern const struct cpuinfo_x86 cpu_info __ksym;
+extern const unsigned long this_cpu_off __ksym;
+
+struct PercpuSeen seen;
+
+SEC("raw_tp")
+int read_variables(void *context)
+{
+#pragma unroll
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        const struct rq *queue = bpf_per_cpu_ptr(&runqueues, cpu);
+        if (queue) {
+            seen.queue_cpu[cpu] = queue->cpu;
+            seen.queue_address[cpu] = (__u64)queue;
+        }
+        const unsigned long *offset = bpf_per_cpu_ptr(&this_cpu_off, cpu);
+        if (offset)
+            seen.offset[cpu] = *offset;
+        const struct cpuinfo_x86 *info = bpf_per_cpu_ptr(&cpu_info, cpu);
+        if (info)
+            seen.family[cpu] = info->x86;
+    }
+    const struct cpuinfo_x86 *here = bpf_this_cpu_ptr(&cpu_info);
+    bpf_probe_read_kernel_str(seen.model, sizeof(seen.model), here->x86_model_id);
+    const struct rq *queue = bpf_this_cpu_ptr(&runqueues);
+    seen.current_of_queue = (__u64)queue->curr;
+    seen.current_task = bpf_get_current_task();
+    return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

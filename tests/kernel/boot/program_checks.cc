@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "tests/kernel/boot/program_checks.h"
+
+#include "tests/kernel/boot/loader.h"
+#include "tests/kernel/boot/network.h"
+#include "tests/kernel/boot/seen.h"
+
+#include <bpf/btf.h>
+
+#include <net/if.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string_view>
+
+namespace btflink::boot
+{
+namespace
+{
+
+/// Of an array that a program filled; the kernel's strings end with NUL, but who knows.
+template <size_t size>
+std::string text(const char (&array)[size])
+{
+    return {array, strnlen(array, size)};
+}
+
+/// The first word of a file, "" if it cannot be read.
+std::string first_word(const std::string &path)
+{
+    std::ifstream file(path);
+    std::string word;
+    file >> word;
+    return word;
+}
+
+std::string folder_of(const std::string &device)
+{
+    return "/sys/class/net/" + device;
+}
+
+/// -1: there is no such network device.
+int index_of(const char *device)
+{
+    unsigned index = if_nametoindex(device);
+    return index ? static_cast<int>(index) : -1;
+}
+
+/// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
+std::string cpuinfo(std::string_view key)
+{
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(key) && line.find(": ") != line.npos)
+            return line.substr(line.find(": ") + 2);
+    return "";
+}
+
+/// Bytes, by the BTF that the kernel shows; 0 if it is not in there.
+unsigned size_of_struct(const char *name)
+{
+    btf *kernel = btf__parse("/sys/kernel/btf/vmlinux", nullptr);
+    if (!kernel)
+        return 0;
+    int id = btf__find_by_name_kind(kernel, name, BTF_KIND_STRUCT);
+    const unsigned size =
+        id > 0 ? static_cast<unsigned>(btf__resolve_size(kernel, static_cast<unsigned>(id))) : 0;
+    btf__free(kernel);
+    return size;
+}
+
+/// A process of a given name that waits to be killed.
+class Sleeper
+{
+public:
+    explicit Sleeper(const char *name)
+    {
+        int ends[2];
+        if (pipe(ends) < 0)
+            return;
+        pid_ = fork();
+        if (pid_ == 0) {
+            prctl(PR_SET_NAME, name);
+            close(ends[0]);
+            close(ends[1]); // tells that it has its name
+            for (;;)
+                pause();
+        }
+        close(ends[1]);
+        char nothing;
+        while (::read(ends[0], &nothing, 1) > 0)
+            ;
+        close(ends[0]);
+    }
+    ~Sleeper()
+    {
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+        }
+    }
+    Sleeper(const Sleeper &) = delete;
+    Sleeper &operator=(const Sleeper &) = delete;
+
+    /// -1: there is none.
+    pid_t pid() const { return pid_; }
+
+private:
+    pid_t pid_ = -1;
+};
+
+Outcome task_from_pid()
+{
+    constexpr const char *name = "kfunc-task";
+    const Sleeper sleeper(name);
+    if (sleeper.pid() < 0)
+        return {false, "no process to look for"};
+    Loader loader;
+    KfuncSeen seen{};
+    seen.wanted_pid = sleeper.pid();
+    if (!loader.load(kfunc_object) || !loader.write(seen) || !loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("bpf_task_from_pid: found", seen.found, 1);
+    sightings.equal("pid", seen.pid, sleeper.pid());
+    sightings.equal("comm", text(seen.comm), name);
+    sightings.equal("parent", seen.parent_tgid, getpid());
+    return sightings.outcome();
+}
+
+Outcome test_kfuncs()
+{
+    Loader loader;
+    TestKfuncSeen seen{};
+    if (!loader.load(kfunc_test_object) || !loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    // The numbers are those of the kernel's net/bpf/test_run.c.
+    sightings.equal("bpf_kfunc_call_test_acquire: found", seen.found, 1);
+    sightings.equal("a", seen.a, 42);
+    sightings.equal("b", seen.b, 108);
+    return sightings.outcome();
+}
+
+} // namespace
+
+Outcome core()
+{
+    constexpr const char *name = "core-thread";
+    constexpr int enumerators = 4; // of enum pid_type since Linux 4.19, without PIDTYPE_MAX
+    Loader loader;
+    CoreSeen before{}, seen{};
+    prctl(PR_SET_NAME, name);
+    if (!loader.load(core_object) || !loader.run() || !loader.read(before))
+        return {false, loader.error()};
+    const sched_param priority{};
+    if (sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &priority) < 0)
+        return {false, std::string("sched_setscheduler: ") + std::strerror(errno)};
+    if (!loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+
+    Sightings sightings;
+    sightings.equal("pid", seen.pid, gettid());
+    sightings.equal("tgid", seen.tgid, getpid());
+    sightings.equal("parent", seen.parent_tgid, getppid());
+    sightings.equal("comm", text(seen.comm), name);
+    sightings.require("at comm's unrelocated offset",
+                      text(seen.unrelocated).empty() ? "nothing" : "other bytes",
+                      text(seen.unrelocated) != name, "would be right without relocation");
+    sightings.equal("node", text(seen.node), node_name);
+    sightings.equal("bit before", before.reset_on_fork, 0);
+    sightings.equal("bit set", seen.reset_on_fork, 1);
+    sightings.equal("PIDTYPE_MAX", seen.pid_types, enumerators);
+    sightings.equal("absent field", seen.has_absent_field, 0);
+    sightings.equal("sizeof(task_struct)", seen.task_size, size_of_struct("task_struct"));
+    return sightings.outcome();
+}
+
+Outcome fentry()
+{
+    constexpr const char *name = "renamed-task";
+    Loader loader;
+    FentrySeen seen{};
+    seen.wanted_pid = gettid();
+    if (!loader.load(fentry_object) || !loader.write(seen) || !loader.attach())
+        return {false, loader.error()};
+    prctl(PR_SET_NAME, name);
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("__set_task_comm: calls", seen.calls, 1);
+    sightings.equal("task->pid", seen.pid, gettid());
+    sightings.equal("task->real_parent->tgid", seen.parent_tgid, getppid());
+    sightings.equal("name", text(seen.name), name);
+    sightings.equal("exec", seen.exec, 0);
+    return sightings.outcome();
+}
+
+Outcome fexit()
+{
+    Loader loader;
+    FexitSeen seen{};
+    if (!loader.load(fexit_object) || !loader.attach() || !loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("bpf_fentry_test5: calls", seen.calls, 1);
+    // The kernel's test run calls it with 11 to 15.
+    for (unsigned long long i = 0; i < 5; i++)
+        sightings.equal("argument", seen.arguments[i], 11 + i);
+    sightings.equal("result", seen.result, 65);
+    return sightings.outcome();
+}
+
+Outcome fentry_module()
+{
+    constexpr const char *device = "dummy0"; // made by the module when it is loaded
+    Loader loader;
+    ModuleSeen seen{};
+    seen.wanted_index = index_of(device);
+    if (!loader.load(fentry_module_object) || !loader.write(seen) || !loader.attach())
+        return {false, loader.error()};
+    first_word(folder_of(device) + "/statistics/rx_bytes");
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("dummy_get_stats64: calls", seen.calls, 1);
+    sightings.equal("ifindex", seen.index, seen.wanted_index);
+    sightings.equal("name", text(seen.name), device);
+    sightings.equal("mtu", std::to_string(seen.mtu), first_word(folder_of(device) + "/mtu"));
+    return sightings.outcome();
+}
+
+Outcome module_type()
+{
+    constexpr const char *device = "veth0", *peer = "veth1";
+    if (const std::string error = make_veth_pair(); !error.empty())
+        return {false, error};
+    Loader loader;
+    PeerSeen seen{};
+    seen.wanted_index = index_of(device);
+    if (!loader.load(module_type_object) || !loader.write(seen) || !loader.attach())
+        return {false, loader.error()};
+    first_word(folder_of(device) + "/statistics/rx_bytes");
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.equal("veth_get_stats64: calls", seen.calls, 1);
+    sightings.equal("ifindex", seen.index, index_of(device));
+    sightings.equal("veth_priv.peer->ifindex", seen.peer_index, index_of(peer));
+    return sightings.outcome();
+}
+
+Outcome kfunc()
+{
+    utsname kernel;
+    int major = 0, minor = 0;
+    if (uname(&kernel) < 0 || std::sscanf(kernel.release, "%d.%d", &major, &minor) != 2)
+        return {false, "cannot tell the version of the kernel"};
+    return major > 6 || (major == 6 && minor >= 2) ? task_from_pid() : test_kfuncs();
+}
+
+Outcome percpu()
+{
+    Loader loader;
+    PercpuSeen seen{};
+    for (int &cpu : seen.queue_cpu)
+        cpu = -1;
+    if (!loader.load(percpu_object) || !loader.write(seen) || !loader.run() || !loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        sightings.equal("runqueues.cpu", seen.queue_cpu[cpu], cpu);
+        sightings.equal("cpu_info.x86", std::to_string(seen.family[cpu]), cpuinfo("cpu family"));
+    }
+    sightings.equal("cpu_info.x86_model_id", text(seen.model), cpuinfo("model name"));
+    // The copies of a variable are as far apart as the CPUs' areas.
+    sightings.require("this_cpu_off: distance", seen.offset[1] - seen.offset[0],
+                      seen.offset[1] != seen.offset[0], "is none");
+    sightings.equal("of runqueues", seen.queue_address[1] - seen.queue_address[0],
+                    seen.offset[1] - seen.offset[0]);
+    sightings.require("runqueues.curr", seen.current_of_queue == seen.current_task ? "mine" : "not",
+                      seen.current_of_queue == seen.current_task && seen.current_task != 0,
+                      "is not the task that reads it");
+    return sightings.outcome();
+}
+
+} // namespace btflink::boot

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The BPF objects, as bytes; embed.py writes their definitions.
+#pragma once
+
+#include <cstddef>
+
+namespace btflink::boot
+{
+
+struct Bytes {
+    const char *name;
+    const unsigned char *data;
+    size_t size;
+};
+
+extern const Bytes core_object, fentry_object, fentry_module_object, fexit_object, kfunc_object,
+    kfunc_test_object, module_type_object, percpu_object;
+
+} // namespace btflink::boot

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What each BPF program tells init. Every program has one global variable, `seen`, of its own type
+// below; init reads and writes it as the only value of the program's .bss map. C and C++.
+#pragma once
+
+enum {
+    comm_size = 16,  // of task_struct.comm, with the terminating NUL
+    node_size = 65,  // of new_utsname.nodename, with the terminating NUL
+    model_size = 64, // of cpuinfo_x86.x86_model_id
+    cpus = 2,        // what boot.py gives the machine
+};
+
+struct CoreSeen {
+    char comm[comm_size];
+    char unrelocated[comm_size]; // what is where comm would be by the program's own definition
+    char node[node_size];
+    int pid;
+    int tgid;
+    int parent_tgid;
+    int reset_on_fork;      // a bit field
+    int pid_types;          // value of an enumerator
+    int has_absent_field;   // whether a field exists that no kernel has
+    unsigned int task_size; // bytes
+};
+
+struct FentrySeen {
+    int wanted_pid; // set by init: who counts
+    int calls;
+    int pid;
+    int parent_tgid;
+    int exec;
+    char name[comm_size]; // argument
+};
+
+struct FexitSeen {
+    int calls;
+    unsigned long long arguments[5];
+    int result;
+};
+
+struct ModuleSeen {
+    int wanted_index; // set by init: the device that counts
+    int calls;
+    int index;
+    unsigned int mtu;
+    char name[comm_size]; // IFNAMSIZ is the same
+};
+
+struct PeerSeen {
+    int wanted_index; // set by init: the device that counts
+    int calls;
+    int index;
+    int peer_index; // of the device at the other end
+};
+
+struct KfuncSeen {
+    int wanted_pid; // set by init
+    int found;
+    int pid;
+    int parent_tgid;
+    char comm[comm_size];
+};
+
+/// Of the kernel functions for tests that 6.1 has and 6.12 has not.
+struct TestKfuncSeen {
+    int found;
+    int a;
+    int b;
+};
+
+struct PercpuSeen {
+    int queue_cpu[cpus];
+    unsigned long long queue_address[cpus];
+    unsigned long long offset[cpus];
+    unsigned int family[cpus];
+    char model[model_size];
+    unsigned long long current_of_queue;
+    unsigned long long current_task;
+};
