@@ -12,6 +12,7 @@ namespace
 
 // Offsets of the header's fields; see FORMAT.md, "Link trailer".
 constexpr size_t header_length = 96;
+constexpr size_t emitter_at = 88;
 constexpr size_t object_id_at = 24;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
@@ -45,6 +46,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.put<uint32_t>(trailer.pool_entries);
     size_t tables = out.size();
     out.put_zeros(header_length - tables);
+    out.patch<uint32_t>(emitter_at, trailer.emitter);
 
     put_table(out, tables + 0, trailer.hashes.size());
     for (const Hash128 &hash : trailer.hashes) {
@@ -115,6 +117,7 @@ public:
         LinkTrailer t;
         t.flags = word(12);
         t.features = FeatureSet(word(16));
+        t.emitter = word(emitter_at);
         t.source = StrOff{word(20)};
         t.object_id = load<uint64_t>(at(object_id_at), order());
         t.plain_end = TypeId{word(32)};

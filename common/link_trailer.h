@@ -64,6 +64,7 @@ enum TrailerFlag : uint32_t {
 struct LinkTrailer {
     uint32_t flags = 0;
     FeatureSet features;       // that the object was emitted with
+    uint32_t emitter = 0;      // version of btf-emit: major * 10000 + minor * 100 + patch
     uint64_t object_id = 0;    // ties blob and pool; set by encode_trailer()
     StrOff source{};           // DW_AT_name of the unit, for diagnostics
     TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,

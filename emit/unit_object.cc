@@ -41,6 +41,7 @@ public:
         for (const std::string &name : dedup.ambiguous)
             trailer_.ambiguous.push_back(btf_.str(name));
         trailer_.features = options.features;
+        trailer_.emitter = BTFLINK_VERSION_NUMBER;
         if (options.address_pool && file.relocatable())
             trailer_.flags |= trailer_has_pool;
         if (!file.relocatable())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-cc COMPILER ARGS...: runs the compiler, then puts object BTF into the object that it made.
+// btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that it made.
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
@@ -27,13 +27,15 @@ constexpr int exit_usage = 2, exit_cannot_run = 126, exit_not_found = 127;
 constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
 const char usage[] =
-    "usage: btf-cc COMPILER ARGS...\n"
+    "usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
     "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
-    "       btf-cc --settings     one line that differs when objects would (compiler caches)\n"
-    "       btf-cc --version\n"
-    "Environment: BTF_CC_STRIP_DWARF=1 drop DWARF; BTF_CC_STRICT=1 fail if BTF cannot be made;\n"
-    "BTF_CC_VERBOSE=1 say what is done; BTF_CC_FEATURES=LIST as btf-emit --features\n"
-    "(default: what PAHOLE_FLAGS asks for).\n";
+    "  --strip-dwarf    drop DWARF once there is BTF        (or BTF_CC_STRIP_DWARF=1)\n"
+    "  --strict         fail if BTF cannot be made          (or BTF_CC_STRICT=1)\n"
+    "  --verbose        say what is done                    (or BTF_CC_VERBOSE=1)\n"
+    "  --features=LIST  as of btf-emit; default: what PAHOLE_FLAGS asks for\n"
+    "                                                       (or BTF_CC_FEATURES=LIST)\n"
+    "  --settings       no compiler: print a line that differs when objects would\n"
+    "  --version, --help\n";
 
 volatile sig_atomic_t child = 0;
 
@@ -148,8 +150,19 @@ bool emit_into(const std::string &object, const Settings &settings)
     return !settings.strict;
 }
 
-int answer(const std::string &question)
+int refuse(const std::string &why)
 {
+    std::fprintf(stderr, "btf-cc: ERROR: %s\n", why.c_str());
+    return exit_usage;
+}
+
+/// No compiler was named.
+int answer(std::vector<std::string> options)
+{
+    if (options.empty())
+        return refuse(std::string("no compiler named\n") + usage);
+    const std::string question = options.back();
+    options.pop_back();
     if (question == "--version") {
         std::puts("btf-cc " BTFLINK_VERSION);
         return 0;
@@ -158,39 +171,33 @@ int answer(const std::string &question)
         std::fputs(usage, stdout);
         return 0;
     }
-    if (question == "--settings") {
-        auto settings = read_settings();
-        if (settings) {
-            std::puts(describe(*settings).c_str());
-            return 0;
-        }
-        std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
-        return exit_usage;
-    }
-    std::fprintf(stderr, "btf-cc: ERROR: %s is no compiler\n%s", question.c_str(), usage);
-    return exit_usage;
+    if (question != "--settings")
+        return refuse("no compiler named");
+    auto settings = read_settings(options);
+    if (!settings)
+        return refuse(settings.error().str());
+    std::puts(describe(*settings).c_str());
+    return 0;
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        std::fputs(usage, stderr);
-        return exit_usage;
-    }
-    if (argv[1][0] == '-')
-        return answer(argv[1]);
-    CompileCommand command = read_compile_command({argv + 2, argv + argc});
+    std::vector<std::string> options;
+    char **compiler = argv + 1;
+    for (; *compiler && (*compiler)[0] == '-'; ++compiler)
+        options.emplace_back(*compiler);
+    if (!*compiler)
+        return answer(std::move(options));
+    const Result<Settings> settings = read_settings(options);
+    if (!settings)
+        return refuse(settings.error().str());
+    CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     if (command.objects.empty())
-        become(argv + 1);
-    const Result<Settings> settings = read_settings();
-    if (!settings) {
-        std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
-        return exit_usage;
-    }
+        become(compiler);
 
-    int status = run(argv + 1);
+    int status = run(compiler);
     if (WIFSIGNALED(status))
         die_of(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)

@@ -4,13 +4,17 @@
 #include "common/response_file.h"
 #include "kbuild-integration/pahole_options.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 namespace btflink::kbuild
 {
 
 namespace
 {
+
+constexpr std::string_view features_option = "--features=";
 
 std::string variable(const char *name)
 {
@@ -30,21 +34,37 @@ Result<bool> switch_of(const char *name)
 
 } // namespace
 
-Result<Settings> read_settings()
+Result<Settings> read_settings(const std::vector<std::string> &options)
 {
     Settings settings;
-    auto strict = switch_of("BTF_CC_STRICT");
-    if (!strict)
-        return tl::unexpected(strict.error());
-    auto strip = switch_of("BTF_CC_STRIP_DWARF");
-    if (!strip)
-        return tl::unexpected(strip.error());
-    auto verbose = switch_of("BTF_CC_VERBOSE");
-    if (!verbose)
-        return tl::unexpected(verbose.error());
-    settings.strict = *strict;
-    settings.verbose = *verbose;
-    settings.emit.strip_dwarf = *strip;
+    struct Switch {
+        const char *option, *variable;
+        bool *value;
+    };
+    const Switch switches[] = {
+        {"--strip-dwarf", "BTF_CC_STRIP_DWARF", &settings.emit.strip_dwarf},
+        {"--strict", "BTF_CC_STRICT", &settings.strict},
+        {"--verbose", "BTF_CC_VERBOSE", &settings.verbose},
+    };
+    for (const Switch &s : switches) {
+        auto on = switch_of(s.variable);
+        if (!on)
+            return tl::unexpected(on.error());
+        *s.value = *on;
+    }
+    std::string features = variable("BTF_CC_FEATURES"), features_from = "BTF_CC_FEATURES";
+    for (const std::string &option : options) {
+        auto found = std::find_if(std::begin(switches), std::end(switches),
+                                  [&](const Switch &s) { return option == s.option; });
+        if (found != std::end(switches)) {
+            *found->value = true;
+        } else if (option.starts_with(features_option)) {
+            features = option.substr(features_option.size());
+            features_from = "--features";
+        } else {
+            return fail({}, "unknown option " + option);
+        }
+    }
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
@@ -54,17 +74,17 @@ Result<Settings> read_settings()
         if (!words)
             return tl::unexpected(words.error());
         words->insert(words->begin(), "-J");
-        auto options = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
-        if (!options)
-            return fail({}, "PAHOLE_FLAGS: " + options.error().str());
-        settings.emit.unit.features = options->features;
-        settings.emit.excluded_languages = options->excluded_languages;
+        auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
+        if (!asked)
+            return fail({}, "PAHOLE_FLAGS: " + asked.error().str());
+        settings.emit.unit.features = asked->features;
+        settings.emit.excluded_languages = asked->excluded_languages;
     }
-    if (std::string list = variable("BTF_CC_FEATURES"); !list.empty()) {
-        auto features = parse_features(list);
-        if (!features)
-            return fail({}, "BTF_CC_FEATURES: " + features.error().str());
-        settings.emit.unit.features = *features;
+    if (!features.empty()) {
+        auto parsed = parse_features(features);
+        if (!parsed)
+            return fail({}, features_from + ": " + parsed.error().str());
+        settings.emit.unit.features = *parsed;
     }
     return settings;
 }

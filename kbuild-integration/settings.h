@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the environment tells btf-cc. README.md has the list for users.
+// What its options and the environment tell btf-cc. README.md has the list for users.
 #pragma once
 
 #include "emit/emit.h"
 
 #include <string>
+#include <vector>
 
 namespace btflink::kbuild
 {
@@ -15,9 +16,12 @@ struct Settings {
     bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
-/// From BTF_CC_STRICT, BTF_CC_STRIP_DWARF, BTF_CC_VERBOSE, BTF_CC_FEATURES and, where that is not
-/// set, PAHOLE_FLAGS, which Kbuild exports. Errors: a value that cannot be understood.
-Result<Settings> read_settings();
+/// From `options` ("--strip-dwarf", "--strict", "--verbose", "--features=LIST": given before the
+/// compiler's name, they are part of the command that Kbuild saves, so that objects are made anew
+/// when they change), from BTF_CC_STRIP_DWARF, BTF_CC_STRICT, BTF_CC_VERBOSE, BTF_CC_FEATURES, and,
+/// where none names features, from PAHOLE_FLAGS, which Kbuild exports. Errors: what cannot be
+/// understood.
+Result<Settings> read_settings(const std::vector<std::string> &options);
 
 /// One line that differs if and only if objects would: for compiler caches.
 std::string describe(const Settings &settings);

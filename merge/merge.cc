@@ -10,6 +10,7 @@
 #include "merge/dedup_libbpf.h"
 #include "merge/output.h"
 #include "merge/parallel.h"
+#include "merge/settings_check.h"
 #include "merge/stats.h"
 #include "merge/write_types.h"
 
@@ -136,24 +137,6 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
         target.address_size = guess_address_size(objects);
     }
     return target;
-}
-
-void warn_of_features(const std::vector<Object> &objects, Report &report)
-{
-    const Object *first = nullptr;
-    for (const Object &o : objects) {
-        if (!o.has_trailer)
-            continue;
-        if (!first) {
-            first = &o;
-        } else if (o.trailer.features != first->trailer.features) {
-            report.warnings.push_back(
-                "objects were emitted with different features: " + first->describe() + " with " +
-                feature_names(first->trailer.features) + ", " + o.describe() + " with " +
-                feature_names(o.trailer.features));
-            return;
-        }
-    }
 }
 
 void report_image(const std::vector<Input> &inputs, const Image &image,
@@ -337,7 +320,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto target = check_targets(inputs->list, objects, given_image, base);
     if (!target)
         return tl::unexpected(target.error());
-    warn_of_features(objects, report);
+    for (std::string &text : check_settings(objects, options.features))
+        report.warnings.push_back(std::move(text));
     stats.add("inputs", inputs->list.size());
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());

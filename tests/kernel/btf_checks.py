@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What a build's BTF must be: the same as pahole's of the very same image and modules."""
+import pathlib
+import re
+import shutil
+
+import kernel_tree
+from checks import SKIPPED, Progress, command, output_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+# Debian 12 has pahole 1.24. It chooses functions (and with them prototypes and tags) by other
+# rules; everything else must be the same. Variables are compared apart: 1.24 drops those at
+# offset 0 of their section.
+OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC'
+# What kernels ask of pahole 1.24.
+PAHOLE_FLAGS = ['-J', '--btf_gen_floats', '--lang_exclude=rust']
+
+
+class BtfChecks:
+    """`tree` was built; `name` says which in the checks' names. Results go to WORK/results."""
+
+    def __init__(self, checks, tree, name):
+        self.checks = checks
+        self.tree = tree
+        self.name = name
+        tools = tree.workshop.tools
+        self.emit = tools / 'emit/btf-emit'
+        self.merge_tool = tools / 'merge/btf-merge'
+        self.compare_tool = tools / 'tests/tools/btf-compare'
+        self.dump_tool = tools / 'tests/tools/btf-dump'
+        self.load_tool = tools / 'tests/tools/btf-load'
+        self.readers_tool = tools / 'tests/oracle/compare-readers'
+        self.results = tree.workshop.work / 'results'
+        self.results.mkdir(exist_ok=True)
+        self.vmlinux = tree.build / 'vmlinux'
+
+    def ok(self, title, condition, why=''):
+        self.checks.ok(f'{self.name}: {title}', condition, why)
+
+    def compare(self, title, *args):
+        """A check by btf-compare."""
+        status, output = output_of([self.compare_tool, *args])
+        self.ok(title, status == 0, output)
+
+    def merge(self, out, *args):
+        """btf-merge in the build folder; the path of its result."""
+        path = self.results / out
+        path.unlink(missing_ok=True)
+        command([self.merge_tool, *args, '-o', path], cwd=self.tree.build)
+        return path
+
+    def against_digest(self, what, btf, *args):
+        """Beside a stored digest of what pahole 1.31 made of the same."""
+        title = f'{what}: the same as pahole 1.31, by stored digest'
+        digest = HERE / f'{what}.digest'
+        made_of = next(line[len('# of '):].strip() for line in digest.read_text().splitlines()
+                       if line.startswith('# of '))
+        here = self.tree.provenance()
+        if made_of != here:
+            self.checks.skip(f'{self.name}: {title}', f'the digest is of {made_of}; this is {here}')
+            return
+        self.compare(title, btf, f'--against={digest}', *args)
+
+    def by_pahole(self, path, *args):
+        """A copy of `path` with BTF by Debian's pahole, from DWARF."""
+        copy = self.results / ('pahole-' + pathlib.Path(path).name)
+        shutil.copyfile(path, copy)
+        command(['objcopy', '--remove-section=.BTF', copy])
+        command(['pahole', *PAHOLE_FLAGS, *args, copy])
+        return copy
+
+    def variables(self, btf, *base):
+        """The entries of DATASECs: (section, variable, offset, size)."""
+        text = command([self.dump_tool, 'raw', btf, *base])
+        names = dict(re.findall(r"^\[(\d+)\] VAR '(.*?)'", text, re.M))
+        entries = set()
+        for line in text.splitlines():
+            if line.startswith('['):
+                section = re.match(r"\[\d+\] DATASEC '(.*?)'", line)
+            elif section:
+                entry = dict(word.split('=') for word in line.split())
+                entries.add((section[1], names[entry['type_id']], int(entry['offset']),
+                             int(entry['size'])))
+        return entries
+
+    def against_pahole(self, what, btf, theirs, base='', their_base=''):
+        """Types and variables beside those of Debian's pahole."""
+        self.compare(f'{what}: the same types as pahole 1.24', btf, theirs,
+                     f'--ignore={OTHER_RULES_124}',
+                     *([f'--base-a={base}', f'--base-b={their_base}'] if base else []))
+        mine = self.variables(btf, *([f'--base={base}'] if base else []))
+        other = self.variables(theirs, *([f'--base={their_base}'] if base else []))
+        wrong = {entry for entry in mine ^ other if entry in other or entry[2] != 0}
+        self.ok(f'{what}: the same variables as pahole 1.24, and those at offset 0', not wrong,
+                f'in one of the two only: {sorted(wrong)[:5]}')
+
+    def by_pahole_and_digest(self):
+        """vmlinux and modules beside pahole's; needs DWARF in image and modules."""
+        with Progress('pahole on the image and the modules'):
+            theirs = self.by_pahole(self.tree.image)
+        self.against_pahole('vmlinux', self.vmlinux, theirs)
+        self.against_digest(f'small-{self.digest_version()}', self.vmlinux)
+        for path in self.tree.modules():
+            module = self.tree.build / path
+            name = module.stem
+            self.against_pahole(module.name, module,
+                                self.by_pahole(module, '--btf_base', theirs), self.vmlinux, theirs)
+            self.against_digest(f'{name}-{self.digest_version()}', module,
+                                f'--base-a={self.vmlinux}')
+
+    def digest_version(self):
+        return '6.12.117'
+
+    def same_bytes(self):
+        """However the merge is run, the bytes are those that the build has."""
+        expected = self.contents_of(self.vmlinux)
+        late = kernel_tree.LATE_OBJECTS
+        image = f'--image={self.tree.image}'
+        for title, linked, option in (
+                ('btf-merge with two threads', 'vmlinux.o', '--threads=2'),
+                ('one thread', 'vmlinux.o', '--threads=1'),
+                ('the objects instead of their ld -r', 'vmlinux.a', '--threads=2'),
+                ("libbpf's engine", 'vmlinux.o', '--dedup=libbpf'),
+                ('the hash engine', 'vmlinux.o', '--dedup=hash')):
+            other = self.merge('other.btf', linked, *late, image, option)
+            self.ok(f'vmlinux: the same bytes by {title}', other.read_bytes() == expected)
+
+    def contents_of(self, path):
+        """The bytes of its .BTF."""
+        out = self.results / 'section.btf'
+        out.unlink(missing_ok=True)
+        command(['objcopy', f'--dump-section=.BTF={out}', path, '/dev/null'])
+        return out.read_bytes()
+
+    def image_alone(self):
+        """The image's own DWARF instead of the objects' BTF: for what was not emitted per object."""
+        encoded = self.results / 'image.btf'
+        command([self.emit, '--image', '--threads=2', f'--detached={encoded}', self.tree.image])
+        merged = self.merge('image-merged.btf', encoded, f'--image={self.tree.image}')
+        self.compare('vmlinux: the same from the image alone', merged, self.vmlinux)
+
+    def readers(self):
+        """Every entry of every object, as libdw reads it."""
+        objects = self.tree.objects()
+        status, output = output_of([self.readers_tool, *objects], cwd=self.tree.build)
+        self.ok(f'{len(objects)} objects: the same entries as libdw reads', status == 0, output)
+
+    def running_kernel_loads_it(self):
+        title = f'{self.name}: vmlinux: the running kernel accepts it'
+        status, output = output_of([self.load_tool, self.vmlinux])
+        if status == SKIPPED:
+            self.checks.skip(title, output.strip())
+        else:
+            self.checks.ok(title, status == 0, output)
+
+    def sections(self):
+        """Nothing of object BTF is left where a kernel's users would find it."""
+        for path in ['vmlinux', *self.tree.modules()]:
+            table = command(['readelf', '-SW', self.tree.build / path])
+            found = re.findall(r'\]\s+(\S*BTF)\s+(\S+)\s+\S+\s+\S+\s+\S+\s+\S+\s*([A-Z]*)', table)
+            wanted = 'A' if path == 'vmlinux' else ''
+            self.ok(f'{path}: one .BTF, as a kernel wants it, and nothing of object BTF',
+                    found == [('.BTF', 'PROGBITS', wanted)], table)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What the parts of the kernel suite share: checks, commands, progress."""
+import shlex
+import subprocess
+import time
+
+SKIPPED = 77
+
+
+class Skip(Exception):
+    """This machine cannot do it; the reason."""
+
+
+class Failed(Exception):
+    """A command failed; what it printed."""
+
+
+class Checks:
+    """Counts and prints checks."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def ok(self, name, condition, why=''):
+        self.passed += bool(condition)
+        self.failed += not condition
+        print(('PASS: ' if condition else 'FAIL: ') + name, flush=True)
+        if not condition and why:
+            print(why.rstrip(), flush=True)
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f'SKIP: {name}: {reason}', flush=True)
+
+    def status(self):
+        if self.failed:
+            return 1
+        return 0 if self.passed else SKIPPED
+
+
+class Progress:
+    """One line per step on stdout: what, and how long it took."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __enter__(self):
+        print(self.text, end='', flush=True)
+        self.start = time.monotonic()
+
+    def __exit__(self, kind, value, trace):
+        print(f': {time.monotonic() - self.start:.1f} s', flush=True)
+
+
+def output_of(argv, cwd=None, env=None):
+    """Run; exit status and all that it printed, both streams in one."""
+    done = subprocess.run([str(a) for a in argv], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors='replace', check=False)
+    return done.returncode, done.stdout
+
+
+def command(argv, cwd=None, env=None):
+    """Run; all that it printed. It must succeed."""
+    status, output = output_of(argv, cwd, env)
+    if status != 0:
+        raise Failed(f'{shlex.join(map(str, argv))}: exit status {status}\n{output[-4000:]}')
+    return output

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Rebuilds: what was touched is emitted again and nothing else; interrupted builds recover."""
+import os
+import random
+import re
+import signal
+import time
+
+import kernel_tree
+from btf_checks import BtfChecks
+from checks import Failed
+
+SEED = 20
+INTERRUPTIONS = 4
+# Compiled by each link of vmlinux, whatever was touched.
+BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
+
+
+def emitted(output):
+    """Objects that btf-cc put BTF into, by what it says under BTF_CC_VERBOSE."""
+    return set(re.findall(r'^btf-cc: (\S+): object BTF written$', output, re.M))
+
+
+class RebuildChecks:
+    def __init__(self, checks, tree):
+        self.checks = checks
+        self.tree = tree
+        self.btf = BtfChecks(checks, tree, 'rebuild')
+
+    def touch(self, *names):
+        """Sources are never written to: their objects are made older than they are."""
+        for name in names:
+            os.utime(self.tree.build / name, (1, 1))
+
+    def rebuild(self):
+        return self.tree.make('all', BTF_CC_VERBOSE='1')
+
+    def users_of(self, header):
+        """Objects that include it, by Kbuild's own records."""
+        users = set()
+        for record in self.tree.build.rglob('.*.o.cmd'):
+            if header in record.read_text(errors='replace'):
+                users.add(str(record.parent.relative_to(self.tree.build) / record.name[1:-4]))
+        return users
+
+    def run(self):
+        before = self.btf.contents_of(self.tree.build / 'vmlinux')
+        self.tree.make('all') # so that what follows is not the first build's rest
+        output = self.rebuild()
+        self.btf.ok('an untouched tree rebuilds nothing', not output.strip(), output)
+
+        self.touch('kernel/fork.o')
+        done = emitted(self.rebuild())
+        self.btf.ok('one object compiled again: only its BTF is made again',
+                    'kernel/fork.o' in done and done - BY_THE_LINK == {'kernel/fork.o'}, str(done))
+        self.btf.ok('the BTF of vmlinux is what it was',
+                    self.btf.contents_of(self.tree.build / 'vmlinux') == before)
+        self.modules_follow()
+        self.mixed_settings()
+        self.interruptions(before)
+
+    def modules_follow(self):
+        """vmlinux changed, so Kbuild made the modules' BTF anew, though it did not link them."""
+        for path in self.tree.modules():
+            module = self.tree.build / path
+            content = self.btf.contents_of(module)
+            self.touch(path) # linked anew now
+            self.tree.make('modules')
+            self.btf.ok(f'{path}: the same BTF, whether it was linked anew or not',
+                        self.btf.contents_of(module) == content)
+        self.btf.sections()
+
+    def mixed_settings(self):
+        """An object emitted with other features is noticed, by name."""
+        self.touch('kernel/pid.o')
+        output = self.tree.make('vmlinux', BTF_CC_FEATURES='var,float')
+        self.btf.ok('an object with other features is named',
+                    re.search(r'^btf-pahole: WARNING: .*kernel/pid\.c', output, re.M), output)
+        self.touch('kernel/pid.o')
+        output = self.tree.make('vmlinux')
+        self.btf.ok('and gone is the warning once it is emitted again', 'WARNING' not in output,
+                    output)
+
+    def interruptions(self, before):
+        """Killed at some instant, a build can be finished."""
+        generator = random.Random(SEED)
+        objects = [name for name in self.tree.objects() if name.startswith(('kernel/', 'mm/'))]
+        for round_ in range(INTERRUPTIONS):
+            kind = (signal.SIGKILL, signal.SIGINT)[round_ % 2]
+            self.touch(*generator.sample(objects, 60))
+            build = self.tree.start('all')
+            time.sleep(generator.uniform(2, 6))
+            try:
+                os.killpg(build.pid, kind)
+            except ProcessLookupError:
+                pass # it was faster
+            build.wait()
+            try:
+                self.tree.make('all')
+                after = self.btf.contents_of(self.tree.build / 'vmlinux')
+            except Failed as reason:
+                self.btf.ok(f'{kind.name} during a build: the next one ends well', False,
+                            str(reason))
+                return
+            self.btf.ok(f'{kind.name} during a build: the next one has the same BTF',
+                        after == before)
