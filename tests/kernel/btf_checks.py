@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What a build's BTF must be: the same as pahole's of the very same image and modules."""
+import functools
 import pathlib
 import re
+import shlex
 import shutil
 
 import kernel_tree
@@ -61,7 +63,7 @@ class BtfChecks:
             return
         self.compare(title, btf, f'--against={digest}', *args)
 
-    def by_pahole(self, path, *args):
+    def _pahole_copy(self, path, *args):
         """A copy of `path` with BTF by Debian's pahole, from DWARF."""
         copy = self.results / ('pahole-' + pathlib.Path(path).name)
         shutil.copyfile(path, copy)
@@ -94,22 +96,22 @@ class BtfChecks:
         self.ok(f'{what}: the same variables as pahole 1.24, and those at offset 0', not wrong,
                 f'in one of the two only: {sorted(wrong)[:5]}')
 
-    def by_pahole_and_digest(self):
-        """vmlinux and modules beside pahole's; needs DWARF in image and modules."""
-        with Progress('pahole on the image and the modules'):
-            theirs = self.by_pahole(self.tree.image)
+    def by_pahole(self, digests=''):
+        """vmlinux and modules beside pahole's; needs DWARF in image and modules. `digests`: version
+        of the kernel whose stored digests count too."""
+        with Progress('pahole on the image'):
+            theirs = self._pahole_copy(self.tree.image)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
-        self.against_digest(f'small-{self.digest_version()}', self.vmlinux)
+        if digests:
+            self.against_digest(f'small-{digests}', self.vmlinux)
         for path in self.tree.modules():
             module = self.tree.build / path
-            name = module.stem
             self.against_pahole(module.name, module,
-                                self.by_pahole(module, '--btf_base', theirs), self.vmlinux, theirs)
-            self.against_digest(f'{name}-{self.digest_version()}', module,
-                                f'--base-a={self.vmlinux}')
-
-    def digest_version(self):
-        return '6.12.117'
+                                self._pahole_copy(module, '--btf_base', theirs), self.vmlinux,
+                                theirs)
+            if digests:
+                self.against_digest(f'{module.stem}-{digests}', module,
+                                    f'--base-a={self.vmlinux}')
 
     def same_bytes(self):
         """However the merge is run, the bytes are those that the build has."""
@@ -161,3 +163,30 @@ class BtfChecks:
             wanted = 'A' if path == 'vmlinux' else ''
             self.ok(f'{path}: one .BTF, as a kernel wants it, and nothing of object BTF',
                     found == [('.BTF', 'PROGBITS', wanted)], table)
+
+    def unharmed(self):
+        """Objects of programs that are not vmlinux are just what the compiler makes."""
+        done, harmed = 0, []
+        for folder in ('arch/x86/entry/vdso', 'arch/x86/realmode/rm', 'arch/x86/boot',
+                       'arch/x86/purgatory', 'drivers/firmware/efi/libstub'):
+            for path in sorted((self.tree.build / folder).rglob('*.o')):
+                name = str(path.relative_to(self.tree.build))
+                try:
+                    made_by = self.tree.saved_command(name)
+                except OSError:
+                    continue # of a host program
+                if not made_by.startswith('btf-cc ') or name in self.linked:
+                    continue
+                plain = self.results / 'plain.o'
+                words = shlex.split(made_by.split(';')[0])[1:]
+                words[words.index('-o') + 1] = str(plain)
+                command(words, cwd=self.tree.build, env=self.tree.workshop.environment({}))
+                done += 1
+                if plain.read_bytes() != path.read_bytes():
+                    harmed.append(name)
+        self.ok(f'{done} objects of vdso, boot and real mode are what the compiler made',
+                done > 20 and not harmed, str(harmed))
+
+    @functools.cached_property
+    def linked(self):
+        return set(self.tree.objects())
