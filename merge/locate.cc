@@ -36,7 +36,7 @@ public:
             if (s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
                 by_place_.push_back(i);
             auto [it, added] = by_name_.emplace(s.name, i);
-            if (!added && symbols[it->second].value != s.value)
+            if (!added && it->second != several && symbols[it->second].value != s.value)
                 it->second = several;
         }
         std::stable_sort(by_place_.begin(), by_place_.end(),
