@@ -231,31 +231,21 @@ Result<void> check_result(Bytes blob, const Base &base, const Target &target, St
     return {};
 }
 
-/// Both outputs are made before the first is written.
 Result<void> write_result(const Options &options, const std::vector<std::byte> &blob,
-                          const Target &target)
+                          const Target &target, const std::set<uint64_t> &object_ids)
 {
-    std::vector<std::byte> object, updated;
+    std::vector<std::byte> object;
     if (!options.output.empty() && options.format == OutputFormat::object) {
         if (target.machine == 0)
             return fail(Where{options.output},
                         "raw BTF does not tell the machine of an object file: give an --image");
         object = btf_object(blob, target);
     }
-    if (!options.update.empty()) {
-        auto file = read_file(options.update);
-        if (!file)
-            return tl::unexpected(file.error());
-        auto made = with_final_btf(*file, blob, Where{options.update});
-        if (!made)
-            return tl::unexpected(made.error());
-        updated = std::move(*made);
-    }
     if (!options.output.empty())
         RETURN_IF_ERROR(
             write_file(options.output, options.format == OutputFormat::object ? object : blob));
     if (!options.update.empty())
-        RETURN_IF_ERROR(write_file(options.update, updated));
+        RETURN_IF_ERROR(put_final_btf(options.update, {blob, {}, object_ids}));
     return {};
 }
 
@@ -265,6 +255,7 @@ struct Gathered {
     Assembled all;               // libbpf's engine
     std::vector<std::byte> blob; // ours
     Target target;
+    std::set<uint64_t> object_ids;
 };
 
 Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
@@ -301,6 +292,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     if (!target)
         return tl::unexpected(target.error());
     warn_of_features(objects, report);
+    std::set<uint64_t> object_ids;
+    for (const Object &o : objects)
+        if (o.has_trailer)
+            object_ids.insert(o.trailer.object_id);
     stats.add("inputs", inputs->list.size());
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
@@ -361,7 +356,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                                                   Located, Functions, Variables, MergedTypes>>(
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
-        return Gathered{{}, std::move(*blob), *target};
+        return Gathered{{}, std::move(*blob), *target, std::move(object_ids)};
     }
 
     // Assemble: one blob, duplicates and all.
@@ -371,7 +366,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
     stats.end_pass("assemble");
-    return Gathered{std::move(*all), {}, *target};
+    return Gathered{std::move(*all), {}, *target, std::move(object_ids)};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -399,7 +394,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_result(blob, *base, target, stats));
     stats.end_pass("check");
-    RETURN_IF_ERROR(write_result(options, blob, target));
+    RETURN_IF_ERROR(write_result(options, blob, target, gathered->object_ids));
     stats.end_pass("write");
     return {};
 }
