@@ -8,6 +8,7 @@
 #include "merge/assemble.h"
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
+#include "merge/distil.h"
 #include "merge/output.h"
 #include "merge/parallel.h"
 #include "merge/stats.h"
@@ -231,8 +232,10 @@ Result<void> check_result(Bytes blob, const Base &base, const Target &target, St
     return {};
 }
 
+/// `distilled`: empty if that is not asked for.
 Result<void> write_result(const Options &options, const std::vector<std::byte> &blob,
-                          const Target &target, const std::set<uint64_t> &object_ids)
+                          const std::vector<std::byte> &distilled, const Target &target,
+                          const std::set<uint64_t> &object_ids)
 {
     std::vector<std::byte> object;
     if (!options.output.empty() && options.format == OutputFormat::object) {
@@ -244,8 +247,10 @@ Result<void> write_result(const Options &options, const std::vector<std::byte> &
     if (!options.output.empty())
         RETURN_IF_ERROR(
             write_file(options.output, options.format == OutputFormat::object ? object : blob));
+    if (!options.output.empty() && !distilled.empty())
+        RETURN_IF_ERROR(write_file(options.output + ".base", distilled));
     if (!options.update.empty())
-        RETURN_IF_ERROR(put_final_btf(options.update, {blob, {}, object_ids}));
+        RETURN_IF_ERROR(put_final_btf(options.update, {blob, distilled, object_ids}));
     return {};
 }
 
@@ -371,6 +376,12 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
+    if (options.features.has(Feature::distilled_base)) {
+        if (options.base.empty())
+            return fail({}, "distilled_base: give the --base that is to be distilled");
+        if (options.format == OutputFormat::object)
+            return fail({}, "distilled_base: an object (--format=object) has no place for a base");
+    }
     auto base = read_base(options.base);
     if (!base)
         return tl::unexpected(base.error());
@@ -391,10 +402,31 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
         stats.end_pass("dedup");
     }
 
+    // Distil: the result continues a base of its own.
+    std::vector<std::byte> distilled;
+    if (options.features.has(Feature::distilled_base)) {
+        Where where{"merged BTF", "", 0};
+        auto whole = Btf::parse(blob, where, base->btf);
+        if (!whole)
+            return tl::unexpected(whole.error());
+        auto both = distil(*whole, target.order, where);
+        if (!both)
+            return tl::unexpected(both.error());
+        blob = std::move(both->split);
+        distilled = std::move(both->base);
+        where.file = "distilled base";
+        auto parsed = Btf::parse(distilled, where);
+        if (!parsed)
+            return tl::unexpected(parsed.error());
+        RETURN_IF_ERROR(check_btf(distilled, *parsed, where, target.address_size));
+        base->btf = std::make_shared<const Btf>(std::move(*parsed));
+        stats.end_pass("distil");
+    }
+
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_result(blob, *base, target, stats));
     stats.end_pass("check");
-    RETURN_IF_ERROR(write_result(options, blob, target, gathered->object_ids));
+    RETURN_IF_ERROR(write_result(options, blob, distilled, target, gathered->object_ids));
     stats.end_pass("write");
     return {};
 }
