@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/address_pool.h"
 
+#include <algorithm>
+
 namespace btflink
 {
 
@@ -53,6 +55,23 @@ std::vector<PoolPart> find_pools(Bytes section, ByteOrder order)
         at = body + length;
     }
     return parts;
+}
+
+bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids)
+{
+    std::vector<PoolPart> parts = find_pools(section, order);
+    auto is_zero = [&](size_t begin, size_t end) {
+        return std::all_of(section.begin() + static_cast<ptrdiff_t>(begin),
+                           section.begin() + static_cast<ptrdiff_t>(end),
+                           [](std::byte b) { return b == std::byte{0}; });
+    };
+    size_t at = 0;
+    for (const PoolPart &part : parts) {
+        if (!object_ids.contains(part.first_id) || !is_zero(at, part.offset))
+            return false;
+        at = static_cast<size_t>(part.entries.data() + part.entries.size() - section.data());
+    }
+    return !parts.empty() && is_zero(at, section.size());
 }
 
 } // namespace btflink

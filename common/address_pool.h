@@ -7,6 +7,7 @@
 #include "common/bytes.h"
 
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace btflink
@@ -38,5 +39,8 @@ struct PoolPart {
 /// Contributions of at least 8 bytes of entries, in section order. Stops without an error where
 /// the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no header).
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
+
+/// Is all of the section pools (at least one) of these objects, and zeros between them?
+bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
 
 } // namespace btflink

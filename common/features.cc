@@ -25,6 +25,8 @@ constexpr Row rows[] = {
     {"decl_tag_kfuncs", Feature::decl_tag_kfuncs, true},
     {"reproducible_build", Feature::reproducible_build, false},
     {"global_var", Feature::global_var, false},
+    {"distilled_base", Feature::distilled_base, false},
+    {"attributes", Feature::attributes, false},
 };
 
 } // namespace

@@ -24,6 +24,8 @@ enum class Feature : uint32_t {
     decl_tag_kfuncs = 1u << 8,    // tag kfuncs
     reproducible_build = 1u << 9, // no effect: output is always reproducible
     global_var = 1u << 10,        // variables of all sections
+    distilled_base = 1u << 11,    // split BTF brings what it needs of its base
+    attributes = 1u << 12,        // mark arena pointers of kfuncs
 };
 
 class FeatureSet
@@ -42,7 +44,7 @@ private:
     uint32_t bits_ = 0;
 };
 
-/// pahole's "default": everything but reproducible_build and global_var.
+/// pahole's "default": what pahole 1.27 had, but for reproducible_build.
 FeatureSet default_features();
 
 /// "a,b,c", "default", or "+a,b" (default and more). Several lists on one command line add up:

@@ -3,6 +3,7 @@
 
 #include "common/fd.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -31,10 +32,15 @@ bool write_all(int fd, Bytes bytes)
     return true;
 }
 
-Result<void> write_directly(const std::string &path, Bytes bytes)
+bool write_all(int fd, std::span<const Bytes> parts)
+{
+    return std::all_of(parts.begin(), parts.end(), [&](Bytes part) { return write_all(fd, part); });
+}
+
+Result<void> write_directly(const std::string &path, std::span<const Bytes> parts)
 {
     Fd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-    if (fd.get() < 0 || !write_all(fd.get(), bytes) || !fd.close())
+    if (fd.get() < 0 || !write_all(fd.get(), parts) || !fd.close())
         return fail_errno(Where{path}, "cannot write");
     return {};
 }
@@ -151,12 +157,17 @@ FilePages::~FilePages()
 
 Result<void> write_file(const std::string &path, Bytes bytes)
 {
+    return write_file(path, std::span(&bytes, 1));
+}
+
+Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
+{
     struct stat st;
     bool exists = ::stat(path.c_str(), &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return fail(Where{path}, "cannot write: is a directory");
     if (exists && !S_ISREG(st.st_mode))
-        return write_directly(path, bytes);
+        return write_directly(path, parts);
     if (exists && ::access(path.c_str(), W_OK) != 0)
         return fail_errno(Where{path}, "cannot write");
 
@@ -166,7 +177,7 @@ Result<void> write_file(const std::string &path, Bytes bytes)
     struct stat named;
     if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
                    named.st_ino != st.st_ino))
-        return write_directly(path, bytes);
+        return write_directly(path, parts);
     // A name of its own length, so that it fits wherever a long target name does.
     size_t slash = target.rfind('/');
     std::string temp =
@@ -187,7 +198,7 @@ Result<void> write_file(const std::string &path, Bytes bytes)
     bool ok = true;
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
-    ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), bytes) && fd.close() &&
+    ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), parts) && fd.close() &&
          ::rename(temp.c_str(), target.c_str()) == 0;
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot write");

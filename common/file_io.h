@@ -39,5 +39,7 @@ private:
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
 /// A target that is not a regular file (/dev/null, a pipe) is written directly.
 Result<void> write_file(const std::string &path, Bytes bytes);
+/// The same for bytes that lie in several places, one behind the other.
+Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
 
 } // namespace btflink

@@ -131,7 +131,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
     else if (!change->changes(before))
         report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
     else
-        RETURN_IF_ERROR(update_object(path, before, *change));
+        RETURN_IF_ERROR(update_file(path, before, *change));
     return report;
 }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/existing_btf.h"
 
-#include "common/address_pool.h"
+#include "common/elf_append.h"
 #include "common/link_trailer.h"
 #include "emit/debug_section.h"
-
-#include <algorithm>
-#include <set>
 
 namespace btflink::emit
 {
@@ -24,8 +21,11 @@ public:
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (image_.sections[i].name == ".BTF")
                 RETURN_IF_ERROR(take_btf(i));
+        auto ours = find_object_btf(image_);
+        if (!ours)
+            return tl::unexpected(ours.error());
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
-            if (image_.sections[i].name == ".debug_addr" && only_pools(image_.sections[i]))
+            if (image_.sections[i].name == ".debug_addr" && (*ours)[i])
                 RETURN_IF_ERROR(
                     append(i, arch_.reloc_pointer, arch_.address_size, out_.pool, out_.pool_relocs));
         return std::move(out_);
@@ -47,21 +47,10 @@ private:
             auto trailer = decode_trailer(part.trailer, *blob, where, false);
             if (!trailer)
                 return tl::unexpected(trailer.error());
-            ids_.insert(trailer->object_id);
             if (std::string_view source = blob->str(trailer->source); !source.empty())
                 ++out_.sources[std::string(source)];
         }
         return append(section, arch_.reloc_abs32, 4, out_.btf, out_.btf_relocs);
-    }
-
-    bool only_pools(const ElfSection &section) const
-    {
-        if (section.head.sh_flags & (SHF_ALLOC | SHF_COMPRESSED))
-            return false;
-        std::vector<PoolPart> parts = find_pools(section.data, image_.order);
-        return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const PoolPart &p) {
-            return ids_.contains(p.first_id);
-        });
     }
 
     /// The section's contents and relocations, behind what is there.
@@ -105,7 +94,6 @@ private:
     const ElfImage &image_;
     const Arch &arch_;
     ExistingBtf out_;
-    std::set<uint64_t> ids_;
 };
 
 } // namespace

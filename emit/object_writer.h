@@ -5,9 +5,9 @@
 
 #include "common/arch.h"
 #include "common/bytes.h"
+#include "common/file_change.h"
 #include "common/result.h"
 
-#include <string>
 #include <vector>
 
 namespace btflink::emit
@@ -31,17 +31,6 @@ struct ObjectBtf {
                                         // there is no .gnu.lto_*) and their relocations
 };
 
-/// What becomes of a file, without a copy of what stays.
-struct FileChange {
-    std::vector<std::byte> header;  // replaces the first bytes
-    uint64_t kept = 0;              // so many bytes of the file stay (but for the header) ...
-    std::vector<std::byte> rebuilt; // ... or, if this is not empty, these stand in their place
-    std::vector<std::byte> tail;    // follows
-
-    std::vector<std::byte> whole(Bytes before) const;
-    bool changes(Bytes before) const;
-};
-
 /// How `object` changes when `added` is put into it. Object BTF that is already there is replaced,
 /// so that doing it twice gives the same bytes as once. Works on ET_REL, ET_EXEC and ET_DYN
 /// (relocations must then be empty). Errors: a malformed ELF file, by section and offset.
@@ -51,13 +40,5 @@ Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectB
 /// The file that results from putting `added` into `object`: plan_object_btf(), carried out.
 Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
                                                const ObjectBtf &added, const Where &where);
-
-/// Bring the file at `path`, which held `before`, to its new state. Nothing is written if that is
-/// the old one. Where the whole old file stays but for its header, the addition is appended first
-/// and the header is written last: at every instant the file is either the old or the new object,
-/// and it keeps its inode, links and mode. Otherwise it is replaced by rename.
-Result<void> update_object(const std::string &path, Bytes before, const FileChange &change);
-/// The same, from the bytes that the file shall have.
-Result<void> update_object(const std::string &path, Bytes before, Bytes after);
 
 } // namespace btflink::emit

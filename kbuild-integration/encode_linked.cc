@@ -14,12 +14,13 @@
 // or are added to a copy in memory of the file itself (a relocatable one, where the linker has not
 // decided addresses, and relocations must go along).
 //
-// Invariant: the file is written once, at the end, by btf-merge.
+// Invariant: the file is written once, at the end.
 #include "kbuild-integration/encode_linked.h"
 
 #include "kbuild-integration/foreign_units.h"
 #include "kbuild-integration/link_inputs.h"
 #include "merge/merge.h"
+#include "merge/output.h"
 
 namespace btflink::kbuild
 {
@@ -95,6 +96,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.features = options.features;
     merge.engine = merge::Engine::hash;
     merge.threads = options.jobs;
+    if (!options.detached.empty()) // as pahole does: there is no section for it
+        merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
     if (!sources->image.empty())
@@ -115,6 +118,10 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.read = std::move(merged.read);
+    // Where the BTF goes elsewhere, to be put into the module by somebody else, that one must not
+    // find a `.BTF` there.
+    if (done && !options.detached.empty() && sources->image.empty())
+        done = merge::remove_object_btf(file);
     return done;
 }
 

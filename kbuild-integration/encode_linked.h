@@ -18,7 +18,8 @@ struct EncodeReport {
 };
 
 /// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that
-/// options.detached names. On error neither was touched.
+/// options.detached names; then `file`, if it is a module, only loses its object BTF. On error
+/// neither was touched.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 

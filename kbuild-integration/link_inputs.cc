@@ -5,7 +5,7 @@
 #include "common/file_parts.h"
 #include "common/link_trailer.h"
 #include "common/response_file.h"
-#include "emit/elf_image.h"
+#include "common/elf_image.h"
 
 #include <algorithm>
 #include <string_view>
@@ -77,7 +77,7 @@ Result<bool> is_relocatable(const std::string &path)
     auto file = read_parts(path);
     if (!file)
         return tl::unexpected(file.error());
-    auto image = emit::read_elf(file->bytes, Where{path});
+    auto image = read_elf(file->bytes, Where{path});
     if (!image)
         return tl::unexpected(image.error());
     return image->head.e_type == ET_REL;
@@ -90,7 +90,7 @@ Result<bool> has_object_btf(const std::string &path)
     auto file = read_parts(path);
     if (!file)
         return tl::unexpected(file.error());
-    auto image = emit::read_elf(file->bytes, Where{path});
+    auto image = read_elf(file->bytes, Where{path});
     if (!image)
         return tl::unexpected(image.error());
     for (uint32_t i = 1; i < image->sections.size(); ++i) {

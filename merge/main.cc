@@ -28,7 +28,7 @@ int main(int argc, char **argv)
     options.threads = std::max(1u, std::thread::hardware_concurrency());
     std::string format = "raw", dedup = "libbpf";
     std::vector<std::string> features;
-    bool stats = false;
+    bool stats = false, distilled_base = false;
 
     CLI::App app("Merge the BTF of object files into the BTF of their link.", name);
     app.set_help_flag("--help", "Print this help and exit");
@@ -39,6 +39,8 @@ int main(int argc, char **argv)
         ->required();
     app.add_option("--image", options.image, "Linked file: final addresses, symbols, kfunc sets");
     app.add_option("--base", options.base, "BTF that the result continues (raw or ELF)");
+    app.add_flag("--distilled-base", distilled_base,
+                 "Write split BTF over a small base of its own, for use with other kernels");
     app.add_option("-o,--output", options.output, "Write the result here");
     app.add_option("--format", format, "Format of the result: raw, or object (ET_REL)")
         ->check(CLI::IsMember({"raw", "object"}));
@@ -79,6 +81,8 @@ int main(int argc, char **argv)
             options.features.add(*parsed);
         }
     }
+    if (distilled_base)
+        options.features.add(Feature::distilled_base);
 
     merge::Report report;
     Result<void> done = merge::merge(options, report);

@@ -8,6 +8,7 @@
 #include "merge/assemble.h"
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
+#include "merge/distil.h"
 #include "merge/output.h"
 #include "merge/parallel.h"
 #include "merge/settings_check.h"
@@ -214,31 +215,25 @@ Result<void> check_result(Bytes blob, const Base &base, const Target &target, St
     return {};
 }
 
-/// Both outputs are made before the first is written.
+/// `distilled`: empty if that is not asked for.
 Result<void> write_result(const Options &options, const std::vector<std::byte> &blob,
-                          const Target &target)
+                          const std::vector<std::byte> &distilled, const Target &target,
+                          const std::set<uint64_t> &object_ids)
 {
-    std::vector<std::byte> object, updated;
+    std::vector<std::byte> object;
     if (!options.output.empty() && options.format == OutputFormat::object) {
         if (target.machine == 0)
             return fail(Where{options.output},
                         "raw BTF does not tell the machine of an object file: give an --image");
         object = btf_object(blob, target);
     }
-    if (!options.update.empty()) {
-        auto file = read_file(options.update);
-        if (!file)
-            return tl::unexpected(file.error());
-        auto made = with_final_btf(*file, blob, Where{options.update});
-        if (!made)
-            return tl::unexpected(made.error());
-        updated = std::move(*made);
-    }
     if (!options.output.empty())
         RETURN_IF_ERROR(
             write_file(options.output, options.format == OutputFormat::object ? object : blob));
+    if (!options.output.empty() && !distilled.empty())
+        RETURN_IF_ERROR(write_file(options.output + ".base", distilled));
     if (!options.update.empty())
-        RETURN_IF_ERROR(write_file(options.update, updated));
+        RETURN_IF_ERROR(put_final_btf(options.update, {blob, distilled, object_ids}));
     return {};
 }
 
@@ -283,6 +278,7 @@ struct Gathered {
     Assembled all;               // libbpf's engine
     std::vector<std::byte> blob; // ours
     Target target;
+    std::set<uint64_t> object_ids;
 };
 
 Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
@@ -322,6 +318,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         return tl::unexpected(target.error());
     for (std::string &text : check_settings(objects, options.features))
         report.warnings.push_back(std::move(text));
+    std::set<uint64_t> object_ids;
+    for (const Object &o : objects)
+        if (o.has_trailer)
+            object_ids.insert(o.trailer.object_id);
     stats.add("inputs", inputs->list.size());
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
@@ -382,7 +382,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                                                   Located, Functions, Variables, MergedTypes>>(
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
-        return Gathered{{}, std::move(*blob), *target};
+        return Gathered{{}, std::move(*blob), *target, std::move(object_ids)};
     }
 
     // Assemble: one blob, duplicates and all.
@@ -392,11 +392,17 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
     stats.end_pass("assemble");
-    return Gathered{std::move(*all), {}, *target};
+    return Gathered{std::move(*all), {}, *target, std::move(object_ids)};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
+    if (options.features.has(Feature::distilled_base)) {
+        if (options.base.empty())
+            return fail({}, "distilled_base: give the --base that is to be distilled");
+        if (options.format == OutputFormat::object)
+            return fail({}, "distilled_base: an object (--format=object) has no place for a base");
+    }
     auto base = read_base(options.base);
     if (!base)
         return tl::unexpected(base.error());
@@ -417,10 +423,31 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
         stats.end_pass("dedup");
     }
 
+    // Distil: the result continues a base of its own.
+    std::vector<std::byte> distilled;
+    if (options.features.has(Feature::distilled_base)) {
+        Where where{"merged BTF", "", 0};
+        auto whole = Btf::parse(blob, where, base->btf);
+        if (!whole)
+            return tl::unexpected(whole.error());
+        auto both = distil(*whole, target.order, where);
+        if (!both)
+            return tl::unexpected(both.error());
+        blob = std::move(both->split);
+        distilled = std::move(both->base);
+        where.file = "distilled base";
+        auto parsed = Btf::parse(distilled, where);
+        if (!parsed)
+            return tl::unexpected(parsed.error());
+        RETURN_IF_ERROR(check_btf(distilled, *parsed, where, target.address_size));
+        base->btf = std::make_shared<const Btf>(std::move(*parsed));
+        stats.end_pass("distil");
+    }
+
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_result(blob, *base, target, stats));
     stats.end_pass("check");
-    RETURN_IF_ERROR(write_result(options, blob, target));
+    RETURN_IF_ERROR(write_result(options, blob, distilled, target, gathered->object_ids));
     stats.end_pass("write");
     return {};
 }

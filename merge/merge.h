@@ -26,6 +26,8 @@ struct Options {
     std::string base;                // BTF that the result continues; empty: none
     std::string output;              // file for the result; empty: none
     std::string update;              // ELF file that gets the result as .BTF; empty: none
+    // With Feature::distilled_base: the result continues not `base` but a distilled base, which
+    // goes to OUTPUT.base, or into section .BTF.base.
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::libbpf;
     FeatureSet features = default_features();

@@ -243,6 +243,17 @@ TEST_F(Functions, KfuncSets)
     EXPECT_FALSE(has(merged(dir_, options), "bpf_kfunc"));
 }
 
+TEST_F(Functions, ManyLocalSymbolsOfOneName)
+{
+    // Without a pool a name must do, and three of them do not.
+    std::vector<std::string> objects;
+    for (const char *name : {"a", "b", "c"})
+        objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));
+    std::string image = link(objects, "");
+    run("objcopy -R .debug_addr " + image);
+    EXPECT_EQ(merged(dir_, objects, image).find("FUNC 'f'"), std::string::npos);
+}
+
 } // namespace
 
 } // namespace btflink::merge::test

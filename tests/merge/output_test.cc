@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Final BTF inside ELF files: made with our writer, read with ours and with binutils.
 #include "merge/elf_input.h"
+#include "merge/load.h"
 #include "merge/output.h"
 #include "tests/merge/object_maker.h"
 
@@ -8,6 +9,7 @@
 
 #include <algorithm>
 #include <elf.h>
+#include <sys/stat.h>
 
 namespace btflink::merge::test
 {
@@ -71,9 +73,9 @@ protected:
     }
     std::vector<std::byte> updated(Bytes bytes, std::string_view btf)
     {
-        auto made = with_final_btf(bytes, as_bytes(btf), Where{"file"});
+        auto made = with_final_btf(bytes, {as_bytes(btf), {}, {}}, Where{"file"});
         EXPECT_TRUE(made) << made.error().str();
-        return made ? *made : std::vector<std::byte>();
+        return made ? made->whole(bytes) : std::vector<std::byte>();
     }
     /// What binutils think of it: sections but .BTF, their contents, symbols, segments.
     std::string dump(const std::vector<std::byte> &bytes)
@@ -104,8 +106,168 @@ protected:
                             .variables = {{2, "v"}}});
     }
 
+    /// Symbols with the sections that they are in, and the relocations of `sections`.
+    std::string symbols(const std::vector<std::byte> &bytes,
+                        const std::string &sections = "-j .text -j .data")
+    {
+        EXPECT_TRUE(write_file(dir_ / "listed", bytes));
+        run("(cd " + (dir_ / "") + " && nm -f sysv listed && objdump -r " + sections +
+            " listed) > " + (dir_ / "list"));
+        std::vector<std::byte> text = file(dir_ / "list");
+        return {reinterpret_cast<const char *>(text.data()), text.size()};
+    }
+    static int count(Bytes bytes, std::string_view section)
+    {
+        auto elf = ElfFile::parse(bytes, Where{"file"});
+        EXPECT_TRUE(elf);
+        return static_cast<int>(std::ranges::count_if(
+            elf->sections(), [&](const Section &s) { return s.name == section; }));
+    }
+    /// Two objects with pools and a group, by `ld -r`.
+    std::string module(const std::string &more = "")
+    {
+        std::string files;
+        for (std::string name : {"a", "b"})
+            files += make_object(dir_, name,
+                                 {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 "
+                                         "encoding=SIGNED\n[2] VAR '" +
+                                         name + "_v' type_id=1 linkage=global\n" +
+                                         "[3] FUNC_PROTO '' ret_type_id=0\n[4] FUNC '" + name +
+                                         "_f' type_id=3 linkage=static\n[5] DATASEC '.data' " +
+                                         "size=4\n\ttype_id=2 offset=0 size=4",
+                                  .plain_end = 2,
+                                  .assembly = ".data\n.globl " + name + "_v\n" + name +
+                                              "_v: .long 1\n" + more +
+                                              ".section .text.g,\"axG\",@progbits,g,comdat\n"
+                                              ".weak g\ng: ret\n.text\n.globl " +
+                                              name + "_f\n" + name + "_f: call g\nlea " + name +
+                                              "_v(%rip), %rax\nret\n",
+                                  .functions = {{name + "_f", name + "_f", 4}},
+                                  .variables = {{2, name + "_v"}}}) +
+                     " ";
+        run("ld -r -o " + (dir_ / "m.ko") + " " + files);
+        return dir_ / "m.ko";
+    }
+
     TempDir dir_;
 };
+
+TEST_F(Update, ModulesKeepNothingOfObjectBtf)
+{
+    auto before = file(module());
+    EXPECT_EQ(count(before, ".BTF"), 1);
+    EXPECT_EQ(count(before, ".debug_addr"), 1);
+    auto after = updated(before, first_btf);
+    EXPECT_EQ(btf_of(after), first_btf);
+    for (const char *name : {".rela.BTF", ".debug_addr", ".rela.debug_addr"})
+        EXPECT_EQ(count(after, name), 0) << name;
+    EXPECT_EQ(count(after, ".group"), 1);
+    EXPECT_EQ(dump(after), dump(before));
+    EXPECT_EQ(symbols(after), symbols(before));
+    EXPECT_EQ(updated(after, first_btf), after);
+    ASSERT_TRUE(write_file(dir_ / "after.ko", after));
+    run("cd " + (dir_ / "") + " && ld -r -o linked.ko after.ko && objcopy after.ko copied.ko && " +
+        "objcopy --only-section=.BTF --set-section-flags .BTF=alloc,readonly --strip-all after.ko "
+        "only.o && ld -e a_f -o program copied.ko && readelf -gW after.ko | grep -q 'COMDAT.*g'");
+    for (const char *name : {"linked.ko", "copied.ko", "only.o"})
+        EXPECT_EQ(btf_of(file(dir_ / name)), first_btf) << name;
+}
+
+TEST_F(Update, AddressesOfDwarfStay)
+{
+    // As clang writes with -gdwarf-5.
+    auto before = file(module(".section .debug_addr,\"\",@progbits\n.long 12\n.short 5\n"
+                              ".byte 8, 0\n.quad g\n.data\n"));
+    auto after = updated(before, first_btf);
+    EXPECT_EQ(btf_of(after), first_btf);
+    EXPECT_EQ(count(after, ".debug_addr"), 1);
+    EXPECT_EQ(count(after, ".rela.debug_addr"), 1);
+    EXPECT_EQ(count(after, ".rela.BTF"), 0);
+    const std::string all = "-j .text -j .data -j .debug_addr";
+    EXPECT_EQ(symbols(after, all), symbols(before, all));
+}
+
+TEST_F(Update, PoolsWithoutTheirBtfAreKnownByIds)
+{
+    std::string path = module();
+    std::set<uint64_t> ids;
+    auto bytes = file(path);
+    auto elf = ElfFile::parse(bytes, Where{path});
+    ASSERT_TRUE(elf);
+    auto pools = placed_pools(*elf);
+    ASSERT_TRUE(pools);
+    for (const PlacedPool &pool : *pools)
+        ids.insert(pool.object_id);
+    EXPECT_EQ(ids.size(), 2u);
+    run("objcopy -R .BTF " + path);
+    for (bool known : {false, true}) {
+        auto before = file(path);
+        auto made = with_final_btf(
+            before, {as_bytes(first_btf), {}, known ? ids : std::set<uint64_t>()}, Where{path});
+        ASSERT_TRUE(made) << made.error().str();
+        EXPECT_EQ(count(made->whole(before), ".debug_addr"), known ? 0 : 1);
+    }
+}
+
+TEST_F(Update, BaseComesAndGoes)
+{
+    auto before = file(module());
+    auto made = with_final_btf(before, {as_bytes(first_btf), as_bytes(second_btf), {}}, Where{"m"});
+    ASSERT_TRUE(made) << made.error().str();
+    auto after = made->whole(before);
+    EXPECT_EQ(btf_of(after), first_btf);
+    EXPECT_EQ(count(after, ".BTF.base"), 1);
+    EXPECT_EQ(updated(after, first_btf), updated(before, first_btf)); // a stale one goes
+}
+
+TEST_F(Update, RemovesObjectBtf)
+{
+    std::string path = module();
+    auto before = file(path);
+    auto done = remove_object_btf(path);
+    ASSERT_TRUE(done) << done.error().str();
+    auto after = file(path);
+    for (const char *name : {".BTF", ".rela.BTF", ".debug_addr", ".rela.debug_addr"})
+        EXPECT_EQ(count(after, name), 0) << name;
+    EXPECT_EQ(dump(after), dump(before));
+    ASSERT_TRUE(remove_object_btf(path));
+    EXPECT_EQ(file(path), after);
+    // Final BTF is none of its business.
+    std::vector<std::byte> blob = *read_file(make_raw(dir_, "raw", "[1] FWD 's' fwd_kind=struct"));
+    auto with_blob = with_final_btf(after, {blob, {}, {}}, Where{path})->whole(after);
+    ASSERT_TRUE(write_file(path, with_blob));
+    ASSERT_TRUE(remove_object_btf(path));
+    EXPECT_EQ(file(path), with_blob);
+    run("ld -e a_f -o " + (dir_ / "image") + " " + path);
+    EXPECT_FALSE(remove_object_btf(dir_ / "image"));
+}
+
+TEST_F(Update, ImagesInPlace)
+{
+    run("ld -e f -o " + (dir_ / "image") + " " + object());
+    auto before = file(dir_ / "image");
+    struct stat old, now;
+    ASSERT_EQ(::stat((dir_ / "image").c_str(), &old), 0);
+    ASSERT_TRUE(put_final_btf(dir_ / "image", {as_bytes(first_btf), {}, {}}));
+    ASSERT_EQ(::stat((dir_ / "image").c_str(), &now), 0);
+    EXPECT_EQ(now.st_ino, old.st_ino);
+    auto after = file(dir_ / "image");
+    EXPECT_EQ(after, updated(before, first_btf));
+    EXPECT_TRUE(std::equal(before.begin() + 64, before.end(), after.begin() + 64));
+    // BTF that another tool put in the middle goes without a trace.
+    ASSERT_TRUE(write_file(dir_ / "btf", as_bytes(second_btf)));
+    run("objcopy -R .BTF " + (dir_ / "image") + " " + (dir_ / "plain") +
+        " && objcopy --add-section .BTF=" + (dir_ / "btf") + " " + (dir_ / "plain") + " " +
+        (dir_ / "other"));
+    auto other = file(dir_ / "other");
+    EXPECT_EQ(btf_of(other), second_btf);
+    ASSERT_TRUE(put_final_btf(dir_ / "other", {as_bytes(first_btf), {}, {}}));
+    auto replaced = file(dir_ / "other");
+    EXPECT_EQ(btf_of(replaced), first_btf);
+    EXPECT_EQ(dump(replaced), dump(other));
+    EXPECT_EQ(symbols(replaced), symbols(other));
+    EXPECT_EQ(updated(replaced, first_btf), replaced);
+}
 
 TEST_F(Update, Objects)
 {
@@ -157,14 +319,16 @@ TEST_F(Update, LinkedFiles)
 
 TEST_F(Update, ManySections)
 {
-    std::string assembly;
+    // Stale BTF in front: all indexes change, some to what fits into 16 bits.
+    std::string assembly = ".section .BTF,\"\",@progbits\n.long 1\n";
     for (int i = 0; i < 66000; ++i)
-        assembly += ".section .t" + std::to_string(i) + ",\"a\",@progbits\n.byte 1\n";
+        assembly += strf(".section .t%d,\"a\",@progbits\n.globl s%d\ns%d: .byte 1\n", i, i, i);
     ASSERT_TRUE(write_file(dir_ / "many.s", as_bytes(assembly)));
     run("as -o " + (dir_ / "many.o") + " " + (dir_ / "many.s"));
     auto before = file(dir_ / "many.o");
     auto after = updated(before, first_btf);
     EXPECT_EQ(btf_of(after), first_btf);
+    EXPECT_EQ(symbols(after, "-j .t0"), symbols(before, "-j .t0"));
     EXPECT_EQ(updated(after, first_btf), after);
     ASSERT_TRUE(write_file(dir_ / "after.o", after));
     run("readelf -SW " + (dir_ / "after.o") + " > " + (dir_ / "list") + " && grep -q '.BTF' " +
@@ -175,7 +339,8 @@ TEST_F(Update, AllocatedBtfIsRefused)
 {
     ASSERT_TRUE(write_file(dir_ / "alloc.s", as_bytes(".section .BTF,\"a\",@progbits\n.long 1\n")));
     run("as -o " + (dir_ / "alloc.o") + " " + (dir_ / "alloc.s"));
-    auto made = with_final_btf(file(dir_ / "alloc.o"), as_bytes(first_btf), Where{"alloc.o"});
+    auto made =
+        with_final_btf(file(dir_ / "alloc.o"), {as_bytes(first_btf), {}, {}}, Where{"alloc.o"});
     ASSERT_FALSE(made);
     EXPECT_NE(made.error().str().find("alloc.o: .BTF: is part of"), std::string::npos);
 }
@@ -183,17 +348,18 @@ TEST_F(Update, AllocatedBtfIsRefused)
 TEST_F(Update, DamagedFiles)
 {
     run("ld -e f -o " + (dir_ / "image") + " " + object());
+    const FinalBtf added{as_bytes(first_btf), {}, {}};
     for (const std::string &path : {dir_ / "image", dir_ / "o.o"}) {
         auto good = file(path);
         for (size_t size = 0; size < good.size(); size += 5)
-            EXPECT_FALSE(with_final_btf(Bytes(good).first(size), as_bytes(first_btf), Where{"x"}));
+            EXPECT_FALSE(with_final_btf(Bytes(good).first(size), added, Where{"x"}));
         for (size_t at = 0; at < good.size(); ++at) {
             if (at > 64 && at + 4096 < good.size())
                 continue; // headers are at both ends
             auto damaged = good;
             for (int value : {0x00, 0x7f, 0xff}) {
                 damaged[at] = static_cast<std::byte>(value);
-                (void)with_final_btf(damaged, as_bytes(first_btf), Where{"x"});
+                (void)with_final_btf(damaged, added, Where{"x"});
             }
         }
     }

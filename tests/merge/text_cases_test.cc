@@ -16,7 +16,7 @@ namespace
 
 struct Case {
     std::vector<std::string> objects;
-    std::string base, result;
+    std::string base, distilled, result;
 };
 
 Case read_case(const std::string &path)
@@ -33,6 +33,8 @@ Case read_case(const std::string &path)
             part = &out.objects.emplace_back();
         } else if (line == "== base") {
             part = &out.base;
+        } else if (line == "== distilled base") {
+            part = &out.distilled;
         } else if (line == "== result") {
             part = &out.result;
         } else if (part && !line.starts_with('#') && !line.empty()) {
@@ -62,8 +64,10 @@ TEST_P(TextCases, Merge)
 {
     Case c = read_case(GetParam());
     std::shared_ptr<const Btf> base;
-    std::vector<std::byte> base_bytes;
+    std::vector<std::byte> base_bytes, distilled_bytes;
     Options options;
+    if (!c.distilled.empty())
+        options.features.add(Feature::distilled_base);
     if (!c.base.empty()) {
         options.base = write("base.btf", c.base, nullptr);
         base_bytes = *read_file(options.base);
@@ -81,10 +85,46 @@ TEST_P(TextCases, Merge)
             ASSERT_TRUE(done) << done.error().str();
             auto bytes = read_file(options.output);
             ASSERT_TRUE(bytes);
+            if (!c.distilled.empty()) {
+                distilled_bytes = *read_file(options.output + ".base");
+                base = std::make_shared<const Btf>(*Btf::parse(distilled_bytes, Where{"base"}));
+                EXPECT_EQ(btf_to_text(*base), c.distilled);
+            }
             auto result = Btf::parse(*bytes, Where{"result"}, base);
             ASSERT_TRUE(result) << result.error().str();
             EXPECT_EQ(btf_to_text(*result), c.result);
         }
+}
+
+class DistilledBase : public testing::Test
+{
+protected:
+    /// What merging a STRUCT 's' over `base` says.
+    std::string error(const std::string &base)
+    {
+        Options options;
+        options.inputs = {make_raw(folder_, "object", "[1] STRUCT 's' size=0")};
+        if (!base.empty())
+            options.base = make_raw(folder_, "base", base);
+        options.output = folder_ / "out.btf";
+        options.features.add(Feature::distilled_base);
+        Report report;
+        auto done = merge(options, report);
+        EXPECT_FALSE(std::filesystem::exists(options.output));
+        return done ? "none" : done.error().str();
+    }
+
+    TempDir folder_;
+};
+
+TEST_F(DistilledBase, NeedsABase)
+{
+    EXPECT_NE(error("").find("give the --base"), std::string::npos);
+}
+
+TEST_F(DistilledBase, NeedsSomethingOfIt)
+{
+    EXPECT_NE(error("[1] STRUCT 't' size=0").find("nothing to distil"), std::string::npos);
 }
 
 std::vector<std::string> case_files()

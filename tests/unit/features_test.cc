@@ -16,13 +16,15 @@ FeatureSet parse(std::string_view list)
     return set ? *set : FeatureSet();
 }
 
-TEST(Features, DefaultIsAllButTwo)
+TEST(Features, DefaultIsAllButFour)
 {
     FeatureSet set = default_features();
     EXPECT_TRUE(set.has(Feature::var));
     EXPECT_TRUE(set.has(Feature::decl_tag_kfuncs));
     EXPECT_FALSE(set.has(Feature::reproducible_build));
     EXPECT_FALSE(set.has(Feature::global_var));
+    EXPECT_FALSE(set.has(Feature::distilled_base));
+    EXPECT_FALSE(set.has(Feature::attributes));
     EXPECT_EQ(parse("default"), set);
     EXPECT_EQ(parse("+"), set);
 }
@@ -50,7 +52,7 @@ TEST(Features, UnknownNamesAreErrors)
 
 TEST(Features, NamesParseBack)
 {
-    FeatureSet all(0x7ff);
+    FeatureSet all(0x1fff);
     EXPECT_EQ(parse(feature_names(all)), all);
     EXPECT_EQ(parse(feature_names(default_features())), default_features());
 }

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace btflink::emit
+namespace btflink
 {
 
 // Not in every <elf.h>: LLVM's tables of symbol indexes and compact relocations.
@@ -75,4 +75,4 @@ Result<ElfImage> read_elf(Bytes file, const Where &where);
 void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head);
 void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr &head);
 
-} // namespace btflink::emit
+} // namespace btflink

@@ -13,12 +13,12 @@
 // lay_out() never makes the file longer.
 //
 // Cost: one pass over symbols, relocations and groups; a copy of what changes.
-#include "emit/elf_rewrite.h"
+#include "common/elf_rewrite.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace btflink::emit
+namespace btflink
 {
 
 namespace
@@ -222,8 +222,10 @@ private:
         }
         uint32_t wide_section = table->wide_section();
         s.replace(std::move(kept));
-        if (droppable)
+        if (droppable) {
             s.head.sh_info = locals;
+            symbols_stay_ = next == table->count();
+        }
         if (wide_section)
             image_.sections[wide_section].replace(std::move(wide));
         return {};
@@ -244,6 +246,8 @@ private:
         ElfSection &s = image_.sections[index];
         if (!symtab_ || s.head.sh_link != symtab_)
             return {}; // dynamic ones
+        if (symbols_stay_)
+            return {}; // an image's relocations (--emit-relocs) take hundreds of megabytes
         bool rela = s.head.sh_type == SHT_RELA;
         size_t word = image_.is64 ? 8 : 4;
         size_t entry = word * (rela ? 3 : 2);
@@ -315,6 +319,7 @@ private:
     std::vector<uint32_t> section_map_;
     std::vector<uint32_t> symbol_map_;
     uint32_t symtab_ = 0;
+    bool symbols_stay_ = false; // all of them keep their indexes
 };
 
 } // namespace
@@ -376,7 +381,7 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
     return Renumbering(image, drop).run();
 }
 
-std::vector<std::byte> lay_out(ElfImage &image)
+ByteParts lay_out(ElfImage &image)
 {
     std::vector<uint32_t> order(image.sections.size());
     std::iota(order.begin(), order.end(), 0);
@@ -393,18 +398,25 @@ std::vector<std::byte> lay_out(ElfImage &image)
             fixed = std::max(fixed, s.head.sh_offset + s.data.size());
     }
     fixed = std::min<uint64_t>(fixed, image.file.size());
-    std::vector<std::byte> out(image.file.begin(),
-                               image.file.begin() + static_cast<ptrdiff_t>(fixed));
+    ByteParts out;
+    uint64_t copied = 0; // of these
+    auto copy_until = [&](uint64_t end) {
+        out.add(image.file.subspan(copied, end - copied));
+        copied = end;
+    };
     for (uint32_t i : order) {
         ElfSection &s = image.sections[i];
         if (s.head.sh_type == SHT_NULL)
             continue;
         if (s.head.sh_offset < fixed) {
-            if (!s.own.empty())
-                std::copy(s.own.begin(), s.own.end(),
-                          out.begin() + static_cast<ptrdiff_t>(s.head.sh_offset));
+            if (s.own.empty())
+                continue;
+            copy_until(s.head.sh_offset);
+            copied += s.own.size();
+            out.add(std::move(s.own));
             continue;
         }
+        copy_until(fixed);
         if (s.data.empty()) { // must not cost padding: such may lie between the bytes of another
             s.head.sh_offset = out.size();
             continue;
@@ -414,10 +426,14 @@ std::vector<std::byte> lay_out(ElfImage &image)
         while (s.head.sh_offset % alignment)
             alignment /= 2;
         s.head.sh_offset = align_up(out.size(), alignment);
-        out.resize(s.head.sh_offset);
-        out.insert(out.end(), s.data.begin(), s.data.end());
+        out.add(std::vector<std::byte>(s.head.sh_offset - out.size()));
+        if (s.own.empty())
+            out.add(s.data);
+        else
+            out.add(std::move(s.own));
     }
+    copy_until(fixed);
     return out;
 }
 
-} // namespace btflink::emit
+} // namespace btflink

@@ -3,11 +3,12 @@
 // it out again.
 #pragma once
 
-#include "emit/elf_image.h"
+#include "common/elf_image.h"
+#include "common/file_change.h"
 
 #include <vector>
 
-namespace btflink::emit
+namespace btflink
 {
 
 /// Add to `drop` what makes no sense without the sections in it: the relocations of a dropped
@@ -26,6 +27,7 @@ Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<b
 
 /// The file without section headers and without dropped sections: sections as close to each other
 /// as their alignment allows, in their old order. What program headers load stays where it is.
-std::vector<std::byte> lay_out(ElfImage &image);
+/// The result refers to the file and to nothing else of `image`.
+ByteParts lay_out(ElfImage &image);
 
-} // namespace btflink::emit
+} // namespace btflink

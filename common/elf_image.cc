@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/elf_image.h"
+#include "common/elf_image.h"
 
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
 
-namespace btflink::emit
+namespace btflink
 {
 
 namespace
@@ -282,4 +282,4 @@ void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr
     encode<Elf32_Shdr>(out, image, head);
 }
 
-} // namespace btflink::emit
+} // namespace btflink
