@@ -69,6 +69,8 @@ class Workshop:
         env['PATH'] = f'{self.bin}:{env["PATH"]}'
         env['CCACHE_DIR'] = str(self.work / 'ccache')
         env['CCACHE_MAXSIZE'] = '8G'
+        # Else builds in different folders share nothing: debug information names the folder.
+        env['CCACHE_NOHASHDIR'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
 
