@@ -214,11 +214,42 @@ private:
         return offset;
     }
 
-    uint32_t add_prototype(const Object &o, const Slot &slot, const LinkFunction &f)
+    /// Ids of marked pointers in place of those that `arena` names; 0: none.
+    std::array<uint32_t, arena_slots> add_arena_pointers(const Object &o, const Slot &slot,
+                                                         const LinkFunction &f, uint8_t arena)
+    {
+        std::array<uint32_t, arena_slots> pointers{};
+        if (!arena)
+            return pointers;
+        std::vector<TypeId> types = prototype_of(o, f);
+        if (!arena_string_)
+            arena_string_ = add_string(arena_tag);
+        for (uint32_t i = 0; i < arena_slots; ++i) {
+            if (!(arena >> i & 1))
+                continue;
+            uint32_t tag = append({arena_string_, btf::make_info(BTF_KIND_TYPE_TAG, 0, true),
+                                   new_id(slot, o.btf.type(types[i]).type)});
+            pointers[i] = append({0, btf::make_info(BTF_KIND_PTR, 0, false), tag});
+        }
+        return pointers;
+    }
+
+    /// The prototype of a function; of its own if it has arena pointers.
+    uint32_t add_prototype(const Object &o, const Slot &slot, const LinkFunction &f, uint8_t arena)
+    {
+        auto pointers = add_arena_pointers(o, slot, f, arena);
+        size_t begin = out_.words.size();
+        uint32_t id = add_plain_prototype(o, slot, f, arena != 0);
+        if (arena)
+            set_pointers(*reinterpret_cast<btf_type *>(&out_.words[begin]), pointers);
+        return id;
+    }
+
+    uint32_t add_plain_prototype(const Object &o, const Slot &slot, const LinkFunction &f, bool own)
     {
         if (f.func != void_id) {
             TypeId id{o.btf.type(f.func).type};
-            if (o.is_plain(id))
+            if (o.is_plain(id) && !own)
                 return new_id(slot, raw(id));
             const btf_type &t = o.btf.type(id);
             size_t at = out_.words.size();
@@ -243,7 +274,7 @@ private:
         const Object &o = objects_[selected.object];
         const Slot &slot = slots_[selected.object];
         const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t proto = add_prototype(o, slot, f);
+        uint32_t proto = add_prototype(o, slot, f, selected.arena);
         uint32_t func = append({new_str(slot, raw(f.name)),
                                 btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
         if (f.func != void_id)
@@ -286,10 +317,20 @@ private:
     std::vector<Slot> slots_;
     Assembled out_;
     uint32_t next_id_ = 1;
-    uint32_t kfunc_string_ = 0, fastcall_string_ = 0;
+    uint32_t kfunc_string_ = 0, fastcall_string_ = 0, arena_string_ = 0;
 };
 
 } // namespace
+
+void set_pointers(btf_type &proto, const std::array<uint32_t, arena_slots> &pointers)
+{
+    uint32_t slot = 0;
+    btf::for_each_type_id(proto, [&](uint32_t &id) {
+        if (slot < arena_slots && pointers[slot])
+            id = pointers[slot];
+        ++slot;
+    });
+}
 
 Result<Assembled> assemble(const std::vector<Object> &objects, const Located &located,
                            const Functions &functions, const Variables &variables, const Btf *base,

@@ -183,6 +183,10 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
     for (const SkippedFunction &f : functions.skipped)
         report.notes.push_back("function " + std::string(f.name) +
                                " left out: " + skip_name(f.reason));
+    for (std::string_view name : functions.no_arena)
+        report.warnings.push_back("kfunc " + std::string(name) +
+                                  ": its flags name an arena pointer where its prototype has "
+                                  "none; the prototype stays as it is");
     uint64_t kept = 0;
     for (const DataSection &section : variables.sections)
         kept += section.entries.size();

@@ -256,7 +256,31 @@ private:
                 f.kfunc_flags = kfunc->second;
             }
         }
+        if (features_.has(Feature::attributes) && features_.has(Feature::decl_tag_kfuncs))
+            f.arena = arena_of(group.name, chosen);
         out_.selected.push_back(f);
+    }
+
+    uint8_t arena_of(std::string_view name, const Candidate &c)
+    {
+        constexpr uint32_t first_flag = 13; // KF_ARENA_RET, _ARG1, _ARG2
+        auto kfunc = image_.kfuncs.find(name);
+        if (kfunc == image_.kfuncs.end())
+            return 0;
+        uint32_t wanted = kfunc->second >> first_flag & ((1u << arena_slots) - 1);
+        if (!wanted)
+            return 0;
+        const Object &o = objects_[c.object];
+        std::vector<TypeId> types = prototype_of(o, record(c));
+        for (uint32_t slot = 0; slot < arena_slots; ++slot) {
+            if (!(wanted >> slot & 1))
+                continue;
+            if (slot >= types.size() || o.btf.kind(types[slot]) != BTF_KIND_PTR) {
+                out_.no_arena.push_back(name);
+                return 0;
+            }
+        }
+        return static_cast<uint8_t>(wanted);
     }
 
     const std::vector<Input> &inputs_;
@@ -280,6 +304,21 @@ const char *skip_name(FunctionSkip skip)
                                      "reordered", "optimized",      "ambiguous"};
     static_assert(std::size(names) == static_cast<size_t>(FunctionSkip::count));
     return names[static_cast<size_t>(skip)];
+}
+
+std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)
+{
+    std::vector<TypeId> types;
+    if (f.func != void_id) {
+        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
+        btf::for_each_type_id(proto, [&](uint32_t id) { types.push_back(TypeId{id}); });
+        return types;
+    }
+    const uint32_t *w = &object.trailer.proto_words[f.proto];
+    types.push_back(TypeId{w[0]});
+    for (uint32_t i = 0; i < w[1]; ++i)
+        types.push_back(TypeId{w[3 + 2 * i]});
+    return types;
 }
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,

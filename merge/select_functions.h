@@ -37,7 +37,15 @@ struct SelectedFunction {
     uint32_t record; // index into trailer.functions
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
+    // Pointers of its prototype into an arena: bit 0 the result, 1 and 2 the first parameters.
+    // The FUNC gets a prototype of its own, in which a type tag with kflag marks them.
+    uint8_t arena = 0;
 };
+constexpr uint32_t arena_slots = 3;
+constexpr std::string_view arena_tag = "address_space(1)";
+
+/// Result and parameters of a function, as type ids of its object.
+std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f);
 
 struct SkippedFunction {
     std::string_view name;
@@ -47,6 +55,7 @@ struct SkippedFunction {
 struct Functions {
     std::vector<SelectedFunction> selected; // by name
     std::vector<SkippedFunction> skipped;   // by name
+    std::vector<std::string_view> no_arena; // kfuncs whose flags name what is no pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     uint64_t candidates = 0;     // instances in all objects
     uint64_t without_symbol = 0; // of these, instances of what is no function of the image

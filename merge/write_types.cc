@@ -404,8 +404,19 @@ private:
         }
         const btf_type &t = sources_.type(mine.donor);
         auto words = copy(mine.donor.source, t, &gathered);
-        if (btf::kind_of(t) == BTF_KIND_FUNC_PROTO)
+        if (may_recur(*sources_.list[mine.donor.source].btf, t))
             index_.add(words, ids_[c]);
+    }
+
+    /// May a type that is made for a function be equal to this one?
+    static bool may_recur(const Btf &btf, const btf_type &t)
+    {
+        uint32_t kind = btf::kind_of(t);
+        auto is_marked = [](const btf_type &tag) {
+            return btf::kind_of(tag) == BTF_KIND_TYPE_TAG && btf::kflag_of(tag);
+        };
+        return kind == BTF_KIND_FUNC_PROTO || is_marked(t) ||
+               (kind == BTF_KIND_PTR && t.type && is_marked(btf.type(TypeId{t.type})));
     }
 
     /// What of the base a function may be equal to.
@@ -415,7 +426,7 @@ private:
         for (TypeId id{1}; id < base_->end_id(); id = TypeId{raw(id) + 1}) {
             const btf_type &t = base_->type(id);
             uint32_t kind = btf::kind_of(t);
-            if (kind != BTF_KIND_FUNC_PROTO && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
+            if (!may_recur(*base_, t) && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
                 continue;
             words.resize(words_of(t));
             std::memcpy(words.data(), &t, words.size() * 4);
@@ -467,7 +478,7 @@ private:
         const Object &o = objects_[selected.object];
         uint32_t s = sources_.of_object[selected.object];
         const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t proto = add_prototype(o, s, f, gathered);
+        uint32_t proto = add_prototype(o, s, f, selected.arena, gathered);
         size_t begin = out_.size();
         out_.insert(out_.end(), {strings_.add(gathered.next_text()),
                                  btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
@@ -493,15 +504,45 @@ private:
             tag(strings_.add("bpf_fastcall"), info, whole);
     }
 
-    uint32_t add_prototype(const Object &o, uint32_t s, const LinkFunction &f, Gathered &gathered)
+    /// Ids of marked pointers in place of those that `arena` names; 0: none.
+    std::array<uint32_t, arena_slots> add_arena_pointers(const Object &o, uint32_t s,
+                                                         const LinkFunction &f, uint8_t arena)
     {
+        std::array<uint32_t, arena_slots> pointers{};
+        std::vector<TypeId> types = prototype_of(o, f);
+        for (uint32_t i = 0; i < arena_slots; ++i) {
+            if (!(arena >> i & 1))
+                continue;
+            size_t begin = out_.size();
+            out_.insert(out_.end(),
+                        {strings_.add(arena_tag), btf::make_info(BTF_KIND_TYPE_TAG, 0, true),
+                         id(s, o.btf.type(types[i]).type)});
+            uint32_t tag = finish(begin);
+            begin = out_.size();
+            out_.insert(out_.end(), {0, btf::make_info(BTF_KIND_PTR, 0, false), tag});
+            pointers[i] = finish(begin);
+        }
+        return pointers;
+    }
+
+    uint32_t add_prototype(const Object &o, uint32_t s, const LinkFunction &f, uint8_t arena,
+                           Gathered &gathered)
+    {
+        std::array<uint32_t, arena_slots> pointers{};
+        if (arena)
+            pointers = add_arena_pointers(o, s, f, arena);
         size_t begin = out_.size();
+        auto finish_proto = [&] {
+            set_pointers(*reinterpret_cast<btf_type *>(&out_[begin]), pointers);
+            return finish(begin);
+        };
         if (f.func != void_id) {
             TypeId proto{o.btf.type(f.func).type};
-            if (o.is_plain(proto))
+            bool plain = o.is_plain(proto);
+            if (plain && !arena)
                 return id(s, raw(proto));
-            copy(s, o.btf.type(proto), &gathered);
-            return finish(begin);
+            copy(s, o.btf.type(proto), plain ? nullptr : &gathered);
+            return finish_proto();
         }
         const uint32_t *w = &o.trailer.proto_words[f.proto];
         uint32_t count = w[1];
@@ -511,7 +552,7 @@ private:
             out_.push_back(w[0] ? strings_.add(gathered.next_text()) : 0);
             out_.push_back(gathered.next_id());
         }
-        return finish(begin);
+        return finish_proto();
     }
 
     void add_datasec(const DataSection &section)

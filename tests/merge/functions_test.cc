@@ -243,6 +243,85 @@ TEST_F(Functions, KfuncSets)
     EXPECT_FALSE(has(merged(dir_, options), "bpf_kfunc"));
 }
 
+TEST_F(Functions, ArenaPointersOfKfuncs)
+{
+    auto member = [](const std::string &name, uint32_t flags) {
+        return strf(".local __BTF_ID__func__%s__7\n__BTF_ID__func__%s__7: .long 0\n.long %#x\n",
+                    name.c_str(), name.c_str(), flags);
+    };
+    std::string kfunc_set = ".section .BTF_ids,\"a\",@progbits\n.local __BTF_ID__set8__k\n"
+                            "__BTF_ID__set8__k: .long 4\n.long 1\n" +
+                            member("both", 0xa000) + member("first", 0x4000) +
+                            member("none", 0x8000) + member("wrong", 0xc000) +
+                            ".size __BTF_ID__set8__k, . - __BTF_ID__set8__k\n";
+    std::string a =
+        make_object(dir_, "a",
+                    {.btf = R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+            [2] PTR '' type_id=1
+            [3] PTR '' type_id=0
+            [4] FUNC_PROTO '' ret_type_id=3 vlen=2
+                'p' type_id=2
+                'q' type_id=3
+            [5] FUNC 'both' type_id=4 linkage=static
+            [6] FUNC 'first' type_id=4 linkage=static
+            [7] FUNC_PROTO '' ret_type_id=0 vlen=1
+                'q' type_id=2
+            [8] FUNC 'none' type_id=7 linkage=static
+            [9] FUNC 'wrong' type_id=7 linkage=static)",
+                     .plain_end = 4,
+                     .assembly = define("both") + define("first") + define("none") +
+                                 define("wrong") + kfunc_set,
+                     .functions = {{"both", "both", 5},
+                                   {"first", "first", 6},
+                                   {"none", "none", 8},
+                                   {"wrong", "wrong", 9}}});
+    const char *expected = R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+[2] PTR '(anon)' type_id=1
+[3] PTR '(anon)' type_id=0
+[4] TYPE_TAG 'address_space(1)' type_id=0 kflag=1
+[5] PTR '(anon)' type_id=4
+[6] FUNC_PROTO '(anon)' ret_type_id=5 vlen=2
+	'p' type_id=2
+	'q' type_id=5
+[7] FUNC 'both' type_id=6 linkage=static
+[8] DECL_TAG 'bpf_kfunc' type_id=7 component_idx=-1
+[9] TYPE_TAG 'address_space(1)' type_id=1 kflag=1
+[10] PTR '(anon)' type_id=9
+[11] FUNC_PROTO '(anon)' ret_type_id=3 vlen=2
+	'p' type_id=10
+	'q' type_id=3
+[12] FUNC 'first' type_id=11 linkage=static
+[13] DECL_TAG 'bpf_kfunc' type_id=12 component_idx=-1
+[14] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1
+	'q' type_id=2
+[15] FUNC 'none' type_id=14 linkage=static
+[16] DECL_TAG 'bpf_kfunc' type_id=15 component_idx=-1
+[17] FUNC 'wrong' type_id=14 linkage=static
+[18] DECL_TAG 'bpf_kfunc' type_id=17 component_idx=-1
+)";
+    for (Engine engine : {Engine::libbpf, Engine::hash}) {
+        Options options;
+        options.inputs = {a};
+        options.engine = engine;
+        options.features = *parse_features("+attributes");
+        EXPECT_EQ(merged(dir_, options), expected);
+        // All of it is in the base already.
+        run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
+        options.base = dir_ / "base.btf";
+        EXPECT_EQ(merged(dir_, options), "");
+        // Warned of once each; without the feature nothing happens.
+        options.base.clear();
+        options.output = dir_ / "out.btf";
+        Report report;
+        ASSERT_TRUE(merge(options, report));
+        ASSERT_EQ(report.warnings.size(), 2u);
+        EXPECT_TRUE(report.warnings[0].starts_with("kfunc none: "));
+        EXPECT_TRUE(report.warnings[1].starts_with("kfunc wrong: "));
+        options.features = default_features();
+        EXPECT_FALSE(has(merged(dir_, options), "TYPE_TAG"));
+    }
+}
+
 TEST_F(Functions, ManyLocalSymbolsOfOneName)
 {
     // Without a pool a name must do, and three of them do not.
