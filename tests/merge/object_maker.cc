@@ -120,6 +120,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     };
     trailer.flags = spec.pool ? uint32_t{trailer_has_pool} : 0u;
     trailer.features = spec.features;
+    trailer.emitter = spec.emitter;
     trailer.plain_end = TypeId{spec.plain_end};
     trailer.hashes = stub_hashes(*btf);
     LooseHasher hasher(*btf);

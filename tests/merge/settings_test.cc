@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Objects of one link that were emitted by other versions or with other features; objects that a
+// caller adds for what came without object BTF.
+#include "tests/merge/object_maker.h"
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+FeatureSet without(Feature f)
+{
+    FeatureSet set = default_features();
+    set.remove(f);
+    return set;
+}
+
+class Settings : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
+
+    std::string object(const std::string &name, FeatureSet features, uint32_t emitter = 100)
+    {
+        return make_object(dir_, name,
+                           {.btf = "[1] INT '" + name +
+                                   "' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED",
+                            .plain_end = 2,
+                            .features = features,
+                            .emitter = emitter});
+    }
+
+    std::vector<std::string> warnings(std::vector<std::string> inputs,
+                                      FeatureSet asked = default_features())
+    {
+        Options options;
+        options.inputs = std::move(inputs);
+        options.output = dir_ / "out.btf";
+        options.features = asked;
+        Report report;
+        EXPECT_TRUE(merge(options, report));
+        return report.warnings;
+    }
+
+    TempDir dir_;
+};
+
+TEST_F(Settings, AlikeIsSilent)
+{
+    EXPECT_TRUE(
+        warnings({object("a", default_features()), object("b", default_features())}).empty());
+}
+
+TEST_F(Settings, TheFewAreNamed)
+{
+    auto said = warnings({object("few", without(Feature::enum64)), object("b", default_features()),
+                          object("c", default_features())});
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_NE(said[0].find("1 objects were emitted by btf-emit 0.1.0 with "), std::string::npos)
+        << said[0];
+    EXPECT_NE(said[0].find("as 2 others: " + (dir_ / "few.o")), std::string::npos) << said[0];
+}
+
+TEST_F(Settings, ManyAreNotAllNamed)
+{
+    std::vector<std::string> inputs;
+    for (const char *name : {"a", "b", "c", "d", "e", "f"})
+        inputs.push_back(object(name, default_features(), 99));
+    for (const char *name : {"m", "n", "o", "p", "q", "r", "s"})
+        inputs.push_back(object(name, default_features()));
+    auto said = warnings(inputs);
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_NE(said[0].find("6 objects were emitted by btf-emit 0.0.99 with "), std::string::npos);
+    EXPECT_NE(said[0].find("d.o: .BTF+0x0, ..."), std::string::npos) << said[0];
+    EXPECT_EQ(said[0].find("e.o:"), std::string::npos) << said[0];
+}
+
+TEST_F(Settings, WhatTheLinkAsksForIsMissing)
+{
+    auto said = warnings({object("a", without(Feature::float_kind))});
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_NE(said[0].find("but the link asks for var,float,"), std::string::npos) << said[0];
+}
+
+/// Of these merge takes care by itself.
+TEST_F(Settings, FeaturesOfTheLinkDoNotCount)
+{
+    EXPECT_TRUE(warnings({object("a", default_features())}, without(Feature::consistent_func))
+                    .empty());
+}
+
+TEST_F(Settings, ACallerCompletesTheInputs)
+{
+    std::string added = object("added", default_features());
+    for (Engine engine : {Engine::hash, Engine::libbpf}) {
+        Options options;
+        options.inputs = {object("given", default_features())};
+        options.engine = engine;
+        size_t asked_for = 0;
+        options.complete = [&](std::span<const std::string_view> sources)
+            -> Result<std::vector<std::string>> {
+            asked_for = sources.size();
+            return std::vector<std::string>{added};
+        };
+        EXPECT_EQ(merged(dir_, options),
+                  "[1] INT 'given' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                  "[2] INT 'added' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n");
+        EXPECT_EQ(asked_for, 1u);
+    }
+}
+
+TEST_F(Settings, NothingAtAllIsAnError)
+{
+    Options options;
+    options.complete = [](std::span<const std::string_view>) -> Result<std::vector<std::string>> {
+        return std::vector<std::string>();
+    };
+    EXPECT_NE(merged(dir_, options).find("ERROR: "), std::string::npos);
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
