@@ -76,10 +76,11 @@ class Workshop:
 
 
 class KernelTree:
-    """One build. `cc`: the compiler; `hooked`: by way of btf-cc and btf-pahole."""
+    """One build. `cc`: the compiler; `hooked`: by way of btf-cc and btf-pahole; `cached`: by way of
+    a compiler cache, if there is one; `arguments`: more of make."""
 
-    def __init__(self, workshop, name, version, config, *, hooked=True, cc='gcc', goals=(),
-                 settings=None):
+    def __init__(self, workshop, name, version, config, *, hooked=True, cc='gcc', cached=True,
+                 arguments=(), settings=None):
         self.workshop = workshop
         self.name = name
         self.version = version
@@ -87,12 +88,13 @@ class KernelTree:
         self.log = workshop.work / f'{name}.log'
         self.config = pathlib.Path(config)
         self.settings = settings or {}
-        cache = 'ccache ' if shutil.which('ccache') else ''
-        self.arguments = [*FIXED, *goals]
+        cache = 'ccache ' if cached and shutil.which('ccache') else ''
+        self.arguments = [*FIXED]
         if hooked:
             self.arguments += [f'CC=btf-cc {cache}{cc}', f'PAHOLE={workshop.bin / "btf-pahole"}']
         else:
             self.arguments += [f'CC={cache}{cc}']
+        self.arguments += arguments # make takes the last of several
 
     def prepare(self, want_btf=True):
         """Configure; once, unless the configuration changed."""
