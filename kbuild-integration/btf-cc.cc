@@ -182,9 +182,12 @@ int main(int argc, char **argv)
     if (argv[1][0] == '-')
         return answer(argv[1]);
     CompileCommand command = read_compile_command({argv + 2, argv + argc});
-    if (command.objects.empty())
-        become(argv + 1);
     const Result<Settings> settings = read_settings();
+    if (command.objects.empty()) {
+        if (settings && settings->verbose && !command.left_alone.empty())
+            std::fprintf(stderr, "btf-cc: %s, left alone\n", command.left_alone.c_str());
+        become(argv + 1);
+    }
     if (!settings) {
         std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
         return exit_usage;

@@ -98,14 +98,9 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
 CompileCommand read_compile_command(const std::vector<std::string> &given)
 {
     CompileCommand command;
-    auto pass = [&](const char *reason) {
-        command.objects.clear();
-        command.reason = reason;
-        return command;
-    };
     auto unfolded = unfold_response_files(given);
     if (!unfolded) // or a file whose name begins with @: the compiler knows
-        return pass("response file that cannot be read");
+        return command;
     const std::vector<std::string> &arguments = *unfolded;
 
     bool compile_only = false, only_options = false;
@@ -116,7 +111,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
         std::string_view word = arguments[i];
         if (only_options || word.empty() || word == "-" || word[0] != '-') {
             if (word == "-" || word == "/dev/null")
-                return pass("reads no file");
+                return command; // reads no file
             if (is_source(word))
                 sources.emplace_back(word);
             continue;
@@ -128,7 +123,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
         else if (contains(no_object_options, word) || word.starts_with("-print-") ||
                  word.starts_with("--print-") || word == "--version" || word == "-dumpversion" ||
                  word == "-dumpmachine" || word.starts_with("--help"))
-            return pass("makes no object");
+            return command;
         else if (word == "-o" && i + 1 < arguments.size())
             output = arguments[++i];
         else if (word.starts_with("--output="))
@@ -150,17 +145,15 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             ++i;
     }
     if (!compile_only)
-        return pass("no -c");
+        return command;
     if (!output.empty())
         command.objects = {output};
     else
         for (const std::string &source : sources)
             command.objects.push_back(default_object(source));
-    if (command.objects.empty())
-        return pass("no source file");
     for (const std::string &object : command.objects)
         if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
-            return pass(reason.c_str());
+            return {{}, object + ": " + reason};
     return command;
 }
 
