@@ -66,8 +66,11 @@ int run(char **argv)
         if (old[i].sa_handler != SIG_IGN) // as under nohup
             sigaction(passed_on[i], &action, nullptr);
     }
+    // Whoever ignores SIGCHLD has the kernel forget how children end.
+    auto children = std::signal(SIGCHLD, SIG_DFL);
     pid_t pid = fork();
     if (pid == 0) {
+        std::signal(SIGCHLD, children);
         for (size_t i = 0; i < std::size(passed_on); ++i)
             sigaction(passed_on[i], &old[i], nullptr);
         sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -80,8 +83,11 @@ int run(char **argv)
         std::exit(exit_cannot_run);
     }
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            std::fprintf(stderr, "btf-cc: ERROR: waitpid: %s\n", std::strerror(errno));
+            std::exit(exit_cannot_run);
+        }
     child = 0;
     for (size_t i = 0; i < std::size(passed_on); ++i)
         sigaction(passed_on[i], &old[i], nullptr);
