@@ -5,6 +5,7 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include <cstdlib>
+#include <set>
 
 namespace btflink::kbuild
 {
@@ -48,18 +49,19 @@ Result<Settings> read_settings()
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
-    // What Kbuild will ask of pahole at the link is what the objects should have.
-    if (std::string flags = variable("PAHOLE_FLAGS"); !flags.empty()) {
-        auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
-        if (!words)
-            return tl::unexpected(words.error());
-        words->insert(words->begin(), "-J");
-        auto options = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
-        if (!options)
-            return fail({}, "PAHOLE_FLAGS: " + options.error().str());
+    // What Kbuild will ask of pahole at the link is what the objects should have. Without flags no
+    // link is known: all that one may ask for.
+    std::string flags = variable("PAHOLE_FLAGS");
+    auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
+    if (!words)
+        return tl::unexpected(words.error());
+    words->insert(words->begin(), "-J");
+    auto options = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
+    if (!options)
+        return fail({}, "PAHOLE_FLAGS: " + options.error().str());
+    if (!flags.empty())
         settings.emit.unit.features = options->features;
-        settings.emit.excluded_languages = options->excluded_languages;
-    }
+    settings.emit.excluded_languages = options->excluded_languages;
     if (std::string list = variable("BTF_CC_FEATURES"); !list.empty()) {
         auto features = parse_features(list);
         if (!features)
@@ -74,7 +76,8 @@ std::string describe(const Settings &settings)
     std::string text = "btf-cc " BTFLINK_VERSION " features=";
     text += feature_names(settings.emit.unit.features);
     text += " excluded-languages=";
-    for (uint16_t code : settings.emit.excluded_languages)
+    const std::vector<uint16_t> &codes = settings.emit.excluded_languages;
+    for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
         text += std::to_string(code) + ",";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     return text;
