@@ -11,8 +11,7 @@ namespace
 
 constexpr int max_nesting = 16;
 
-Result<void> unfold(const std::vector<std::string> &names, int depth,
-                          std::vector<std::string> &out)
+Result<void> unfold(const std::vector<std::string> &names, int depth, std::vector<std::string> &out)
 {
     for (const std::string &name : names) {
         if (name.size() < 2 || name[0] != '@') {
@@ -72,8 +71,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     return words;
 }
 
-Result<std::vector<std::string>>
-unfold_response_files(const std::vector<std::string> &arguments)
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments)
 {
     std::vector<std::string> words;
     RETURN_IF_ERROR(unfold(arguments, 0, words));

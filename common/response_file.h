@@ -17,7 +17,6 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
 
 /// `arguments` with each "@file" replaced by the words of that file, which may name
 /// further response files. Errors: a file that cannot be read, a missing quote, too deep nesting.
-Result<std::vector<std::string>>
-unfold_response_files(const std::vector<std::string> &arguments);
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments);
 
 } // namespace btflink

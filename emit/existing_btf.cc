@@ -26,8 +26,8 @@ public:
             return tl::unexpected(ours.error());
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (image_.sections[i].name == ".debug_addr" && (*ours)[i])
-                RETURN_IF_ERROR(
-                    append(i, arch_.reloc_pointer, arch_.address_size, out_.pool, out_.pool_relocs));
+                RETURN_IF_ERROR(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
+                                       out_.pool_relocs));
         return std::move(out_);
     }
 
@@ -54,8 +54,8 @@ private:
     }
 
     /// The section's contents and relocations, behind what is there.
-    Result<void> append(uint32_t section, uint32_t type, uint8_t size, std::vector<std::byte> &bytes,
-                        std::vector<NewReloc> &relocs)
+    Result<void> append(uint32_t section, uint32_t type, uint8_t size,
+                        std::vector<std::byte> &bytes, std::vector<NewReloc> &relocs)
     {
         bytes.resize(align_up(bytes.size(), 8));
         const uint64_t base = bytes.size();

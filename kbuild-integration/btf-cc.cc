@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that it made.
+// btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
+// it made.
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
@@ -68,8 +69,11 @@ int run(char **argv)
         if (old[i].sa_handler != SIG_IGN) // as under nohup
             sigaction(passed_on[i], &action, nullptr);
     }
+    // Whoever ignores SIGCHLD has the kernel forget how children end.
+    auto children = std::signal(SIGCHLD, SIG_DFL);
     pid_t pid = fork();
     if (pid == 0) {
+        std::signal(SIGCHLD, children);
         for (size_t i = 0; i < std::size(passed_on); ++i)
             sigaction(passed_on[i], &old[i], nullptr);
         sigprocmask(SIG_SETMASK, &before, nullptr);
@@ -82,8 +86,11 @@ int run(char **argv)
         std::exit(exit_cannot_run);
     }
     int status = 0;
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            std::fprintf(stderr, "btf-cc: ERROR: waitpid: %s\n", std::strerror(errno));
+            std::exit(exit_cannot_run);
+        }
     child = 0;
     for (size_t i = 0; i < std::size(passed_on); ++i)
         sigaction(passed_on[i], &old[i], nullptr);
@@ -190,12 +197,17 @@ int main(int argc, char **argv)
         options.emplace_back(*compiler);
     if (!*compiler)
         return answer(std::move(options));
+    CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
+    if (!settings && !options.empty()) // the environment's must not break probes
+        return refuse(settings.error().str());
+    if (command.objects.empty()) {
+        if (settings && settings->verbose && !command.left_alone.empty())
+            std::fprintf(stderr, "btf-cc: %s, left alone\n", command.left_alone.c_str());
+        become(compiler);
+    }
     if (!settings)
         return refuse(settings.error().str());
-    CompileCommand command = read_compile_command({compiler + 1, argv + argc});
-    if (command.objects.empty())
-        become(compiler);
 
     int status = run(compiler);
     if (WIFSIGNALED(status))

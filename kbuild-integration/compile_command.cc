@@ -17,28 +17,72 @@ namespace
 {
 
 /// Options that stop before there is an object, or that only ask something.
-constexpr std::string_view no_object_options[] = {"-E", "-S",  "-M",
-                                                  "-MM", "-###", "-fsyntax-only",
-                                                  "-emit-llvm", "--analyze"};
+constexpr std::string_view no_object_options[] = {
+    "-E",
+    "-S",
+    "-M",
+    "-MM",
+    "--preprocess",
+    "--assemble",
+    "-###",
+    "--dependencies",
+    "--user-dependencies",
+    "-fsyntax-only",
+    "-emit-llvm",
+    "--analyze",
+};
 
 /// Options whose value is an argument of its own, which must not be taken for a file or an option.
 constexpr std::string_view options_with_value[] = {
-    "-D",         "-U",           "-I",          "-L",           "-l",
-    "-x",         "-include",     "-imacros",    "-isystem",     "-iquote",
-    "-idirafter", "-iprefix",     "-iwithprefix", "-iwithprefixbefore",
-    "-isysroot",  "-imultilib",   "-MF",         "-MT",          "-MQ",
-    "-T",         "-u",           "-z",          "-Xlinker",     "-Xassembler",
-    "-Xpreprocessor", "-Xclang",  "-mllvm",      "-target",      "-arch",
-    "--param",    "-B",           "-aux-info",   "-dumpbase",    "-dumpdir",
-    "-dumpbase-ext", "-A",        "-e",          "-G",           "--sysroot",
-    "-wrapper",   "-specs",       "-serialize-diagnostics",
+    "-D",
+    "-U",
+    "-I",
+    "-L",
+    "-l",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-imultilib",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-T",
+    "-u",
+    "-z",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "-target",
+    "-arch",
+    "--param",
+    "-B",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "-dumpbase-ext",
+    "-A",
+    "-e",
+    "-G",
+    "--sysroot",
+    "-wrapper",
+    "-specs",
+    "-serialize-diagnostics",
 };
 
-constexpr std::string_view source_suffixes[] = {".c",  ".i",   ".S",   ".s",  ".sx",  ".cc", ".cp",
-                                                ".cxx", ".cpp", ".c++", ".C",  ".ii",  ".CPP",
-                                                ".m",  ".mi",  ".f90", ".f",  ".F90", ".F"};
+constexpr std::string_view source_suffixes[] = {
+    ".c", ".i",  ".S",   ".s", ".sx", ".cc",  ".cp", ".cxx", ".cpp", ".c++",
+    ".C", ".ii", ".CPP", ".m", ".mi", ".f90", ".f",  ".F90", ".F"};
 
-template <typename Range> bool contains(const Range &range, std::string_view text)
+template <typename Range>
+bool contains(const Range &range, std::string_view text)
 {
     return std::find(std::begin(range), std::end(range), text) != std::end(range);
 }
@@ -56,13 +100,16 @@ bool is_source(std::string_view argument)
     return dot != std::string_view::npos && contains(source_suffixes, argument.substr(dot));
 }
 
-/// The folder of `path`, seen from the top of the kernel's tree as far as that can be told:
-/// "/arch/x86/boot/" for "/somewhere/arch/x86/boot/main.o".
+/// The folder of `path` below that of its architecture: "boot/" for
+/// "/somewhere/arch/x86/boot/main.o". Empty: it is not below one.
 std::string arch_folder(std::string_view path)
 {
     std::string text = "/" + std::string(path.substr(0, path.find_last_of('/') + 1));
     size_t at = text.rfind("/arch/");
-    return at == std::string::npos ? "" : text.substr(at);
+    if (at == std::string::npos)
+        return "";
+    at = text.find('/', at + std::string_view("/arch/").size());
+    return at == std::string::npos ? "" : text.substr(at + 1);
 }
 
 struct Hints {
@@ -79,16 +126,15 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
     if (hints.real_mode)
         return "16-bit code";
     std::string folder = arch_folder(object);
-    auto below = [&](std::string_view part) { return folder.find(part) != std::string::npos; };
     // arch/x86/boot/startup is linked into vmlinux, though it is there.
-    if (below("/boot/") && !below("/boot/startup/"))
+    if (folder.starts_with("boot/") && !folder.starts_with("boot/startup/"))
         return "boot loader part";
-    if (below("/realmode/rm/"))
+    if (folder.starts_with("realmode/rm/"))
         return "16-bit code";
-    if (below("/purgatory/"))
+    if (folder.starts_with("purgatory/"))
         return "purgatory";
     // Such folders also have code of vmlinux, which is not position-independent.
-    if (below("/vdso") && hints.pic)
+    if (("/" + folder).find("/vdso") != std::string::npos && hints.pic)
         return "vdso";
     return "";
 }
@@ -98,39 +144,39 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
 CompileCommand read_compile_command(const std::vector<std::string> &given)
 {
     CompileCommand command;
-    auto pass = [&](const char *reason) {
-        command.objects.clear();
-        command.reason = reason;
-        return command;
-    };
     auto unfolded = unfold_response_files(given);
     if (!unfolded) // or a file whose name begins with @: the compiler knows
-        return pass("response file that cannot be read");
+        return command;
     const std::vector<std::string> &arguments = *unfolded;
 
     bool compile_only = false, only_options = false;
     std::string output;
     std::vector<std::string> sources;
+    bool language_given = false; // then a source is called as it likes
     Hints hints;
     for (size_t i = 0; i < arguments.size(); ++i) {
         std::string_view word = arguments[i];
         if (only_options || word.empty() || word == "-" || word[0] != '-') {
             if (word == "-" || word == "/dev/null")
-                return pass("reads no file");
-            if (is_source(word))
+                return command; // reads no file
+            if (language_given || is_source(word))
                 sources.emplace_back(word);
             continue;
         }
         if (word == "--")
             only_options = true;
-        else if (word == "-c")
+        else if (word == "-c" || word == "--compile")
             compile_only = true;
         else if (contains(no_object_options, word) || word.starts_with("-print-") ||
                  word.starts_with("--print-") || word == "--version" || word == "-dumpversion" ||
                  word == "-dumpmachine" || word.starts_with("--help"))
-            return pass("makes no object");
-        else if (word == "-o" && i + 1 < arguments.size())
+            return command;
+        else if ((word == "-o" || word == "--output") && i + 1 < arguments.size())
             output = arguments[++i];
+        else if (word == "-x" && i + 1 < arguments.size())
+            language_given = arguments[++i] != "none";
+        else if (word.starts_with("-x"))
+            language_given = word != "-xnone";
         else if (word.starts_with("--output="))
             output = word.substr(sizeof "--output=" - 1);
         else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
@@ -150,17 +196,15 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             ++i;
     }
     if (!compile_only)
-        return pass("no -c");
+        return command;
     if (!output.empty())
         command.objects = {output};
     else
         for (const std::string &source : sources)
             command.objects.push_back(default_object(source));
-    if (command.objects.empty())
-        return pass("no source file");
     for (const std::string &object : command.objects)
         if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
-            return pass(reason.c_str());
+            return {{}, object + ": " + reason};
     return command;
 }
 

@@ -13,8 +13,9 @@ struct CompileCommand {
     /// Object files that the command writes and that may get object BTF. Empty: a link, a
     /// preprocessing step, a probe, ...: not our business.
     std::vector<std::string> objects;
-    /// Why there are none, in a few words, for BTF_CC_VERBOSE. Empty if there are some.
-    std::string reason;
+    /// "OBJECT: why it is left alone", for BTF_CC_VERBOSE. Empty if there are objects, or if the
+    /// command makes none.
+    std::string left_alone;
 };
 
 /// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "kbuild-integration/link_inputs.h"
 
+#include "common/elf_image.h"
 #include "common/file_io.h"
 #include "common/file_parts.h"
 #include "common/link_trailer.h"
 #include "common/response_file.h"
-#include "common/elf_image.h"
 
 #include <algorithm>
 #include <string_view>
@@ -35,8 +35,7 @@ std::string name_of(const std::string &path)
 bool is_vmlinux(const std::string &path)
 {
     std::string name = name_of(path);
-    return name == "vmlinux" || name.starts_with(".tmp_vmlinux") ||
-           name == "vmlinux.unstripped";
+    return name == "vmlinux" || name.starts_with(".tmp_vmlinux") || name == "vmlinux.unstripped";
 }
 
 bool exists(const std::string &path)

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <getopt.h>
 #include <thread>
 
@@ -33,6 +34,7 @@ enum Option : int {
     opt_attributes,
     opt_lang_exclude,
     opt_ignored,
+    opt_foreign,
     opt_version,
     opt_numeric_version,
     opt_supported,
@@ -64,8 +66,36 @@ const option long_options[] = {
     {"version", no_argument, nullptr, opt_version},
     {"numeric_version", no_argument, nullptr, opt_numeric_version},
     {"supported_btf_features", no_argument, nullptr, opt_supported},
+    // Not ours, but their values must not be taken for options or files.
+    {"bit_holes", required_argument, nullptr, opt_foreign},
+    {"cacheline_size", required_argument, nullptr, opt_foreign},
+    {"class_name", required_argument, nullptr, opt_foreign},
+    {"contains", required_argument, nullptr, opt_foreign},
+    {"contains_enumerator", required_argument, nullptr, opt_foreign},
+    {"count", required_argument, nullptr, opt_foreign},
+    {"cu_exclude", required_argument, nullptr, opt_foreign},
+    {"decl_exclude", required_argument, nullptr, opt_foreign},
+    {"exclude", required_argument, nullptr, opt_foreign},
+    {"find_pointers_to", required_argument, nullptr, opt_foreign},
+    {"hashbits", required_argument, nullptr, opt_foreign},
+    {"header_type", required_argument, nullptr, opt_foreign},
+    {"hole_size_ge", required_argument, nullptr, opt_foreign},
+    {"holes", required_argument, nullptr, opt_foreign},
+    {"lang", required_argument, nullptr, opt_foreign},
+    {"padding_ge", required_argument, nullptr, opt_foreign},
+    {"prefix_filter", required_argument, nullptr, opt_foreign},
+    {"prettify", required_argument, nullptr, opt_foreign},
+    {"range", required_argument, nullptr, opt_foreign},
+    {"seek_bytes", required_argument, nullptr, opt_foreign},
+    {"separator", required_argument, nullptr, opt_foreign},
+    {"size_bytes", required_argument, nullptr, opt_foreign},
+    {"skip", required_argument, nullptr, opt_foreign},
+    {"word_size", required_argument, nullptr, opt_foreign},
     {},
 };
+
+/// The same for short options: ours, and pahole's that take a value.
+const char short_options[] = "+:Jj::VF:B:C:D:H:X:c:f:i:t:w:x:y:z:";
 
 /// Features by the old options, for a command line without --btf_features.
 FeatureSet legacy_features()
@@ -92,23 +122,31 @@ public:
 
         optind = 0; // start anew
         opterr = 0;
-        std::string unknown;
-        for (int c; (c = getopt_long(static_cast<int>(words.size()), argv.data(), "+Jj::VF:",
-                                     long_options, nullptr)) != -1 ||
-                    next_file(argv);) {
-            if (c == -1)
-                continue;
-            if (c == '?') {
-                if (unknown.empty())
-                    unknown = argv[static_cast<size_t>(optind - 1)];
+        std::string wrong; // matters only if we are to encode
+        for (;;) {
+            const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
+            int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
+                                long_options, nullptr);
+            if (c == -1 && word == "--") { // getopt_long() must not be asked again
+                while (next_file(argv))
+                    ;
+                break;
+            }
+            if (c == -1) {
+                if (!next_file(argv))
+                    break;
                 continue;
             }
-            RETURN_IF_ERROR(take(c, optarg ? optarg : ""));
+            std::string problem = problem_with(word, c);
+            if (problem.empty())
+                RETURN_IF_ERROR(take(c, optarg ? optarg : ""));
+            else if (wrong.empty())
+                wrong = problem;
         }
         if (out_.action != PaholeOptions::Action::encode)
             return std::move(out_);
-        if (!unknown.empty())
-            return fail({}, "option " + unknown + " is not known");
+        if (!wrong.empty())
+            return fail({}, wrong);
         if (!languages_given_)
             RETURN_IF_ERROR(exclude(environment_languages));
         return std::move(out_);
@@ -116,6 +154,24 @@ public:
 
 private:
     using Action = PaholeOptions::Action;
+
+    /// What is wrong with the option in `word` that getopt_long() returned `c` for; empty: nothing.
+    static std::string problem_with(const std::string &word, int c)
+    {
+        const bool is_long = word.starts_with("--"), refused = c == '?' || c == ':';
+        const std::string name =
+            "option " +
+            (is_long ? word : std::string("-") + static_cast<char>(refused ? optopt : c));
+        if (c == ':')
+            return name + " needs a value";
+        if (c == '?' && is_long && optopt != 0)
+            return name + " takes no value";
+        if (refused || c == opt_foreign || (c < opt_base && !std::strchr("JjVF", c)))
+            return name + " is not known";
+        if ((c == opt_base || c == opt_detached) && !*optarg)
+            return name.substr(0, name.find('=')) + " needs a value";
+        return "";
+    }
 
     /// Take the argument at hand, which is no option; false if there is none.
     bool next_file(const std::vector<char *> &argv)
@@ -241,7 +297,7 @@ private:
             std::string_view name = list.substr(0, list.find(','));
             list.remove_prefix(std::min(name.size() + 1, list.size()));
             auto known = parse_features(name);
-            if (known)
+            if (known && !name.starts_with('+')) // means something only before the whole list
                 out_.features.add(*known);
             else if (strict)
                 return fail({}, "feature '" + std::string(name) + "' is not known");

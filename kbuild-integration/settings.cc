@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <set>
 
 namespace btflink::kbuild
 {
@@ -68,24 +69,27 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
-    // What Kbuild will ask of pahole at the link is what the objects should have.
-    if (std::string flags = variable("PAHOLE_FLAGS"); !flags.empty()) {
-        auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
-        if (!words)
-            return tl::unexpected(words.error());
-        words->insert(words->begin(), "-J");
-        auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
-        if (!asked)
-            return fail({}, "PAHOLE_FLAGS: " + asked.error().str());
+    // What Kbuild will ask of pahole at the link is what the objects should have. Without flags no
+    // link is known: all that one may ask for.
+    std::string flags = variable("PAHOLE_FLAGS");
+    auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
+    if (!words)
+        return tl::unexpected(words.error());
+    words->insert(words->begin(), "-J");
+    auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
+    if (!asked)
+        return fail({}, "PAHOLE_FLAGS: " + asked.error().str());
+    if (!flags.empty())
         settings.emit.unit.features = asked->features;
-        settings.emit.excluded_languages = asked->excluded_languages;
-    }
+    settings.emit.excluded_languages = asked->excluded_languages;
     if (!features.empty()) {
         auto parsed = parse_features(features);
         if (!parsed)
             return fail({}, features_from + ": " + parsed.error().str());
         settings.emit.unit.features = *parsed;
     }
+    for (Feature of_the_link : {Feature::distilled_base, Feature::attributes})
+        settings.emit.unit.features.remove(of_the_link);
     return settings;
 }
 
@@ -94,7 +98,8 @@ std::string describe(const Settings &settings)
     std::string text = "btf-cc " BTFLINK_VERSION " features=";
     text += feature_names(settings.emit.unit.features);
     text += " excluded-languages=";
-    for (uint16_t code : settings.emit.excluded_languages)
+    const std::vector<uint16_t> &codes = settings.emit.excluded_languages;
+    for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
         text += std::to_string(code) + ",";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     return text;

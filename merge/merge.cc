@@ -315,8 +315,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         report.notes.push_back(name + ": no BTF, skipped");
     if (objects.empty())
         return fail(named(options), options.inputs.size() == 1
-                                                       ? "there is no BTF in it"
-                                                       : "there is no BTF in any of the inputs");
+                                        ? "there is no BTF in it"
+                                        : "there is no BTF in any of the inputs");
     auto target = check_targets(inputs->list, objects, given_image, base);
     if (!target)
         return tl::unexpected(target.error());
@@ -419,8 +419,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     // Dedup: of equal types the first stays.
     std::vector<std::byte> blob = std::move(gathered->blob);
     if (options.engine == Engine::libbpf) {
-        auto left = dedup_libbpf(std::move(gathered->all), base->btf, target.order,
-                                 named(options));
+        auto left = dedup_libbpf(std::move(gathered->all), base->btf, target.order, named(options));
         if (!left)
             return tl::unexpected(left.error());
         blob = std::move(*left);

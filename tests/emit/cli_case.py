@@ -115,10 +115,12 @@ class CliCase(unittest.TestCase):
         return found
 
 
-def run(module):
-    """The program: arguments are BTF-EMIT BTF-LINES [test names]. 77 if all was skipped."""
-    CliCase.btf_emit, CliCase.btf_lines = [os.path.abspath(path) for path in sys.argv[1:3]]
-    suite = unittest.main(module, argv=sys.argv[:1] + sys.argv[3:], exit=False, verbosity=2)
+def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
+    """The program: arguments are the paths of `tools` [test names]. 77 if all was skipped."""
+    count = len(tools) + 1
+    for name, path in zip(tools, sys.argv[1:count]):
+        setattr(case, name, os.path.abspath(path))
+    suite = unittest.main(module, argv=sys.argv[:1] + sys.argv[count:], exit=False, verbosity=2)
     result = suite.result
     for test, reason in result.skipped:
         print(f'SKIP {test}: {reason}')

@@ -27,12 +27,12 @@ protected:
 
     std::string object(const std::string &name, FeatureSet features, uint32_t emitter = 100)
     {
-        return make_object(dir_, name,
-                           {.btf = "[1] INT '" + name +
-                                   "' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED",
-                            .plain_end = 2,
-                            .features = features,
-                            .emitter = emitter});
+        return make_object(
+            dir_, name,
+            {.btf = "[1] INT '" + name + "' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED",
+             .plain_end = 2,
+             .features = features,
+             .emitter = emitter});
     }
 
     std::vector<std::string> warnings(std::vector<std::string> inputs,
@@ -90,8 +90,8 @@ TEST_F(Settings, WhatTheLinkAsksForIsMissing)
 /// Of these merge takes care by itself.
 TEST_F(Settings, FeaturesOfTheLinkDoNotCount)
 {
-    EXPECT_TRUE(warnings({object("a", default_features())}, without(Feature::consistent_func))
-                    .empty());
+    EXPECT_TRUE(
+        warnings({object("a", default_features())}, without(Feature::consistent_func)).empty());
 }
 
 TEST_F(Settings, ACallerCompletesTheInputs)
@@ -102,8 +102,8 @@ TEST_F(Settings, ACallerCompletesTheInputs)
         options.inputs = {object("given", default_features())};
         options.engine = engine;
         size_t asked_for = 0;
-        options.complete = [&](std::span<const std::string_view> sources)
-            -> Result<std::vector<std::string>> {
+        options.complete =
+            [&](std::span<const std::string_view> sources) -> Result<std::vector<std::string>> {
             asked_for = sources.size();
             return std::vector<std::string>{added};
         };

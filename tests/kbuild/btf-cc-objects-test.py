@@ -1,0 +1,383 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What btf-cc leaves on disk: objects are those of the compiler and then btf-emit, byte for byte;
+which are left alone; settings.
+
+usage: btf-cc-objects-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import os
+import shutil
+import stat
+
+from kbuild_case import PROGRAM, KbuildCase, run, target_of
+
+ASSEMBLER = '''.section .text, "ax"
+.globl start
+.type start, @function
+start: ret
+.size start, . - start
+'''
+# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31, and the features that they mean.
+BASE = {'var', 'decl_tag', 'type_tag', 'enum64'}
+LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
+LISTED = set(LIST.split(','))
+KERNELS = {
+    '--btf_gen_floats': BASE | {'float'},
+    '--btf_gen_floats -j --skip_encoding_btf_enum64': BASE - {'enum64'} | {'float'},
+    '--btf_gen_floats -j --lang_exclude=rust --skip_encoding_btf_inconsistent_proto'
+    ' --btf_gen_optimized': BASE | {'float', 'optimized_func', 'consistent_func'},
+    f'-j --btf_features={LIST} --lang_exclude=rust': LISTED,
+    f'-j --btf_features={LIST},decl_tag_kfuncs --lang_exclude=rust': LISTED | {'decl_tag_kfuncs'},
+    f'-j8 --btf_features={LIST},decl_tag_kfuncs --lang_exclude=rust --btf_features=attributes'
+    ' --btf_features=distilled_base': LISTED | {'decl_tag_kfuncs'},
+    f' -j   --btf_features={LIST},decl_tag_kfuncs -j --btf_features=+reproducible_build':
+        LISTED | {'decl_tag_kfuncs', 'reproducible_build'},
+}
+
+
+class ObjectsCase(KbuildCase):
+    def setUp(self):
+        super().setUp()
+        for name, text in PROGRAM.items():
+            self.write(name, text)
+
+    def good(self, *arguments, settings=None, said=b''):
+        self.assertEqual(self.cc(*arguments, settings=settings), (0, b'', said), arguments)
+
+    def other_compiler(self, name):
+        if not target_of(name):
+            self.skipTest(f'{name} is not installed')
+        return name
+
+    def same(self, compiler, *arguments, output='add.o', emit=('--address-pool',), settings=None):
+        """btf-cc makes what the compiler and then btf-emit make."""
+        self.must(compiler, *arguments)
+        self.must(self.btf_emit, *emit, output)
+        want = self.read(output)
+        mode = stat.S_IMODE(os.stat(self.path(output)).st_mode)
+        os.remove(self.path(output))
+        beside = os.path.dirname(self.path(output))
+        before = set(os.listdir(beside))
+        self.good(compiler, *arguments, settings=settings)
+        self.assertEqual(self.read(output), want, arguments)
+        self.assertEqual(set(os.listdir(beside)), before | {os.path.basename(output)})
+        self.assertEqual(stat.S_IMODE(os.stat(self.path(output)).st_mode), mode)
+
+    def untouched(self, compiler, *arguments, output='add.o'):
+        """btf-cc makes what the compiler makes."""
+        self.must(compiler, *arguments)
+        want = self.read(output)
+        os.remove(self.path(output))
+        self.good(compiler, *arguments)
+        self.assertEqual(self.read(output), want, arguments)
+
+
+class Compile(ObjectsCase):
+    def test_compilers_and_dwarf(self):
+        done = 0
+        for compiler in ('gcc', 'clang', 'clang-14', 'clang-19', 'aarch64-linux-gnu-gcc'):
+            if not target_of(compiler):
+                print(f'SKIP {compiler}: not installed')
+                continue
+            for version in ('-gdwarf-4', '-gdwarf-5'):
+                for source in PROGRAM:
+                    output = source[:-2] + '.o'
+                    self.same(compiler, version, '-O2', '-c', source, '-o', output, output=output)
+                    self.assertTrue(self.has_object_btf(output))
+                    done += 1
+        self.assertGreaterEqual(done, 6)
+
+    def test_ways_to_name_the_output(self):
+        for output, words in (('add.o', []), ('x.o', ['-ox.o']), ('x.o', ['-o', 'x.o']),
+                              ('no-suffix', ['-o', 'no-suffix']), ('sub/x.o', ['-o', 'sub/x.o']),
+                              ('x.o', ['--output=x.o']), ('x.o', ['--output', 'x.o']),
+                              ('with space.o', ['-o', 'with space.o']), ('n\nl.o', ['-o', 'n\nl.o']),
+                              ('ü"\'$x.o', ['-oü"\'$x.o']), ('-x.o', ['-o', '-x.o']),
+                              ('c.c', ['-o', 'c.c'])):
+            with self.subTest(words=words):
+                os.makedirs(self.path('sub'), exist_ok=True)
+                for arguments in (['-c', 'add.c', *words], [*words, '-c', 'add.c']):
+                    self.good('gcc', '-g', *arguments)
+                    self.assertIn('.debug_addr', self.section_names(output))
+                    os.remove(self.path(output))
+
+    def test_long_option_names(self):
+        self.same('gcc', '-g', '--compile', 'add.c')
+        for option, output in (('--preprocess', 'x.i'), ('--assemble', 'x.s')):
+            self.untouched('gcc', '-g', '-c', option, 'add.c', '-o', output, output=output)
+
+    def test_several_sources(self):
+        before = self.names()
+        self.good('gcc', '-g', '-c', *PROGRAM)
+        objects = {name[:-2] + '.o' for name in PROGRAM}
+        self.assertEqual(self.names(), before | objects)
+        for name in objects:
+            self.assertTrue(self.has_object_btf(name), name)
+
+    def test_default_output_is_here(self):
+        os.mkdir(self.path('sub'))
+        for name in ('sub/a.b.c', 'sub/.c.c', 'sub/x.C', 'sub/y.cpp', 'sub/z.i'):
+            shutil.copy(self.path('add.c'), self.path(name))
+            output = os.path.splitext(os.path.basename(name))[0] + '.o'
+            self.same('gcc', '-g', '-c', name, output=output)
+
+    def test_language_is_told(self):
+        self.write('source.txt', PROGRAM['add.c'])
+        self.same('gcc', '-g', '-x', 'c', '-c', 'source.txt', output='source.o')
+        self.same('gcc', '-g', '-xc', '-c', 'source.txt', '-o', 'x.o', output='x.o')
+
+    def test_values_that_look_like_options(self):
+        for words in (['-include', 'other.c'], ['-MT', '-E', '-MMD'], ['-MF', '-S', '-MD'],
+                      ['-D', 'unused=a.c'], ['-Xassembler', '--warn'], ['-I', '-E'], ['--param', 'ggc-min-expand=1'],
+                      ['-isystem', '-fsyntax-only']):
+            self.good('gcc', '-g', '-c', 'add.c', *words)
+            self.assertTrue(self.has_object_btf('add.o'), words)
+            os.remove(self.path('add.o'))
+
+    def test_response_files(self):
+        self.write('args', '-g -c "add.c"\n -o \'a b.o\' @more')
+        self.write('more', '-O2 -DX=\\"y\\"')
+        self.same('gcc', '@args', output='a b.o')
+        self.write('link', '-g add.c main.c -o prog')
+        self.good('gcc', '@link')
+        self.assertNotIn('.BTF', self.section_names('prog'))
+        self.write('broken', "-g -c 'add.c")
+        self.assertEqual(self.cc('gcc', '@broken')[0], self.run_tool('gcc', '@broken').returncode)
+
+    def test_assembler(self):
+        self.write('start.S', ASSEMBLER)
+        self.same('gcc', '-g', '-c', 'start.S', '-o', 'start.o', output='start.o')
+        self.untouched('gcc', '-c', 'start.S', '-o', 'start.o', output='start.o')
+        self.good('gcc', '-g', '-c', 'start.S', '-o', 'start.o')
+        self.write('calls.s', '.globl f\nf: ret\n')
+        self.untouched('gcc', '-c', 'calls.s', output='calls.o')
+
+    def test_no_dwarf(self):
+        for flags in ([], ['-g0'], ['-g', '-g0'], ['-s']):
+            self.untouched('gcc', '-c', *flags, 'add.c')
+
+    def test_gcc_lto(self):
+        self.untouched('gcc', '-g', '-flto', '-fno-fat-lto-objects', '-O2', '-c', 'add.c',
+                       '-frandom-seed=1')
+        self.same('gcc', '-g', '-flto', '-ffat-lto-objects', '-O2', '-c', 'add.c',
+                  '-frandom-seed=1')
+        for name in ('main', 'add'):
+            self.good('gcc', '-g', '-flto', '-ffat-lto-objects', '-O2', '-c', name + '.c')
+        self.good('gcc', '-flto', '-O2', '-g', 'main.o', 'add.o', '-o', 'prog')
+        self.assertEqual(self.run_tool(self.path('prog')).returncode, 0)
+
+    def test_clang_lto(self):
+        clang = self.other_compiler('clang')
+        for kind in ('-flto', '-flto=thin'):
+            self.untouched(clang, '-g', kind, '-O2', '-c', 'add.c')
+        self.untouched(clang, '-g', '-emit-llvm', '-O2', '-c', 'add.c', '-o', 'add.bc',
+                       output='add.bc')
+
+    def test_split_dwarf(self):
+        self.good('gcc', '-g', '-gsplit-dwarf', '-c', 'add.c')
+        self.must('gcc', '-g', '-c', 'main.c')
+        self.must('gcc', 'main.o', 'add.o', '-o', 'prog')
+
+    def test_again_over_an_old_object(self):
+        """An object of an earlier compile, whatever was done to it, leaves no trace."""
+        self.good('gcc', '-g', '-c', 'add.c')
+        want = self.read('add.o')
+        for settings in ({'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_FEATURES': '+global_var'}):
+            self.good('gcc', '-g', '-c', 'add.c', settings=settings)
+            self.assertNotEqual(self.read('add.o'), want)
+        self.good('gcc', '-g', '-c', 'add.c')
+        self.assertEqual(self.read('add.o'), want)
+
+    def test_other_programs_of_a_kernel_tree(self):
+        """Objects of the vdso, the boot loader's part and so on stay as they are."""
+        alone = ['arch/x86/boot/main.o', 'arch/x86/boot/compressed/misc.o',
+                 'arch/x86/realmode/rm/wakemain.o', 'arch/x86/purgatory/purgatory.o']
+        ours = ['arch/x86/kernel/main.o', 'arch/x86/boot/startup/sme.o', 'arch/x86/realmode/init.o',
+                'arch/x86/entry/vdso/vma.o', 'drivers/boot/x.o', 'kernel/boot/arch/x.o',
+                'arch/boot/fs/namei.o']
+        for name in alone + ours:
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        for name in alone:
+            self.untouched('gcc', '-g', '-c', 'add.c', '-o', name, output=name)
+            self.untouched('gcc', '-g', '-c', 'add.c', '-o', self.path(name), output=name)
+        for name in ours:
+            self.same('gcc', '-g', '-c', 'add.c', '-o', name, output=name)
+            self.same('gcc', '-g', '-c', 'add.c', '-o', self.path(name), output=name)
+        vdso = ['-g', '-c', 'add.c', '-o', 'arch/x86/entry/vdso/vma.o']
+        for flags in (['-fPIC'], ['-fno-pie', '-fpic'], ['-DBUILD_VDSO'], ['-DBUILD_VDSO32_64']):
+            self.untouched('gcc', *flags, *vdso, output=vdso[-1])
+        self.same('gcc', '-fPIC', '-fno-pic', *vdso, output=vdso[-1])
+        if target_of('gcc') == 'x86_64':
+            self.untouched('gcc', '-m16', '-g', '-c', 'add.c')
+
+
+class Failure(ObjectsCase):
+    """An object whose BTF cannot be made: a "compiler" that writes broken DWARF."""
+
+    def setUp(self):
+        super().setUp()
+        self.must('gcc', '-g', '-c', 'add.c', '-o', 'broken.o')
+        section = self.section('broken.o', '.debug_info')
+        data = bytearray(self.read('broken.o'))
+        data[section.offset + 4:section.offset + 6] = b'\x63\x00'  # DWARF 99
+        self.write('broken.o', bytes(data))
+        self.script('fake', '#!/bin/sh\ncp broken.o "$4"\nshift 4\n[ -z "$2" ] || cp broken.o "$2"\n')
+
+    def test_not_strict(self):
+        status, out, error = self.cc('./fake', '-c', 'add.c', '-o', 'add.o')
+        self.assertEqual((status, out), (0, b''))
+        self.assertRegex(error, rb'^btf-cc: WARNING: no object BTF: add\.o.*\n$')
+        self.assertEqual(self.read('add.o'), self.read('broken.o'))
+
+    def test_strict(self):
+        before = self.names()
+        status, out, error = self.cc('./fake', '-c', 'add.c', '-o', 'add.o',
+                                     settings={'BTF_CC_STRICT': '1'})
+        self.assertEqual((status, out), (1, b''))
+        self.assertRegex(error, rb'^btf-cc: ERROR: no object BTF: add\.o.*\n$')
+        self.assertEqual(self.names(), before)
+
+    def test_strict_and_good(self):
+        self.good('gcc', '-g', '-c', 'add.c', settings={'BTF_CC_STRICT': '1'})
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_damaged_objects(self):
+        """Whatever a compiler leaves: the object as it left it and a warning, or BTF."""
+        self.must('gcc', '-g', '-c', 'add.c', '-o', 'whole.o')
+        whole = self.read('whole.o')
+        for size in [0, 3, 17, 18, 63, *range(64, len(whole), 499)]:
+            self.write('broken.o', whole[:size])
+            status, out, error = self.cc('./fake', '-c', 'add.c', '-o', 'add.o')
+            self.assertEqual((status, out), (0, b''), size)
+            self.assertEqual(self.read('add.o'), whole[:size])
+            if size < 18:
+                self.assertEqual(error, b'', 'too short to be an object')
+            else:
+                self.assertRegex(error, rb'^btf-cc: WARNING: no object BTF: add\.o[^\n]*\n$')
+
+    def test_output_that_is_no_file(self):
+        os.mkdir(self.path('folder'))
+        self.script('fake', '#!/bin/sh\nexit 0\n')
+        for output in ('folder', 'missing.o', '/dev/full', '-'):
+            self.good('./fake', '-c', 'add.c', '-o', output)
+
+    def test_unreadable_object(self):
+        self.script('fake', '#!/bin/sh\ngcc -g "$@" && chmod 0 add.o\n')
+        status, out, error = self.cc('./fake', '-c', 'add.c')
+        self.assertEqual((status, out), (0, b''))
+        if os.geteuid() == 0:
+            self.assertTrue(self.has_object_btf('add.o'))
+        else:
+            self.assertRegex(error, b'^btf-cc: WARNING: .*add.o: .*Permission denied\n$')
+
+    def test_read_only_folder(self):
+        """The compiler rewrites an object in a folder that takes no new files; so do we."""
+        self.must('gcc', '-g', '-c', 'add.c')
+        os.mkdir(self.path('sub'))
+        os.rename(self.path('add.o'), self.path('sub/add.o'))
+        os.chmod(self.path('sub'), 0o555)
+        self.good('gcc', '-g', '-c', 'add.c', '-o', 'sub/add.o')
+        self.assertTrue(self.has_object_btf('sub/add.o'))
+        os.chmod(self.path('sub'), 0o755)
+
+
+class Settings(ObjectsCase):
+    def features(self, name='add.o'):
+        line = self.must(self.btf_dump, '--trailer', name)
+        listed = line.split('features=')[1].split()[0]
+        return set() if listed == 'none' else set(listed.split(','))
+
+    def test_strip_dwarf(self):
+        settings = {'BTF_CC_STRIP_DWARF': '1'}
+        self.same('gcc', '-g', '-O1', '-c', 'add.c', emit=('--address-pool', '--strip-dwarf'),
+                  settings=settings)
+        self.assertNotIn('.debug_info', self.section_names('add.o'))
+        once = self.read('add.o')
+        self.must(self.btf_emit, '--address-pool', '--strip-dwarf', 'add.o')
+        self.assertEqual(self.read('add.o'), once)
+        self.good('gcc', '-g', '-O1', '-c', 'add.c', settings=settings)
+        self.assertEqual(self.read('add.o'), once)
+
+    def test_strip_twice(self):
+        """A wrapper around a wrapper (CC="btf-cc ccache btf-cc gcc"): the outer one finds no DWARF,
+        and keeps the BTF that there is."""
+        settings = {'BTF_CC_STRIP_DWARF': '1'}
+        self.good('gcc', '-g', '-c', 'add.c', settings=settings)
+        once = self.read('add.o')
+        self.good(self.btf_cc, 'gcc', '-g', '-c', 'add.c', settings=settings)
+        self.assertEqual(self.read('add.o'), once)
+        self.good(self.btf_cc, 'gcc', '-g', '-c', 'add.c')
+        self.good('gcc', '-g', '-c', 'add.c', '-o', 'x.o')
+        self.assertEqual(self.read('add.o'), self.read('x.o'))
+
+    def test_strip_what_has_dwarf_only(self):
+        """No types for BTF: DWARF goes all the same, as btf-emit does it."""
+        for source in ('empty.c', 'empty.S'):
+            self.write(source, '')
+            self.same('gcc', '-g', '-c', source, '-o', 'x.o', output='x.o',
+                      emit=('--address-pool', '--strip-dwarf'), settings={'BTF_CC_STRIP_DWARF': '1'})
+            self.assertNotIn('.debug_info', self.section_names('x.o'))
+
+    def test_features(self):
+        for settings, features in (
+                ({}, LISTED | {'decl_tag_kfuncs'}),
+                ({'BTF_CC_FEATURES': 'var,float'}, {'var', 'float'}),
+                ({'BTF_CC_FEATURES': '+global_var'}, LISTED | {'decl_tag_kfuncs', 'global_var'}),
+                ({'BTF_CC_FEATURES': 'default'}, LISTED | {'decl_tag_kfuncs'}),
+                ({'BTF_CC_FEATURES': 'var', 'PAHOLE_FLAGS': '--btf_features=float'}, {'var'}),
+                *(({'PAHOLE_FLAGS': flags}, features) for flags, features in KERNELS.items())):
+            with self.subTest(settings=settings):
+                self.good('gcc', '-g', '-c', 'add.c', settings=settings)
+                self.assertEqual(self.features(), features)
+
+    def test_languages(self):
+        flags = {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c++,rust'}
+        shutil.copy(self.path('add.c'), self.path('add.cc'))
+        shutil.copy(self.path('add.c'), self.path('c.c'))
+        self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
+        # gcc says C++14 for C++ of its day.
+        self.good('gcc', '-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf', '-c', 'add.cc', settings=flags)
+        self.assertFalse(self.has_object_btf('add.o'))
+        self.assertTrue(self.has_object_btf('c.o'))
+        self.good('gcc', '-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf', '-c', 'add.cc')
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_languages_by_environment(self):
+        """pahole reads PAHOLE_LANG_EXCLUDE where no option says anything, so objects must too."""
+        only = {'PAHOLE_LANG_EXCLUDE': 'c99,c11'}
+        self.good('gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c', settings=only)
+        self.assertFalse(self.has_object_btf('add.o'))
+        for more in ({'PAHOLE_FLAGS': '--lang_exclude=rust'}, {'PAHOLE_LANG_EXCLUDE': 'rust'}):
+            self.good('gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c', settings={**only, **more})
+            self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_settings_line(self):
+        """It differs when and only when objects do."""
+        self.write('tagged.c', '#define T(x) __attribute__((btf_decl_tag(x)))\n' + PROGRAM['other.c'])
+        variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
+                    {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
+                    {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
+                    {'BTF_CC_FEATURES': '+reproducible_build'}, {'BTF_CC_STRICT': '1'},
+                    {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': 'var'},
+                    {'PAHOLE_FLAGS': '-j --btf_features=default'},
+                    {'PAHOLE_FLAGS': '-j4 --btf_features=default'},
+                    {'PAHOLE_FLAGS': '--btf_features=var'},
+                    {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c11,c99'},
+                    {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c99 --lang_exclude=c11'},
+                    {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c99,c11,c99'},
+                    {'PAHOLE_LANG_EXCLUDE': 'c11,c99'}]
+        objects, lines = [], []
+        for settings in variants:
+            status, out, error = self.cc('--settings', settings=settings)
+            self.assertEqual((status, error, out.count(b'\n')), (0, b'', 1), settings)
+            self.good('gcc', '-g', '-gdwarf-5', '-std=gnu11', '-c', 'other.c', settings=settings)
+            objects.append(self.read('other.o'))
+            lines.append(out)
+        for i, a in enumerate(variants):
+            for k, b in enumerate(variants):
+                self.assertEqual(objects[i] == objects[k], lines[i] == lines[k],
+                                 f'{a}: {lines[i]}, {b}: {lines[k]}')
+
+
+if __name__ == '__main__':
+    run(__name__)

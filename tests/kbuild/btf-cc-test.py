@@ -1,0 +1,284 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-cc as a process: for the build it must be the compiler. Exit status, output, input, signals;
+which command lines are left alone; what is said, and when.
+
+usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import os
+import shlex
+import signal
+import subprocess
+import time
+
+from kbuild_case import KbuildCase, run
+
+COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
+
+
+class Plain(KbuildCase):
+    """Each command with and without btf-cc."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ('main.c', 'add.c', 'other.c'):
+            self.compile(name)
+            os.remove(self.path(name[:-2] + '.o'))
+
+    def both(self, *command, status=None, **options):
+        """What the compiler says by itself and under btf-cc is the same, byte for byte."""
+        plain = self.run_tool(*command, **options)
+        ours = self.cc(*command, **options)
+        self.assertEqual(ours, (plain.returncode, plain.stdout, plain.stderr), command)
+        if status is not None:
+            self.assertEqual(ours[0], status, command)
+        return plain
+
+    def test_exit_status(self):
+        for status in (0, 1, 2, 42, 126, 127, 255):
+            self.script('fake', f'#!/bin/sh\nexit {status}\n')
+            for arguments in ([], ['-E', 'add.c'], COMPILE):
+                self.both('./fake', *arguments, status=status)
+
+    def test_compiler_that_cannot_run(self):
+        self.write('plain-file', 'no program')
+        for command, status, reason in (
+                ('./no-such-compiler', 127, 'No such file or directory'),
+                ('no-such-compiler', 127, 'No such file or directory'),
+                ('./plain-file', 126, 'Permission denied'), (self.folder, 126, 'Permission denied')):
+            for arguments in ([], COMPILE):
+                self.assertEqual(self.cc(command, *arguments),
+                                 (status, b'', f'btf-cc: ERROR: {command}: {reason}\n'.encode()))
+
+    def test_output_is_the_compilers(self):
+        self.script('fake', "#!/bin/sh\nprintf 'a\\0b\\377\\n'; printf '\\r\\033[1mx' >&2\n"
+                            'cat; echo "$@"; echo "$0" >&2\nexit 3\n')
+        for arguments in ([], COMPILE, ['a b', '', '*', "'", '"', '$(x)', '-c', 'x.c', '\n']):
+            self.both('./fake', *arguments, input=b'standard\0input', status=3)
+
+    def test_errors_and_warnings(self):
+        self.write('bad.c', 'int f(void) { return nothing; }\n')
+        self.write('warn.c', 'int f(void) { int x; return x; }\n')
+        self.both('gcc', '-c', 'bad.c', '-o', 'bad.o', status=1)
+        self.assertFalse(os.path.exists(self.path('bad.o')))
+        self.both('gcc', '-g', '-Wall', '-c', 'warn.c', '-o', 'warn.o', status=0)
+        self.assertTrue(self.has_object_btf('warn.o'))
+        self.both('gcc', '-g', '-Wall', '-Werror', '-c', 'warn.c', '-o', 'warn.o', status=1)
+        self.both('gcc', '-g', '-c', 'missing.c', '-o', 'missing.o', status=1)
+        self.both('gcc', '-g', '-v', *COMPILE[1:4], '-o', '/dev/null', '-fno-such-flag', status=1)
+
+    def test_standard_input(self):
+        source = b'struct s { int a; } s;\nint f(struct s *p) { return p->a; }\n'
+        self.both('gcc', '-x', 'c', '-c', '-g', '-', '-o', 'in.o', input=source, status=0)
+        self.assertIn(b'int f(', self.both('gcc', '-x', 'c', '-E', '-', input=source,
+                                           status=0).stdout)
+
+    def test_probes(self):
+        for probe in (['--version'], ['-dumpmachine'], ['-dumpversion'], ['-print-file-name=plugin'],
+                      ['-print-search-dirs'], ['--help'], ['-v'], ['-###', '-pipe', *COMPILE],
+                      ['-print-libgcc-file-name'], ['-E', 'add.c'], ['-S', 'add.c', '-o', '-'],
+                      ['-M', 'add.c'], ['-MM', 'add.c'], ['-fsyntax-only', 'add.c'],
+                      ['-Werror', '-x', 'c', '-c', '/dev/null', '-o', '/dev/null'],
+                      ['-Werror', '-S', '-x', 'c', '/dev/null', '-o', 'tmp'],
+                      ['-Wp,-MD,deps', '-S', '-o', '/dev/null', '-xc', '/dev/null'],
+                      ['-E', '-dM', '-x', 'c', '/dev/null'], ['-fno-such-flag', '-c', '-x', 'c',
+                                                            '/dev/null', '-o', '/dev/null'], []):
+            self.both('gcc', *probe)
+
+    def test_links(self):
+        link = ['-g', 'main.c', 'add.c', '-o', 'prog']
+        self.both('gcc', *link, status=0)
+        self.both('gcc', '-g', '-shared', '-fPIC', 'add.c', '-o', 'lib.so', status=0)
+        self.compile_all()
+        self.both('gcc', '-r', '-nostdlib', 'main.o', 'add.o', '-o', 'both.o', status=0)
+        for name in ('prog', 'lib.so', 'both.o'):
+            self.assertNotIn('.BTF', self.section_names(name))
+        self.assertEqual(self.run_tool(self.path('prog')).returncode, 0)
+
+    def test_dev_null(self):
+        self.both('gcc', '-g', '-c', 'add.c', '-o', '/dev/null', status=0)
+        self.assertFalse(os.path.isfile('/dev/null'))
+
+    def test_folder_that_cannot_be_written(self):
+        os.mkdir(self.path('sub'))
+        self.both('gcc', '-g', '-c', 'add.c', '-o', 'no/such/add.o', status=1)
+        self.both('gcc', '-g', '-c', 'add.c', '-o', 'sub', status=1)
+        self.assertEqual(os.listdir(self.path('sub')), [])
+        if os.geteuid() == 0:
+            return  # who writes everywhere
+        os.chmod(self.path('sub'), 0o555)
+        self.both('gcc', '-g', '-c', 'add.c', '-o', 'sub/add.o', status=1)
+        os.chmod(self.path('sub'), 0o755)
+
+
+class Signals(KbuildCase):
+    def start(self, script, *arguments, **options):
+        """btf-cc with a compiler that writes "ready" when it is."""
+        fake = self.script('fake', '#!/bin/sh\n' + script)
+        process = subprocess.Popen([self.btf_cc, fake, *(arguments or COMPILE)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                                   env=self.environment(), **options)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), b'ready\n')
+        return process
+
+    def end(self, process):
+        out, error = process.communicate(timeout=30)
+        return process.returncode, out, error
+
+    def test_death_of_the_compiler(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGABRT, signal.SIGHUP,
+                       signal.SIGPIPE, signal.SIGXCPU):
+            self.script('fake', f'#!/bin/sh\nkill -{int(number)} $$\n')
+            for arguments in ([], COMPILE):
+                self.assertEqual(self.cc('./fake', *arguments), (-number, b'', b''), number)
+
+    def test_signals_reach_the_compiler(self):
+        for name in ('INT', 'TERM', 'HUP', 'QUIT', 'USR1', 'USR2'):
+            process = self.start(f"trap 'echo got {name}; exit 7' {name}\necho ready\n"
+                                 'while :; do sleep 0.01; done\n')
+            process.send_signal(getattr(signal, 'SIG' + name))
+            self.assertEqual(self.end(process), (7, f'got {name}\n'.encode(), b''))
+
+    def test_compiler_dies_of_a_signal_to_us(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = self.start('echo ready\nexec sleep 20\n')
+            process.send_signal(number)
+            self.assertEqual(self.end(process), (-number, b'', b''))
+
+    def test_compiler_that_ignores_a_signal(self):
+        """It ends as it wants to, and its object is complete."""
+        process = self.start("trap '' INT TERM\necho ready\nsleep 0.3\n"
+                             f'exec gcc {shlex.join(COMPILE)}\n')
+        self.write('add.c', 'int add(int a) { return a; }\n')
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process.send_signal(number)
+        self.assertEqual(self.end(process), (0, b'', b''))
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_ignored_at_start(self):
+        """As under nohup: the compiler ignores it too."""
+        def ignore():
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        process = self.start('echo ready\nsleep 0.3\nexit 5\n', preexec_fn=ignore)
+        for number in (signal.SIGINT, signal.SIGHUP):
+            process.send_signal(number)
+        self.assertEqual(self.end(process), (5, b'', b''))
+
+    def dispositions(self, command, **options):
+        done = self.run_tool(*command, restore_signals=False, **options)
+        return [line for line in done.stdout.splitlines() if line.startswith(b'Sig')]
+
+    def test_compiler_inherits_dispositions(self):
+        def prepare():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR2, signal.SIGWINCH])
+        show = ['sh', '-c', 'exec cat /proc/self/status']
+        for setup in (None, prepare):
+            plain = self.dispositions(show, preexec_fn=setup)
+            self.assertGreater(len(plain), 4)
+            # What has -c and a source is waited for, other commands are not.
+            for extra in ([], ['x.c']):
+                self.assertEqual(self.dispositions([self.btf_cc, *show, *extra], preexec_fn=setup),
+                                 plain)
+
+    def test_sigchld_ignored_at_start(self):
+        """The kernel then forgets how children ended; a failed compile must fail all the same."""
+        def ignore():
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        for status in (0, 1, 42):
+            self.script('fake', f'#!/bin/sh\nexit {status}\n')
+            done = self.run_tool(self.btf_cc, './fake', *COMPILE, restore_signals=False,
+                                 preexec_fn=ignore)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (status, b'', b''))
+
+    def test_whole_group(self):
+        """Ctrl-C: both get it; the compiler's partial output is gone, no child stays."""
+        process = self.start('echo ready\nsleep 20 & echo $! > pid; wait\n', start_new_session=True)
+        while not self.names() & {'pid'} or not self.read('pid'):
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertEqual(self.end(process)[0], -signal.SIGINT)
+
+    def test_output_that_is_closed(self):
+        """`btf-cc cc ... | head -1`"""
+        self.script('fake', '#!/bin/sh\nwhile :; do echo line || exit 9; done\n')
+        for arguments in ([], COMPILE):
+            reader, writer = os.pipe()
+            process = subprocess.Popen([self.btf_cc, './fake', *arguments], stdout=writer,
+                                       stderr=subprocess.DEVNULL, cwd=self.folder)
+            os.close(writer)
+            os.read(reader, 4)
+            os.close(reader)
+            self.assertIn(process.wait(timeout=30), (-signal.SIGPIPE, 9))
+
+
+class Own(KbuildCase):
+    """What btf-cc says for itself."""
+
+    def test_no_arguments(self):
+        status, out, error = self.cc()
+        self.assertEqual((status, out), (2, b''))
+        self.assertIn(b'usage: btf-cc ', error)
+
+    def test_version_and_help(self):
+        status, out, error = self.cc('--version')
+        self.assertEqual((status, error), (0, b''))
+        self.assertRegex(out, rb'^btf-cc [0-9]+(\.[0-9]+)+\n$')
+        status, out, error = self.cc('--help')
+        self.assertEqual((status, error), (0, b''))
+        self.assertTrue(out.startswith(b'usage: btf-cc '))
+
+    def test_option_instead_of_compiler(self):
+        status, out, error = self.cc('-c', 'add.c')
+        self.assertEqual((status, out), (2, b''))
+        self.assertRegex(error, rb'^btf-cc: ERROR: .*compiler')
+
+    def test_verbose(self):
+        self.compile()
+        self.write('none.c', 'int add(int a) { return a; }\n')
+        on = {'BTF_CC_VERBOSE': '1'}
+        said = {}
+        for name, flags in (('dwarf', ['-g', 'add.c']), ('no-dwarf', ['add.c']),
+                            ('vdso', ['-g', '-DBUILD_VDSO', 'add.c'])):
+            status, out, said[name] = self.cc('gcc', '-c', '-o', 'x.o', *flags, settings=on)
+            self.assertEqual((status, out), (0, b''))
+        self.assertEqual(said, {'dwarf': b'btf-cc: x.o: object BTF written\n',
+                                'no-dwarf': b'btf-cc: x.o: no DWARF, left alone\n',
+                                'vdso': b'btf-cc: x.o: vdso, left alone\n'})
+        # Probes: what they print is read by scripts.
+        for probe in (['-E', 'add.c'], ['--version'], ['-x', 'c', '-c', '/dev/null', '-o', 'y.o']):
+            self.assertEqual(self.cc('gcc', *probe, settings=on), self.cc('gcc', *probe))
+
+    def test_wrong_settings(self):
+        self.compile()
+        os.remove(self.path('add.o'))
+        for name, value, said in (
+                ('BTF_CC_STRICT', 'yes', 'BTF_CC_STRICT=yes: must be 0 or 1'),
+                ('BTF_CC_STRIP_DWARF', '2', 'BTF_CC_STRIP_DWARF=2: must be 0 or 1'),
+                ('BTF_CC_VERBOSE', 'on', 'BTF_CC_VERBOSE=on: must be 0 or 1'),
+                ('BTF_CC_FEATURES', 'var,nonsense', "BTF_CC_FEATURES: unknown feature 'nonsense'.*"),
+                ('PAHOLE_FLAGS', '--nonsense', 'PAHOLE_FLAGS: option --nonsense is not known'),
+                ('PAHOLE_FLAGS', "--lang_exclude='rust", 'PAHOLE_FLAGS.*: missing closing \''),
+                ('PAHOLE_FLAGS', '--lang_exclude=klingon', "PAHOLE_FLAGS: unknown language.*")):
+            for command in (['gcc', *COMPILE], ['--settings']):
+                status, out, error = self.cc(*command, settings={name: value})
+                self.assertEqual((status, out), (2, b''), (name, command))
+                self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n$')
+            self.assertNotIn('add.o', self.names())
+
+    def test_empty_settings_are_none(self):
+        self.compile()
+        empty = dict.fromkeys(('BTF_CC_STRICT', 'BTF_CC_STRIP_DWARF', 'BTF_CC_VERBOSE',
+                               'BTF_CC_FEATURES', 'PAHOLE_FLAGS'), '')
+        self.assertEqual(self.cc('--settings', settings=empty), self.cc('--settings'))
+        zero = {name: '0' for name in list(empty)[:3]}
+        self.assertEqual(self.cc('--settings', settings=zero), self.cc('--settings'))
+
+
+if __name__ == '__main__':
+    run(__name__)

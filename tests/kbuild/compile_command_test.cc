@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/compile_command.h"
+
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+using Words = std::vector<std::string>;
+
+Words objects(const Words &words)
+{
+    return read_compile_command(words).objects;
+}
+
+TEST(CompileCommand, OutputIsNamed)
+{
+    EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o"}), Words{"b.o"});
+    EXPECT_EQ(objects({"-ob.o", "-c", "a.c"}), Words{"b.o"});
+    EXPECT_EQ(objects({"--output=b.o", "-c", "a.c"}), Words{"b.o"});
+    EXPECT_EQ(objects({"--compile", "a.c", "--output", "b.o"}), Words{"b.o"});
+    EXPECT_EQ(objects({"-c", "a.c", "-o", "-c"}), Words{"-c"});
+    EXPECT_EQ(objects({"-c", "x/a.c", "-o", "a.c"}), Words{"a.c"});
+    EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", "-o", "c.o"}), Words{"c.o"});
+    EXPECT_EQ(objects({"-c", "a.c", "-objcmt-migrate-all"}), Words{"a.o"});
+}
+
+TEST(CompileCommand, OutputIsNotNamed)
+{
+    EXPECT_EQ(objects({"-c", "a.c", "sub/b.S", "../c.tar.cc"}), (Words{"a.o", "b.o", "c.tar.o"}));
+    EXPECT_EQ(objects({"-c", "a.o", "lib.a"}), Words{});
+    EXPECT_EQ(objects({"-c", "--", "-a.c"}), Words{"-a.o"});
+    EXPECT_EQ(objects({"-c", "a.c", "-o"}), Words{"a.o"}); // the compiler will complain
+    EXPECT_EQ(objects({"-c"}), Words{});
+    EXPECT_EQ(objects({}), Words{});
+}
+
+TEST(CompileCommand, LanguageIsGiven)
+{
+    EXPECT_EQ(objects({"-c", "a.txt"}), Words{});
+    EXPECT_EQ(objects({"-x", "c", "-c", "a.txt", "plain"}), (Words{"a.o", "plain.o"}));
+    EXPECT_EQ(objects({"-xc", "-c", "a.txt"}), Words{"a.o"});
+    EXPECT_EQ(objects({"-xc", "a.x", "-xnone", "-c", "b.x"}), Words{"a.o"});
+    EXPECT_EQ(objects({"-x", "c", "a.x", "-x", "none", "-c", "b.x"}), Words{"a.o"});
+}
+
+/// Compilers behind other programs.
+TEST(CompileCommand, Launchers)
+{
+    EXPECT_EQ(objects({"gcc", "-c", "a.c"}), Words{"a.o"});
+    EXPECT_EQ(objects({"distcc", "/usr/bin/gcc-12", "-c", "a.c", "-o", "b.o"}), Words{"b.o"});
+}
+
+TEST(CompileCommand, MakesNoObject)
+{
+    for (const char *option :
+         {"-E", "-S", "-M", "-MM", "-###", "-fsyntax-only", "-emit-llvm", "--analyze",
+          "--preprocess", "--assemble", "--version", "--help", "--help=target", "-dumpversion",
+          "-dumpmachine", "-print-file-name=plugin", "--print-search-dirs"}) {
+        EXPECT_EQ(objects({option, "-c", "a.c", "-o", "b.o"}), Words{}) << option;
+        EXPECT_EQ(objects({"-c", "a.c", "-o", "b.o", option}), Words{}) << option;
+    }
+    EXPECT_EQ(objects({"-o", "prog", "a.c", "b.o"}), Words{});
+    EXPECT_EQ(objects({"-c", "-x", "c", "/dev/null", "-o", "tmp.o"}), Words{});
+    EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "tmp.o"}), Words{});
+}
+
+/// What stands behind an option that takes a value is neither option nor file.
+TEST(CompileCommand, ValuesOfOptions)
+{
+    for (const char *option :
+         {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-MF",
+          "-MT", "-MQ", "-Xassembler", "-Xpreprocessor", "-Xlinker", "-Xclang", "-mllvm",
+          "-target", "--param", "-B", "--sysroot", "-T", "-u", "-L", "-l"})
+        for (const char *value : {"-E", "-S", "-o", "x.c", "/dev/null", "-", "-m16", "--version"})
+            EXPECT_EQ(objects({"-c", option, value, "a.c"}), Words{"a.o"}) << option << value;
+    EXPECT_EQ(objects({"-Wp,-MMD,.a.o.d", "-Wa,-E", "-c", "a.c"}), Words{"a.o"});
+}
+
+TEST(CompileCommand, OtherProgramsOfTheTree)
+{
+    auto reason = [](const Words &more, const std::string &object) {
+        Words words = {"-c", "a.c", "-o", object};
+        words.insert(words.end(), more.begin(), more.end());
+        CompileCommand command = read_compile_command(words);
+        EXPECT_NE(command.objects.empty(), command.left_alone.empty()) << object;
+        return command.left_alone;
+    };
+    EXPECT_EQ(reason({}, "arch/x86/boot/main.o"), "arch/x86/boot/main.o: boot loader part");
+    EXPECT_EQ(reason({}, "/arch/src/arch/arm/boot/compressed/misc.o"),
+              "/arch/src/arch/arm/boot/compressed/misc.o: boot loader part");
+    EXPECT_EQ(reason({}, "arch/x86/realmode/rm/wakemain.o"),
+              "arch/x86/realmode/rm/wakemain.o: 16-bit code");
+    EXPECT_EQ(reason({}, "arch/riscv/purgatory/sha256.o"),
+              "arch/riscv/purgatory/sha256.o: purgatory");
+    EXPECT_EQ(reason({"-m16"}, "a.o"), "a.o: 16-bit code");
+    EXPECT_EQ(reason({"-m16", "-m64"}, "a.o"), "");
+    EXPECT_EQ(reason({"-DBUILD_VDSO32"}, "a.o"), "a.o: vdso");
+    EXPECT_EQ(reason({"-fPIC"}, "arch/x86/entry/vdso/vclock.o"),
+              "arch/x86/entry/vdso/vclock.o: vdso");
+    EXPECT_EQ(reason({"-fPIC"}, "arch/mips/vdso/vclock.o"), "arch/mips/vdso/vclock.o: vdso");
+    for (const char *object :
+         {"arch/x86/boot/startup/sme.o", "arch/x86/realmode/init.o", "arch/x86/entry/vdso/vma.o",
+          "arch/boot/fs/namei.o", "/home/arch/boot/kernel/fork.o", "drivers/boot/a.o", "boot/a.o",
+          "arch/x86/kernel/boot/a.o", "search/x86/boot/a.o", "arch/purgatory/kernel/a.o"})
+        EXPECT_EQ(reason({"-fPIC", "-fno-pic"}, object), "") << object;
+    EXPECT_EQ(reason({"-fPIC"}, "kernel/vdso_like.o"), "");
+}
+
+class ResponseFile : public testing::Test
+{
+protected:
+    void write(const std::string &text)
+    {
+        std::ofstream(path_) << text;
+    }
+    void TearDown() override { std::remove(path_.c_str()); }
+    std::string path_ = testing::TempDir() + "compile_command_test.args";
+};
+
+TEST_F(ResponseFile, Unfolds)
+{
+    write("-c 'a b.c'\n-o \"c d.o\"");
+    EXPECT_EQ(objects({"-g", "@" + path_}), Words{"c d.o"});
+    write("-E");
+    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{});
+    write("");
+    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{"a.o"});
+}
+
+TEST_F(ResponseFile, CannotBeRead)
+{
+    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{});
+    write("-c 'a.c");
+    EXPECT_EQ(objects({"@" + path_}), Words{});
+    write("@" + path_);
+    EXPECT_EQ(objects({"-c", "a.c", "@" + path_}), Words{});
+}
+
+} // namespace
+
+} // namespace btflink::kbuild
