@@ -122,7 +122,7 @@ def fault_of(console, ending):
     return what + (f'\nlast lines of its console:{last}' if last else '\nnothing on its console')
 
 
-def boot(kernel, modules, init, work, timeout=120):
+def boot(kernel, modules, init, work, timeout=300):
     """Boot `kernel` (a bzImage) with `modules` (.ko files, in order) and `init` (boot-init).
 
     The list of Checks that init made. `work` is a folder, made if need be, for initramfs.cpio and
@@ -157,7 +157,7 @@ def main():
     parser.add_argument('--init', required=True)
     parser.add_argument('--module', action='append', default=[], dest='modules')
     parser.add_argument('--work')
-    parser.add_argument('--timeout', type=float, default=120)
+    parser.add_argument('--timeout', type=float, default=300)
     options = parser.parse_args()
     if reason := why_not(options.init):
         print(f'SKIP: boot: {reason}')
