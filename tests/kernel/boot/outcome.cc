@@ -13,7 +13,7 @@ namespace
 {
 
 /// Seconds for one check, on an emulated machine whose host may be busy.
-constexpr unsigned patience = 60;
+constexpr unsigned patience = 120;
 
 /// One write per line, lest something else gets between.
 void print(const std::string &line)
