@@ -5,6 +5,7 @@
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
 #include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/kbuild_plans.h"
 #include "kbuild-integration/settings.h"
 
 #include <cerrno>
@@ -199,6 +200,11 @@ int main(int argc, char **argv)
         return answer(std::move(options));
     CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
+    if (!command.objects.empty())
+        if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
+            command.left_alone = command.objects.front() + ": " + why;
+            command.objects.clear();
+        }
     if (!settings && !options.empty()) // the environment's must not break probes
         return refuse(settings.error().str());
     if (command.objects.empty()) {

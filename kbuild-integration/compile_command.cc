@@ -181,6 +181,8 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             output = word.substr(sizeof "--output=" - 1);
         else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
             output = word.substr(2);
+        else if (word == "-DMODULE")
+            command.of_a_module = true;
         else if (word.starts_with("-DBUILD_VDSO"))
             hints.build_vdso = true;
         else if (word == "-m16")
@@ -204,7 +206,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             command.objects.push_back(default_object(source));
     for (const std::string &object : command.objects)
         if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
-            return {{}, object + ": " + reason};
+            return {{}, object + ": " + reason, false};
     return command;
 }
 

@@ -16,6 +16,7 @@ struct CompileCommand {
     /// "OBJECT: why it is left alone", for BTF_CC_VERBOSE. Empty if there are objects, or if the
     /// command makes none.
     std::string left_alone;
+    bool of_a_module = false; // -DMODULE
 };
 
 /// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;

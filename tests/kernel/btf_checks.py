@@ -127,11 +127,11 @@ class BtfChecks:
             other = self.merge('other.btf', linked, *late, image, option)
             self.ok(f'vmlinux: the same bytes by {title}', other.read_bytes() == expected)
 
-    def contents_of(self, path):
-        """The bytes of its .BTF."""
+    def contents_of(self, path, section='.BTF'):
+        """The section's bytes."""
         out = self.results / 'section.btf'
         out.unlink(missing_ok=True)
-        command(['objcopy', f'--dump-section=.BTF={out}', path, '/dev/null'])
+        command(['objcopy', f'--dump-section={section}={out}', path, '/dev/null'])
         return out.read_bytes()
 
     def image_alone(self):

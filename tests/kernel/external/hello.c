@@ -13,6 +13,8 @@ struct hello_visit {
 
 static DEFINE_PER_CPU(struct hello_visit, hello_last);
 
+int hello_count(struct hello_visit *visit, struct task_struct *task);
+
 noinline int hello_count(struct hello_visit *visit, struct task_struct *task)
 {
     visit->who = task;

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What Kbuild is going to do with an object, by what it tells the programs that it runs.
+#pragma once
+
+#include <string>
+
+namespace btflink::kbuild
+{
+
+/// Why the object BTF of an object would serve nobody and stay in a module, where a kernel takes it
+/// for the module's own and refuses to load it; empty if it will be merged, or nothing is known.
+/// Reads $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
+std::string why_no_btf(bool of_a_module);
+
+} // namespace btflink::kbuild
