@@ -170,7 +170,9 @@ class Signals(KbuildCase):
 
     def dispositions(self, command, **options):
         done = self.run_tool(*command, restore_signals=False, **options)
-        return [line for line in done.stdout.splitlines() if line.startswith(b'Sig')]
+        # SigQ is of the user, not of the process.
+        return [line for line in done.stdout.splitlines()
+                if line.startswith(b'Sig') and not line.startswith(b'SigQ')]
 
     def test_compiler_inherits_dispositions(self):
         def prepare():
@@ -180,7 +182,7 @@ class Signals(KbuildCase):
         show = ['sh', '-c', 'exec cat /proc/self/status']
         for setup in (None, prepare):
             plain = self.dispositions(show, preexec_fn=setup)
-            self.assertGreater(len(plain), 4)
+            self.assertGreater(len(plain), 3)
             # What has -c and a source is waited for, other commands are not.
             for extra in ([], ['x.c']):
                 self.assertEqual(self.dispositions([self.btf_cc, *show, *extra], preexec_fn=setup),
@@ -236,7 +238,7 @@ class Own(KbuildCase):
     def test_option_instead_of_compiler(self):
         status, out, error = self.cc('-c', 'add.c')
         self.assertEqual((status, out), (2, b''))
-        self.assertRegex(error, rb'^btf-cc: ERROR: .*compiler')
+        self.assertRegex(error, rb'^btf-cc: ERROR: unknown option -c')
 
     def test_verbose(self):
         self.compile()
