@@ -21,6 +21,8 @@
 #include "kbuild-integration/link_inputs.h"
 #include "merge/merge.h"
 
+#include <algorithm>
+
 namespace btflink::kbuild
 {
 
@@ -48,6 +50,16 @@ Result<Sources> complete_all(const std::vector<std::string> &files, const Pahole
     return sources;
 }
 
+/// What was made of a file's DWARF alone, if there was anything in it.
+Result<Sources> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
+{
+    if (!made)
+        return tl::unexpected(made.error());
+    if (!*made)
+        return Sources{};
+    return Sources{{(*made)->path()}, "", {*made}};
+}
+
 Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options)
 {
     auto fresh = has_object_btf(module);
@@ -63,7 +75,7 @@ Result<Sources> sources_of_module(const std::string &module, const PaholeOptions
         if (*has)
             return complete_all(objects, options);
     }
-    return complete_all({module}, options); // all by its DWARF
+    return by_dwarf(encode_object(module, options));
 }
 
 Result<Sources> sources_of(const std::string &file, const PaholeOptions &options)
@@ -76,6 +88,12 @@ Result<Sources> sources_of(const std::string &file, const PaholeOptions &options
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
+    if (inputs->empty()) {
+        auto sources = by_dwarf(encode_foreign(file, {}, options));
+        if (sources)
+            sources->image = file;
+        return sources;
+    }
     return Sources{std::move(*inputs), file, {}};
 }
 
@@ -87,6 +105,14 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto sources = sources_of(file, options);
     if (!sources)
         return tl::unexpected(sources.error());
+    const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
+    if (std::any_of(sources->scratch.begin(), sources->scratch.end(),
+                    [](const auto &scratch) { return scratch != nullptr; }))
+        report.notes.push_back(foreign_note);
+    if (sources->inputs.empty()) { // pahole succeeds, too
+        report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
+        return {};
+    }
 
     merge::Options merge;
     merge.inputs = sources->inputs;
@@ -97,7 +123,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.threads = options.jobs;
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
-    if (!sources->image.empty())
+    if (!sources->image.empty() && sources->scratch.empty())
         merge.complete = [&](std::span<const std::string_view> covered)
             -> Result<std::vector<std::string>> {
             auto foreign = encode_foreign(file, covered, options);
@@ -106,7 +132,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             if (!*foreign)
                 return std::vector<std::string>();
             sources->scratch.push_back(*foreign);
-            report.notes.push_back(file + ": units without object BTF are encoded from DWARF");
+            report.notes.push_back(foreign_note);
             return std::vector<std::string>{(*foreign)->path()};
         };
 
