@@ -26,8 +26,8 @@ std::string variable(const char *name)
     return value ? value : "";
 }
 
-/// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a script
-/// around it that is called pahole must not be handed over to for ever.
+/// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a
+/// script around it that is called pahole must not be handed over to for ever.
 constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
 
 std::string file_id(const char *path)

@@ -18,28 +18,71 @@ namespace
 
 /// Options that stop before there is an object, or that only ask something.
 constexpr std::string_view no_object_options[] = {
-    "-E",    "-S",    "-M",           "-MM",          "--preprocess", "--assemble",
-    "-###",  "--dependencies", "--user-dependencies", "-fsyntax-only", "-emit-llvm", "--analyze",
+    "-E",
+    "-S",
+    "-M",
+    "-MM",
+    "--preprocess",
+    "--assemble",
+    "-###",
+    "--dependencies",
+    "--user-dependencies",
+    "-fsyntax-only",
+    "-emit-llvm",
+    "--analyze",
 };
 
 /// Options whose value is an argument of its own, which must not be taken for a file or an option.
 constexpr std::string_view options_with_value[] = {
-    "-D",         "-U",           "-I",          "-L",           "-l",
-    "-include",   "-imacros",     "-isystem",    "-iquote",
-    "-idirafter", "-iprefix",     "-iwithprefix", "-iwithprefixbefore",
-    "-isysroot",  "-imultilib",   "-MF",         "-MT",          "-MQ",
-    "-T",         "-u",           "-z",          "-Xlinker",     "-Xassembler",
-    "-Xpreprocessor", "-Xclang",  "-mllvm",      "-target",      "-arch",
-    "--param",    "-B",           "-aux-info",   "-dumpbase",    "-dumpdir",
-    "-dumpbase-ext", "-A",        "-e",          "-G",           "--sysroot",
-    "-wrapper",   "-specs",       "-serialize-diagnostics",
+    "-D",
+    "-U",
+    "-I",
+    "-L",
+    "-l",
+    "-include",
+    "-imacros",
+    "-isystem",
+    "-iquote",
+    "-idirafter",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
+    "-imultilib",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-T",
+    "-u",
+    "-z",
+    "-Xlinker",
+    "-Xassembler",
+    "-Xpreprocessor",
+    "-Xclang",
+    "-mllvm",
+    "-target",
+    "-arch",
+    "--param",
+    "-B",
+    "-aux-info",
+    "-dumpbase",
+    "-dumpdir",
+    "-dumpbase-ext",
+    "-A",
+    "-e",
+    "-G",
+    "--sysroot",
+    "-wrapper",
+    "-specs",
+    "-serialize-diagnostics",
 };
 
-constexpr std::string_view source_suffixes[] = {".c",  ".i",   ".S",   ".s",  ".sx",  ".cc", ".cp",
-                                                ".cxx", ".cpp", ".c++", ".C",  ".ii",  ".CPP",
-                                                ".m",  ".mi",  ".f90", ".f",  ".F90", ".F"};
+constexpr std::string_view source_suffixes[] = {
+    ".c", ".i",  ".S",   ".s", ".sx", ".cc",  ".cp", ".cxx", ".cpp", ".c++",
+    ".C", ".ii", ".CPP", ".m", ".mi", ".f90", ".f",  ".F90", ".F"};
 
-template <typename Range> bool contains(const Range &range, std::string_view text)
+template <typename Range>
+bool contains(const Range &range, std::string_view text)
 {
     return std::find(std::begin(range), std::end(range), text) != std::end(range);
 }

@@ -124,8 +124,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
     if (!sources->image.empty() && sources->scratch.empty())
-        merge.complete = [&](std::span<const std::string_view> covered)
-            -> Result<std::vector<std::string>> {
+        merge.complete =
+            [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto foreign = encode_foreign(file, covered, options);
             if (!foreign)
                 return tl::unexpected(foreign.error());

@@ -35,8 +35,7 @@ std::string name_of(const std::string &path)
 bool is_vmlinux(const std::string &path)
 {
     std::string name = name_of(path);
-    return name == "vmlinux" || name.starts_with(".tmp_vmlinux") ||
-           name == "vmlinux.unstripped";
+    return name == "vmlinux" || name.starts_with(".tmp_vmlinux") || name == "vmlinux.unstripped";
 }
 
 bool exists(const std::string &path)

@@ -160,7 +160,8 @@ private:
     {
         const bool is_long = word.starts_with("--"), refused = c == '?' || c == ':';
         const std::string name =
-            "option " + (is_long ? word : std::string("-") + static_cast<char>(refused ? optopt : c));
+            "option " +
+            (is_long ? word : std::string("-") + static_cast<char>(refused ? optopt : c));
         if (c == ':')
             return name + " needs a value";
         if (c == '?' && is_long && optopt != 0)
