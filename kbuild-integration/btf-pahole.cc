@@ -26,39 +26,64 @@ std::string variable(const char *name)
     return value ? value : "";
 }
 
-/// A pahole that is not this program: $BTF_PAHOLE_REAL, or the first in $PATH.
-std::string real_pahole()
+/// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a
+/// script around it that is called pahole must not be handed over to for ever.
+constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
+
+std::string file_id(const char *path)
 {
-    if (std::string named = variable("BTF_PAHOLE_REAL"); !named.empty())
-        return named;
-    struct stat self, other;
-    bool known = stat("/proc/self/exe", &self) == 0;
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return "";
+    return " " + std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
+}
+
+bool has_passed(const std::string &passed, const std::string &id)
+{
+    return (passed + " ").find(id + " ") != std::string::npos;
+}
+
+/// The first file of this name in $PATH that can be run and was not passed; empty: none.
+std::string find_program(const std::string &name, const std::string &passed)
+{
     std::string path = variable("PATH");
-    for (size_t at = 0; at <= path.size();) {
+    for (size_t at = 0; at < path.size();) {
         size_t end = std::min(path.find(':', at), path.size());
-        std::string candidate = path.substr(at, end - at) + "/pahole";
+        std::string folder = path.substr(at, end - at);
+        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
         at = end + 1;
-        if (access(candidate.c_str(), X_OK) != 0 || stat(candidate.c_str(), &other) != 0)
-            continue;
-        if (!known || self.st_dev != other.st_dev || self.st_ino != other.st_ino)
+        std::string id = file_id(candidate.c_str());
+        if (!id.empty() && access(candidate.c_str(), X_OK) == 0 && !has_passed(passed, id))
             return candidate;
     }
     return "";
 }
 
+/// Become a pahole that is not this program: $BTF_PAHOLE_REAL, or the first in $PATH.
 int hand_over(char **argv, const char *why)
 {
-    std::string pahole = real_pahole();
-    if (!pahole.empty()) {
-        argv[0] = pahole.data();
-        execv(pahole.c_str(), argv);
-        std::fprintf(stderr, "btf-pahole: ERROR: %s: %s\n", pahole.c_str(), std::strerror(errno));
+    std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
+    std::string named = variable("BTF_PAHOLE_REAL");
+    std::string pahole = named.find('/') != std::string::npos
+                             ? named
+                             : find_program(named.empty() ? "pahole" : named, passed);
+    std::string id = file_id(pahole.c_str());
+    if (!named.empty() && (pahole.empty() || (!id.empty() && has_passed(passed, id)))) {
+        std::fprintf(stderr, "btf-pahole: ERROR: %s; BTF_PAHOLE_REAL=%s is no other pahole\n", why,
+                     named.c_str());
         return exit_failed;
     }
-    std::fprintf(stderr,
-                 "btf-pahole: ERROR: %s; that is for pahole, and there is none in PATH "
-                 "(or name one in BTF_PAHOLE_REAL)\n",
-                 why);
+    if (pahole.empty()) {
+        std::fprintf(stderr,
+                     "btf-pahole: ERROR: %s; that is for pahole, and there is none in PATH "
+                     "(or name one in BTF_PAHOLE_REAL)\n",
+                     why);
+        return exit_failed;
+    }
+    setenv(passed_variable, (passed + id).c_str(), 1);
+    argv[0] = pahole.data();
+    execv(pahole.c_str(), argv);
+    std::fprintf(stderr, "btf-pahole: ERROR: %s: %s\n", pahole.c_str(), std::strerror(errno));
     return exit_failed;
 }
 

@@ -22,6 +22,10 @@
 #include "merge/merge.h"
 #include "merge/output.h"
 
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 namespace btflink::kbuild
 {
 
@@ -49,6 +53,16 @@ Result<Sources> complete_all(const std::vector<std::string> &files, const Pahole
     return sources;
 }
 
+/// What was made of a file's DWARF alone, if there was anything in it.
+Result<Sources> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
+{
+    if (!made)
+        return tl::unexpected(made.error());
+    if (!*made)
+        return Sources{};
+    return Sources{{(*made)->path()}, "", {*made}};
+}
+
 Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options)
 {
     auto fresh = has_object_btf(module);
@@ -64,7 +78,7 @@ Result<Sources> sources_of_module(const std::string &module, const PaholeOptions
         if (*has)
             return complete_all(objects, options);
     }
-    return complete_all({module}, options); // all by its DWARF
+    return by_dwarf(encode_object(module, options));
 }
 
 Result<Sources> sources_of(const std::string &file, const PaholeOptions &options)
@@ -77,6 +91,12 @@ Result<Sources> sources_of(const std::string &file, const PaholeOptions &options
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
+    if (inputs->empty()) {
+        auto sources = by_dwarf(encode_foreign(file, {}, options));
+        if (sources)
+            sources->image = file;
+        return sources;
+    }
     return Sources{std::move(*inputs), file, {}};
 }
 
@@ -88,6 +108,14 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto sources = sources_of(file, options);
     if (!sources)
         return tl::unexpected(sources.error());
+    const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
+    if (std::any_of(sources->scratch.begin(), sources->scratch.end(),
+                    [](const auto &scratch) { return scratch != nullptr; }))
+        report.notes.push_back(foreign_note);
+    if (sources->inputs.empty()) { // pahole succeeds, too
+        report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
+        return {};
+    }
 
     merge::Options merge;
     merge.inputs = sources->inputs;
@@ -100,7 +128,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
-    if (!sources->image.empty())
+    if (!sources->image.empty() && sources->scratch.empty())
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto foreign = encode_foreign(file, covered, options);
@@ -109,7 +137,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             if (!*foreign)
                 return std::vector<std::string>();
             sources->scratch.push_back(*foreign);
-            report.notes.push_back(file + ": units without object BTF are encoded from DWARF");
+            report.notes.push_back(foreign_note);
             return std::vector<std::string>{(*foreign)->path()};
         };
 
@@ -122,6 +150,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     // find a `.BTF` there.
     if (done && !options.detached.empty() && sources->image.empty())
         done = merge::remove_object_btf(file);
+    // A module whose BTF comes out as it was is still newer than the vmlinux that it was made over.
+    if (done)
+        (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     return done;
 }
 

@@ -22,12 +22,18 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
-/// The scratch file if emit wrote it.
-std::shared_ptr<ScratchFile> if_written(std::shared_ptr<ScratchFile> scratch,
-                                        const emit::EmitReport &report)
+/// The BTF of `file`, emitted as `emit` says into the file in memory that it names.
+Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
+                                            std::shared_ptr<ScratchFile> scratch,
+                                            const emit::EmitOptions &emit, bool needs_dwarf)
 {
-    if (report.outcome != emit::EmitReport::Outcome::written)
-        return nullptr;
+    auto report = emit::emit_file(file, emit);
+    if (!report)
+        return tl::unexpected(report.error());
+    if (report->outcome == emit::EmitReport::Outcome::no_dwarf && needs_dwarf)
+        return fail(Where{file}, "has neither object BTF nor DWARF to make BTF of");
+    if (report->outcome != emit::EmitReport::Outcome::written)
+        scratch = nullptr;
     return scratch;
 }
 
@@ -60,10 +66,7 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
     for (std::string_view source : covered)
         if (!source.empty())
             ++emit.covered[std::string(source)];
-    auto report = emit::emit_file(image, emit);
-    if (!report)
-        return tl::unexpected(report.error());
-    return if_written(*scratch, *report);
+    return encode(image, *scratch, emit, covered.empty());
 }
 
 Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
@@ -76,10 +79,19 @@ Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
     emit.output = (*scratch)->path();
     emit.complete = true;
     emit.unit.address_pool = true;
-    auto report = emit::emit_file(object, emit);
-    if (!report)
-        return tl::unexpected(report.error());
-    return if_written(*scratch, *report);
+    return encode(object, *scratch, emit, false);
+}
+
+Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
+                                                   const PaholeOptions &options)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.output = (*scratch)->path();
+    emit.unit.address_pool = true;
+    return encode(object, *scratch, emit, true);
 }
 
 } // namespace btflink::kbuild

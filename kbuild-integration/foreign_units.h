@@ -34,7 +34,8 @@ private:
 };
 
 /// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
-/// form that btf-merge takes as an input beside the objects. Null: there are none.
+/// form that btf-merge takes as an input beside the objects. Null: there are none. Error, among
+/// others: nothing is covered, and there is no DWARF.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options);
@@ -43,5 +44,10 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
 /// the rest is added, in a copy. Null: there is nothing to add.
 Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
                                                      const PaholeOptions &options);
+
+/// `object` (relocatable) with object BTF for all its units in place of any BTF that it has. Null:
+/// its DWARF has nothing for BTF. Error, among others: there is no DWARF.
+Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
+                                                   const PaholeOptions &options);
 
 } // namespace btflink::kbuild

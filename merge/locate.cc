@@ -116,6 +116,7 @@ private:
         }
         if (found) {
             with_pool_.push_back(&o);
+            image_has_pools_ |= !(o.trailer.flags & trailer_final_addresses);
             return locations;
         }
         for (size_t i = 0; i < o.pool.size(); ++i)
@@ -178,7 +179,7 @@ private:
             if (has_pool[i])
                 continue;
             const LinkTrailer &trailer = objects_[i].trailer;
-            if (!with_pool_.empty() && (trailer.flags & trailer_has_pool)) {
+            if (image_has_pools_ && (trailer.flags & trailer_has_pool)) {
                 out_.not_linked[i] = true;
                 ++out_.not_linked_count;
             } else {
@@ -290,6 +291,7 @@ private:
     Located out_;
     std::unordered_map<uint64_t, size_t> used_;
     std::vector<const Object *> with_pool_;
+    bool image_has_pools_ = false; // some object's
     std::unique_ptr<SymbolIndex> image_symbols_;
     std::vector<std::unique_ptr<SymbolIndex>> input_symbols_;
 };

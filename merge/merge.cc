@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <unordered_set>
 
 namespace btflink::merge
 {
@@ -247,12 +248,42 @@ Where named(const Options &options)
     return Where{options.inputs.empty() ? options.image : options.inputs.front()};
 }
 
-/// Add the inputs that the caller makes for what has no object BTF.
-Result<void> complete(const Options &options, Inputs &inputs, Loaded &loaded)
+/// Ids of the address pools in an image: of the objects that were linked into it.
+Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &image)
 {
+    std::unordered_set<uint64_t> ids;
+    if (!image)
+        return ids;
+    const auto &sections = image->elf->sections();
+    for (uint32_t i = 0; i < sections.size(); ++i) {
+        if (sections[i].name != ".debug_addr")
+            continue;
+        auto contents = image->elf->contents(i);
+        if (!contents)
+            return tl::unexpected(contents.error());
+        for (const PoolPart &part : find_pools(contents->bytes, image->elf->order()))
+            ids.insert(part.first_id);
+    }
+    return ids;
+}
+
+/// Add the inputs that the caller makes for what has no object BTF, or that of another link.
+Result<void> complete(const Options &options, const std::optional<Input> &image, Inputs &inputs,
+                      Loaded &loaded)
+{
+    auto ids = linked_ids(image);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    auto has_pool = [](const Object &o) { return o.trailer.flags & trailer_has_pool; };
+    bool pools = std::any_of(loaded.objects.begin(), loaded.objects.end(), [&](const Object &o) {
+        return o.has_trailer && has_pool(o) && ids->contains(o.trailer.object_id);
+    });
     std::vector<std::string_view> sources;
-    for (const Object &o : loaded.objects)
-        sources.push_back(o.has_trailer ? o.btf.str(o.trailer.source) : std::string_view());
+    for (const Object &o : loaded.objects) {
+        bool covers =
+            o.has_trailer && (!pools || !has_pool(o) || ids->contains(o.trailer.object_id));
+        sources.push_back(covers ? o.btf.str(o.trailer.source) : std::string_view());
+    }
     auto names = options.complete(sources);
     if (!names)
         return tl::unexpected(names.error());
@@ -307,7 +338,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     if (!loaded)
         return tl::unexpected(loaded.error());
     if (options.complete)
-        RETURN_IF_ERROR(complete(options, *inputs, *loaded));
+        RETURN_IF_ERROR(complete(options, given_image, *inputs, *loaded));
     const std::vector<Object> &objects = loaded->objects;
     for (const std::string &name : inputs->ignored)
         report.notes.push_back(name + ": neither ELF nor BTF, skipped");

@@ -379,5 +379,40 @@ class Settings(ObjectsCase):
                                  f'{a}: {lines[i]}, {b}: {lines[k]}')
 
 
+class Plans(ObjectsCase):
+    """What Kbuild will not merge is left alone: by its configuration, named in the environment."""
+
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path('tree/include/config'))
+
+    def emitted(self, *arguments, options='', **settings):
+        self.write('tree/include/config/auto.conf', options)
+        self.good('gcc', '-g', *arguments, '-c', 'add.c', settings={'objtree': 'tree', **settings})
+        return '.BTF' in self.section_names('add.o')
+
+    def test_configuration(self):
+        both = 'CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n'
+        self.assertTrue(self.emitted(options=both))
+        self.assertTrue(self.emitted('-DMODULE', options=both))
+        self.assertTrue(self.emitted(options='CONFIG_A=1\nCONFIG_DEBUG_INFO_BTF=y'))
+        self.assertFalse(self.emitted('-DMODULE', options='CONFIG_DEBUG_INFO_BTF=y\n'))
+        self.assertFalse(self.emitted(options='CONFIG_DEBUG_INFO=y\n'))
+        self.assertFalse(self.emitted(options='# CONFIG_DEBUG_INFO_BTF=y\n'))
+        self.assertFalse(self.emitted(options='CONFIG_DEBUG_INFO_BTF=yes\n'))
+        self.assertTrue(self.emitted(objtree='nowhere'))
+
+    def test_external_module(self):
+        both = 'CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n'
+        self.assertFalse(self.emitted('-DMODULE', options=both, KBUILD_EXTMOD='there'))
+        self.write('tree/vmlinux', '')
+        self.assertTrue(self.emitted('-DMODULE', options=both, KBUILD_EXTMOD='there'))
+
+    def test_verbose_says_why(self):
+        self.write('tree/include/config/auto.conf', '')
+        self.good('gcc', '-g', '-c', 'add.c', settings={'objtree': 'tree', 'BTF_CC_VERBOSE': '1'},
+                  said=b'btf-cc: add.o: CONFIG_DEBUG_INFO_BTF is off, left alone\n')
+
+
 if __name__ == '__main__':
     run(__name__)

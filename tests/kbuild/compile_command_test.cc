@@ -73,10 +73,12 @@ TEST(CompileCommand, MakesNoObject)
 /// What stands behind an option that takes a value is neither option nor file.
 TEST(CompileCommand, ValuesOfOptions)
 {
-    for (const char *option :
-         {"-D", "-U", "-I", "-include", "-imacros", "-isystem", "-iquote", "-idirafter", "-MF",
-          "-MT", "-MQ", "-Xassembler", "-Xpreprocessor", "-Xlinker", "-Xclang", "-mllvm",
-          "-target", "--param", "-B", "--sysroot", "-T", "-u", "-L", "-l"})
+    for (
+        const char *option :
+        {"-D",         "-U",     "-I",      "-include", "-imacros",    "-isystem",       "-iquote",
+         "-idirafter", "-MF",    "-MT",     "-MQ",      "-Xassembler", "-Xpreprocessor", "-Xlinker",
+         "-Xclang",    "-mllvm", "-target", "--param",  "-B",          "--sysroot",      "-T",
+         "-u",         "-L",     "-l"})
         for (const char *value : {"-E", "-S", "-o", "x.c", "/dev/null", "-", "-m16", "--version"})
             EXPECT_EQ(objects({"-c", option, value, "a.c"}), Words{"a.o"}) << option << value;
     EXPECT_EQ(objects({"-Wp,-MMD,.a.o.d", "-Wa,-E", "-c", "a.c"}), Words{"a.o"});
@@ -115,10 +117,7 @@ TEST(CompileCommand, OtherProgramsOfTheTree)
 class ResponseFile : public testing::Test
 {
 protected:
-    void write(const std::string &text)
-    {
-        std::ofstream(path_) << text;
-    }
+    void write(const std::string &text) { std::ofstream(path_) << text; }
     void TearDown() override { std::remove(path_.c_str()); }
     std::string path_ = testing::TempDir() + "compile_command_test.args";
 };

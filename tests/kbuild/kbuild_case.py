@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What the tests of btf-cc and btf-pahole share: their runs, compilers that misbehave, sections."""
 import os
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -14,7 +13,7 @@ from compilers import target_of  # noqa: E402, F401
 
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings of whoever runs the tests must not be ours.
-FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'GCC_', 'CCACHE_')
+FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
 
 
 class KbuildCase(cli_case.CliCase):
@@ -36,6 +35,31 @@ class KbuildCase(cli_case.CliCase):
         done = self.run_tool(self.btf_cc, *arguments, settings=settings, **options)
         return done.returncode, done.stdout, done.stderr
 
+    def pahole(self, *arguments, settings=None, **options):
+        """btf-pahole's end: its status, standard output and error."""
+        done = self.run_tool(self.btf_pahole, *arguments, settings=settings,
+                             **{'text': True, **options})
+        return done.returncode, done.stdout, done.stderr
+
+    def encode(self, *arguments, said=''):
+        """An encoding run that succeeds, leaves no stray files and says nothing but `said`."""
+        before = self.names()
+        done = self.pahole('-J', *arguments)
+        self.assertEqual(done[:2], (0, ''), done)
+        self.assertRegex(done[2], f'^{said}$')
+        made = [a.split('=')[1] for a in arguments if a.startswith('--btf_encode_detached=')]
+        self.assertEqual(self.names(), before | set(made))
+
+    def refuse(self, pattern, *arguments, status=1, same=(), settings=None):
+        """A run that fails says why in one line, makes no file and changes none of `same`."""
+        before, contents = self.names(), [self.read(name) for name in same]
+        done = self.pahole(*arguments, settings=settings)
+        self.assertEqual(done[:2], (status, ''), done)
+        self.assertRegex(done[2], f'^btf-pahole: ERROR: {pattern}\n$')
+        self.assertEqual(done[2].count('\n'), 1)
+        self.assertEqual(self.names(), before, arguments)
+        self.assertEqual([self.read(name) for name in same], contents, arguments)
+
     def script(self, name, text):
         """A program in the test's folder; its path."""
         self.write(name, text)
@@ -49,9 +73,9 @@ class KbuildCase(cli_case.CliCase):
         return {section.name for section in Elf(self.path(name)).sections}
 
     def has_object_btf(self, name):
-        done = subprocess.run([self.btf_dump, '--trailer', self.path(name)], check=False,
-                              capture_output=True)
-        return done.returncode == 0
+        """By the magic of the link trailer."""
+        section = self.section(name)
+        return section is not None and b'BTFL' in section.data
 
     def dump(self, name, base=None):
         """The BTF of a file, as lines."""

@@ -158,9 +158,9 @@ TEST(PaholeOptions, ValuesOfForeignOptions)
 {
     for (const Words &words :
          {Words{"-CJob", "vmlinux"}, Words{"-C", "-J", "vmlinux"}, Words{"-yJ", "vmlinux"},
-          Words{"-sCjob", "vmlinux"}, Words{"-C", "x", "-f", "-J", "--", "-J"}, Words{"--class_name", "-J", "vmlinux"},
-          Words{"--class_name=J", "vmlinux"}, Words{"-E", "-x", "-J", "vmlinux"},
-          Words{"--prettify", "--version", "vmlinux"}})
+          Words{"-sCjob", "vmlinux"}, Words{"-C", "x", "-f", "-J", "--", "-J"},
+          Words{"--class_name", "-J", "vmlinux"}, Words{"--class_name=J", "vmlinux"},
+          Words{"-E", "-x", "-J", "vmlinux"}, Words{"--prettify", "--version", "vmlinux"}})
         EXPECT_EQ(read(words).action, Action::other) << words[0];
     EXPECT_EQ(error({"-J", "-Cx", "vmlinux"}), "option -C is not known");
     EXPECT_EQ(error({"-sJ", "vmlinux"}), "option -s is not known");

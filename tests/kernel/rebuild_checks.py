@@ -62,6 +62,11 @@ class RebuildChecks:
 
     def modules_follow(self):
         """vmlinux changed, so Kbuild made the modules' BTF anew, though it did not link them."""
+        vmlinux = (self.tree.build / 'vmlinux').stat().st_mtime_ns
+        old = [path for path in self.tree.modules()
+               if (self.tree.build / path).stat().st_mtime_ns < vmlinux]
+        self.btf.ok('no module is older than vmlinux, which would make its BTF again each time',
+                    not old, str(old))
         for path in self.tree.modules():
             module = self.tree.build / path
             content = self.btf.contents_of(module)

@@ -61,7 +61,7 @@ TEST_F(Settings, TheFewAreNamed)
     auto said = warnings({object("few", without(Feature::enum64)), object("b", default_features()),
                           object("c", default_features())});
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_NE(said[0].find("1 objects were emitted by btf-emit 0.1.0 with "), std::string::npos)
+    EXPECT_NE(said[0].find("1 object was emitted by btf-emit 0.1.0 with "), std::string::npos)
         << said[0];
     EXPECT_NE(said[0].find("as 2 others: " + (dir_ / "few.o")), std::string::npos) << said[0];
 }

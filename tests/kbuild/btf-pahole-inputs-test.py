@@ -1,0 +1,411 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Where btf-pahole takes BTF from: programs, a vmlinux, modules; with object BTF in all of their
+objects, in some, in none; again over what it made; files that are no input.
+
+usage: btf-pahole-inputs-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import itertools
+import os
+import shutil
+import stat
+
+from kbuild_case import Elf, KbuildCase, run
+
+KERNEL = {
+    'start': '''struct task { struct task *next; int id; };
+extern int schedule(struct task *t), print(const char *text, ...);
+__attribute__((section(".data..percpu"))) struct task first = { &first, 1 };
+int global_count = 1;
+int main(void) { print("x"); return schedule(&first); }
+''',
+    'sched': '''struct task { struct task *next; int id; };
+enum state { RUN, WAIT };
+__attribute__((section(".data..percpu"))) static enum state state_of = WAIT;
+static inline int step(int n) { return n + 1; }
+int schedule(struct task *t) { return t->id + step(state_of) - 3; }
+''',
+    'print': '''typedef __builtin_va_list va_list;
+struct device { char name[8]; union { long a; void *b; }; };
+static struct device console;
+int print(const char *text, ...) { console.a = (long)text; return console.name[0]; }
+''',
+}
+MODULE = {
+    'card': '''struct task { struct task *next; int id; };
+struct card { struct task *owner; unsigned pins : 4; };
+extern int print(const char *text, ...), pin_of(struct card *c);
+static struct card card;
+__attribute__((section(".data..percpu"))) int uses = 1;
+int probe(struct task *t) { card.owner = t; print("probe"); return pin_of(&card); }
+''',
+    'pins': '''struct task;
+struct card { struct task *owner; unsigned pins : 4; };
+enum edge { RISING, FALLING };
+int pin_of(struct card *c) { return c->pins + FALLING; }
+enum edge edge_of(int n) { return n ? RISING : FALLING; }
+''',
+    'card.mod': '''struct module { const char *name; int (*init)(void); };
+struct module this_module = { "card", 0 };
+''',
+}
+# As in vmlinux: a section of its own, not part of .data.
+PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
+VARIABLES = '--btf_features=+global_var'
+
+
+class InputsCase(KbuildCase):
+    def objects(self, sources, with_btf, strip=False, more=()):
+        """Objects in a folder of their own; those named in `with_btf` by way of btf-cc."""
+        for name, text in sources.items():
+            self.write(name + '.c', text)
+            wrapper = [self.btf_cc] if name in with_btf else []
+            settings = {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': '+global_var',
+                        'BTF_CC_STRIP_DWARF': str(int(strip))}
+            done = self.run_tool(*wrapper, 'gcc', '-g', '-O2', '-fno-pie', '-fno-common', '-c', *more,
+                                 name + '.c', '-o', name + '.o', settings=settings)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+        return [name + '.o' for name in sources]
+
+    def link(self, image, *objects):
+        self.write('percpu.lds', PER_CPU)
+        self.must('gcc', '-no-pie', '-Wl,-T,percpu.lds', *objects, '-o', image)
+
+    def kernel(self, with_btf, strip=False, image='vmlinux', more=()):
+        """vmlinux.o and `image`, as Kbuild links them."""
+        objects = self.objects(KERNEL, with_btf, strip, more)
+        self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+        self.link(image, *objects)
+
+    def module(self, with_btf, strip=False):
+        objects = self.objects(MODULE, with_btf, strip)
+        self.must('ld', '-r', '-o', 'card.ko', *objects)
+        self.write('.card.ko.cmd', 'savedcmd_card.ko := ld -r -m elf_x86_64 -z noexecstack '
+                   '--build-id=sha1 -T scripts/module.lds -o card.ko ' + ' '.join(objects) + ' ; :\n')
+        return objects
+
+    def subsets(self, names):
+        return [set(some) for count in range(len(names) + 1)
+                for some in itertools.combinations(names, count)]
+
+    def final(self, name):
+        """The file has final BTF, and nothing of object BTF is left."""
+        elf = Elf(self.path(name))
+        self.assertEqual([(s.name, s.type) for s in elf.sections if 'BTF' in s.name], [('.BTF', 1)])
+        self.assertFalse(self.has_object_btf(name))
+
+
+class Programs(InputsCase):
+    def reference(self):
+        """BTF of the same program by its DWARF alone."""
+        self.link('plain', *self.objects(KERNEL, ()))
+        self.encode(VARIABLES, '--btf_encode_detached=want', 'plain')
+        text = '\n'.join(self.dump('want'))
+        for name in ("FUNC 'main'", "FUNC 'schedule'", "FUNC 'print'", "VAR 'first'",
+                     "VAR 'state_of'", "VAR 'global_count'", "VAR 'console'", "ENUM 'state'",
+                     "DATASEC '.data..percpu'"):
+            self.assertIn(name, text)
+
+    def test_all_ways_to_mix(self):
+        """Objects with BTF beside objects without: the result means the same."""
+        self.reference()
+        for with_btf in self.subsets(KERNEL):
+            with self.subTest(with_btf=with_btf):
+                for image in ('vmlinux', '.tmp_vmlinux1', 'vmlinux.unstripped'):
+                    self.kernel(with_btf, image=image)
+                    self.encode(VARIABLES, '-j2', image)
+                    self.same_meaning(image, 'want')
+                    self.final(image)
+
+    def test_stripped(self):
+        """Those with BTF have no DWARF."""
+        self.reference()
+        for with_btf in self.subsets(KERNEL):
+            with self.subTest(with_btf=with_btf):
+                self.kernel(with_btf, strip=True)
+                self.encode(VARIABLES, 'vmlinux')
+                self.same_meaning('vmlinux', 'want')
+
+    def test_again(self):
+        self.kernel({'start', 'sched'})
+        self.encode(VARIABLES, 'vmlinux')
+        once = self.read('vmlinux')
+        self.encode(VARIABLES, 'vmlinux')
+        self.assertEqual(self.read('vmlinux'), once)
+        self.encode(VARIABLES, '--btf_encode_detached=out', 'vmlinux')
+        self.assertEqual(self.read('out'), self.section('vmlinux').data)
+        self.assertEqual(self.read('vmlinux'), once)
+
+    def test_late_objects(self):
+        """Compiled behind vmlinux.o."""
+        self.reference()
+        os.mkdir(self.path('init'))
+        for with_btf in self.subsets(KERNEL):
+            objects = self.objects(KERNEL, with_btf)
+            self.link('.tmp_vmlinux1', *objects)
+            self.must('ld', '-r', '-o', 'vmlinux.o', 'start.o')
+            os.rename(self.path('sched.o'), self.path('.vmlinux.export.o'))
+            os.rename(self.path('print.o'), self.path('init/version-timestamp.o'))
+            self.encode(VARIABLES, '.tmp_vmlinux1')
+            self.same_meaning('.tmp_vmlinux1', 'want')
+
+    def test_in_another_folder(self):
+        self.reference()
+        os.mkdir(self.path('out put'))
+        self.kernel(KERNEL, strip=True)
+        for name in ('vmlinux', 'vmlinux.o'):
+            os.rename(self.path(name), self.path('out put/' + name))
+        self.encode(VARIABLES, 'out put/vmlinux')
+        self.same_meaning('out put/vmlinux', 'want')
+        self.encode(VARIABLES, self.path('out put/vmlinux'))
+        self.same_meaning('out put/vmlinux', 'want')
+
+    def test_stale_vmlinux_o(self):
+        """Of another link, and so worth nothing: what its objects do not give, DWARF does."""
+        self.reference()
+        for name in ('start', 'sched', 'print'):
+            self.kernel(KERNEL)
+            self.write(name + '.c', KERNEL[name] + 'int added;\n')
+            self.must(self.btf_cc, 'gcc', '-g', '-O2', '-fno-pie', '-c', name + '.c')
+            self.must('ld', '-r', '-o', 'vmlinux.o', *(n + '.o' for n in KERNEL))
+            status, out, error = self.pahole('-J', VARIABLES, 'vmlinux')
+            self.assertEqual((status, out), (0, ''))
+            self.assertRegex(error, 'WARNING: 1 objects are not in vmlinux and are left out')
+            self.same_meaning('vmlinux', 'want')
+
+    def test_image_without_pools(self):
+        """Symbols tell where things are: objects with BTF count all the same."""
+        self.reference()
+        for with_btf in self.subsets(KERNEL)[1:]:
+            with self.subTest(with_btf=with_btf):
+                self.kernel(with_btf, strip=True, more=['-gdwarf-4'])
+                self.must('objcopy', '--remove-section=.debug_addr', 'vmlinux')
+                status, out, error = self.pahole('-J', VARIABLES, 'vmlinux')
+                self.assertEqual((status, out), (0, ''))
+                self.assertNotIn('left out', error)
+                self.same_meaning('vmlinux', 'want')
+
+    def test_different_features(self):
+        """A mix of settings does not pass unnoticed."""
+        self.kernel(KERNEL)
+        self.must(self.btf_emit, '--features=var', '--address-pool', 'sched.o')
+        objects = [name + '.o' for name in KERNEL]
+        self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+        self.link('vmlinux', *objects)
+        status, out, error = self.pahole('-J', VARIABLES, 'vmlinux')
+        self.assertEqual((status, out), (0, ''))
+        self.assertRegex(error, r'^btf-pahole: WARNING: 1 object was emitted .*\(sched\.c\)\n$')
+
+    def test_neither_dwarf_nor_btf(self):
+        self.write('plain.c', 'int main(void) { return 0; }\n')
+        self.must('gcc', 'plain.c', '-o', 'plain')
+        shutil.copy(self.path('plain'), self.path('vmlinux'))
+        self.must('gcc', '-c', 'plain.c')
+        self.must('ld', '-r', '-o', 'plain.ko', 'plain.o')
+        for name in ('plain', 'vmlinux', 'plain.o', 'plain.ko'):
+            said = f'{name}: has neither object BTF nor DWARF to make BTF of'
+            self.refuse(said, '-J', name, same=[name])
+            self.refuse(said, '-J', '--btf_encode_detached=out', name, same=[name])
+
+    def test_dwarf_without_types(self):
+        self.write('asm.S', '.globl _start\n_start: nop\n')
+        self.must('gcc', '-g', '-nostdlib', 'asm.S', '-o', 'prog')
+        self.must('gcc', '-g', '-c', 'asm.S', '-o', 'asm.ko')
+        for name in ('prog', 'asm.ko'):
+            status, out, error = self.pahole('-J', name)
+            self.assertEqual((status, out), (0, ''), error)
+
+    def test_no_file(self):
+        self.refuse('missing: .*No such file or directory', '-J', 'missing')
+        self.refuse('no/missing.ko: .*No such file or directory', '-J', 'no/missing.ko')
+        self.refuse('.*', '-J', '')
+        self.refuse(r'\.: .+', '-J', '.')
+
+    def test_not_elf(self):
+        self.write('empty', '')
+        self.write('text', 'no program at all\n' * 50)
+        self.write('short', b'\x7fELF')
+        self.write('magic', b'\x7fELF' + b'\0' * 500)
+        self.compile('add.c')
+        self.must('ar', 'rcs', 'lib.a', 'add.o')
+        for name in ('empty', 'text', 'short', 'magic', 'lib.a'):
+            for link in (name, 'vmlinux', 'x.ko'):
+                if link != name:
+                    shutil.copy(self.path(name), self.path(link))
+                self.refuse(link + '.*: .+', '-J', link, same=[link])
+
+    def test_truncated(self):
+        self.kernel(KERNEL)
+        self.module(MODULE)
+        for name, cut in (('vmlinux', 'vmlinux'), ('card.ko', 'cut.ko')):
+            whole = self.read(name)
+            for size in range(0, len(whole), max(97, len(whole) // 40)):
+                self.write(cut, whole[:size])
+                self.refuse(cut + '.*: .+', '-J', cut, same=[cut])
+        whole = self.read('vmlinux.o')
+        self.kernel(KERNEL)
+        for size in range(0, len(whole), max(97, len(whole) // 20)):
+            self.write('vmlinux.o', whole[:size])
+            self.refuse('vmlinux.o.*: .+', '-J', 'vmlinux', same=['vmlinux', 'vmlinux.o'])
+
+
+class Modules(InputsCase):
+    def setUp(self):
+        super().setUp()
+        self.kernel(KERNEL)
+        self.encode(VARIABLES, 'vmlinux')
+        os.rename(self.path('vmlinux'), self.path('base'))
+        os.remove(self.path('vmlinux.o'))
+
+    def reference(self):
+        self.module(())
+        os.rename(self.path('card.ko'), self.path('plain.ko'))
+        self.encode_module('plain.ko')
+        text = '\n'.join(self.dump('plain.ko', 'base'))
+        for name in ("FUNC 'probe'", "FUNC 'pin_of'", "STRUCT 'card'", "VAR 'uses'", "VAR 'card'",
+                     "STRUCT 'module'", "ENUM 'edge'"):
+            self.assertIn(name, text)
+        self.assertNotIn("STRUCT 'task'", text)
+
+    def encode_module(self, name, *more):
+        self.encode('-j', VARIABLES, '--lang_exclude=rust', '--btf_base', 'base', *more, name)
+
+    def check(self, name='card.ko'):
+        self.same_meaning(name, 'plain.ko', '--base-a', 'base', '--base-b', 'base')
+
+    def relocations(self, name):
+        """Of code: place, type, symbol by name, addend. Indexes of symbols may change."""
+        text = self.must('readelf', '-rW', name)
+        text = text[text.index("'.rela.text'"):].partition('Relocation section')[0]
+        words = [line.split() for line in text.splitlines() if line[:4] == '0000']
+        self.assertTrue(words)
+        return [(w[0], w[2], *w[4:]) for w in words]
+
+    def test_all_ways_to_mix(self):
+        self.reference()
+        for with_btf, strip in itertools.product(self.subsets(MODULE), (False, True)):
+            with self.subTest(with_btf=with_btf, strip=strip):
+                self.module(with_btf, strip)
+                before = {s.name: s for s in Elf(self.path('card.ko')).sections}
+                relocated = self.relocations('card.ko')
+                self.encode_module('card.ko')
+                self.check()
+                self.final('card.ko')
+                after = {s.name: s for s in Elf(self.path('card.ko')).sections}
+                for section in ('.text', '.data', '.data..percpu'):
+                    self.assertEqual(after[section].data, before[section].data)
+                self.assertEqual(self.relocations('card.ko'), relocated)
+                self.assertLessEqual(set(after) - {'.BTF'}, set(before))
+
+    def test_again(self):
+        """The .ko has no object BTF any more; its objects have."""
+        self.reference()
+        for with_btf, strip in itertools.product(self.subsets(MODULE), (False, True)):
+            with self.subTest(with_btf=with_btf, strip=strip):
+                self.module(with_btf, strip)
+                self.encode_module('card.ko')
+                once = self.section('card.ko').data
+                for _ in range(2):
+                    self.encode_module('card.ko')
+                    self.check()
+                    self.final('card.ko')
+                self.assertEqual(len(self.section('card.ko').data), len(once))
+
+    def test_again_over_another_base(self):
+        """As Kbuild does when vmlinux has changed and the module has not."""
+        self.module(MODULE, strip=True)
+        self.encode_module('card.ko')
+        KERNEL_NOW = dict(KERNEL, print=KERNEL['print'] + 'int more; long long wider(void) '
+                          '{ return more; }\n')
+        objects = self.objects(KERNEL_NOW, ())
+        self.link('base', *objects)
+        self.encode(VARIABLES, 'base')
+        self.encode_module('card.ko')
+        again = self.section('card.ko').data
+        self.module(MODULE, strip=True)
+        self.encode_module('card.ko')
+        self.assertEqual(self.section('card.ko').data, again)
+
+    def test_again_where_only_the_name_tells(self):
+        """No saved command: the objects of the module's name beside it. Paths with a folder."""
+        self.reference()
+        os.mkdir(self.path('sub'))
+        objects = self.module(MODULE, strip=True)
+        os.remove(self.path('.card.ko.cmd'))
+        self.must('ld', '-r', '-o', 'sub/card.o', *objects[:2])
+        os.rename(self.path('card.mod.o'), self.path('sub/card.mod.o'))
+        os.rename(self.path('card.ko'), self.path('sub/card.ko'))
+        for _ in range(3):
+            self.encode_module('sub/card.ko')
+            self.check('sub/card.ko')
+
+    def test_saved_commands(self):
+        """Forms that kernels have written them in."""
+        self.reference()
+        os.mkdir(self.path('sub dir'))
+        objects = self.module(MODULE, strip=True)
+        ko = self.read('card.ko')
+        for name in objects:
+            shutil.copy(self.path(name), self.path('sub dir/' + name))
+            os.remove(self.path(name))
+        quoted = ' '.join(f"'sub dir/{name}'" for name in objects)
+        flags = '-r -m elf_x86_64 --no-warn-rwx-segments -z noexecstack --build-id=sha1'
+        for text in (
+                f'savedcmd_card.ko := ld {flags} -T scripts/module.lds -o card.ko {quoted}\n',
+                f'cmd_card.ko := ld {flags}  -T scripts/module.lds -o card.ko {quoted};  true\n'
+                'source_card.ko := x.o\n\ndeps_card.ko := y.o\n',
+                f'savedcmd_card.ko := ld.lld {flags} -o card.ko -T scripts/module.lds {quoted}'
+                ' missing.o ; ./tools/bpf/resolve_btfids/resolve_btfids -b vmlinux other.o\n',
+                f'savedcmd_card.ko:={self.path("ld.o.x")} {flags} {quoted} -o card.ko'):
+            with self.subTest(text=text):
+                self.write('.card.ko.cmd', text)
+                self.write('card.ko', ko)
+                for _ in range(2):
+                    self.encode_module('card.ko')
+                    self.check()
+
+    def test_again_without_objects(self):
+        """Neither DWARF nor object BTF anywhere: said, and the file stays."""
+        objects = self.module(MODULE, strip=True)
+        self.encode_module('card.ko')
+        for name in objects:
+            os.remove(self.path(name))
+        self.refuse('card.ko: has neither object BTF nor DWARF to make BTF of', '-J',
+                    '--btf_base=base', 'card.ko', same=['card.ko'])
+
+    def test_object_without_dwarf(self):
+        """One object of three says nothing of its types; the others do."""
+        self.module(MODULE)
+        self.must('gcc', '-O2', '-c', 'pins.c')
+        self.must('ld', '-r', '-o', 'card.ko', 'card.o', 'pins.o', 'card.mod.o')
+        for _ in range(2):
+            self.encode_module('card.ko')
+            text = '\n'.join(self.dump('card.ko', 'base'))
+            self.assertIn("FUNC 'probe'", text)
+            self.assertNotIn("FUNC 'edge_of'", text)
+
+    def test_detached(self):
+        self.reference()
+        self.module(MODULE)
+        self.encode_module('card.ko', '--btf_encode_detached=card.btf')
+        # The BTF will be put into it by somebody else, who must not find a `.BTF` there.
+        self.assertEqual(self.section_names('card.ko') & {'.BTF', '.rela.BTF'}, set())
+        self.check('card.btf')
+
+    def test_without_base(self):
+        self.module(MODULE)
+        self.encode(VARIABLES, 'card.ko')
+        self.assertIn("STRUCT 'task'", '\n'.join(self.dump('card.ko')))
+
+    def test_mode_and_links(self):
+        self.module(MODULE)
+        os.chmod(self.path('card.ko'), 0o600)
+        os.symlink('card.ko', self.path('link.ko'))
+        self.encode_module('link.ko')
+        self.final('card.ko')
+        self.assertTrue(os.path.islink(self.path('link.ko')))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path('card.ko')).st_mode), 0o600)
+
+
+if __name__ == '__main__':
+    run(__name__)

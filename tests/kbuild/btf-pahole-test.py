@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-pahole's command line: options as kernels pass them, exit status, features, output files, and
+what goes to a real pahole.
+
+usage: btf-pahole-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import os
+import shutil
+import stat
+
+from kbuild_case import Elf, KbuildCase, run
+
+SOURCE = '''#define TAG(text) __attribute__((btf_decl_tag(text)))
+#define PER_CPU __attribute__((section(".data..percpu")))
+enum wide { SMALL = 1, LARGE = 0x100000000000ULL };
+struct tagged { int a; double d; } TAG("of a struct");
+int global_variable = 3;
+PER_CPU int per_cpu_variable = 1;
+int __attribute__((btf_type_tag("of a type"))) *pointer;
+__attribute__((noinline)) enum wide use(enum wide w, float f, struct tagged *t)
+{ return w + (int)f + t->a + (pointer ? *pointer : 0); }
+int main(void)
+{ struct tagged t = { 1, 2 }; return use(SMALL, 1, &t) + global_variable + per_cpu_variable; }
+'''
+# As in vmlinux: a section of its own, not part of .data.
+PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
+LINK = ['-Wl,-T,percpu.lds', '-no-pie']
+ALL = {'per-CPU', 'float', 'decl_tag', 'type_tag', 'enum64'}
+LEGACY = ALL - {'float'}
+FAKE = '''#!/bin/sh
+printf '%s\\0' "$0" "$@" > argv
+cat
+echo to stderr >&2
+exit 43
+'''
+
+
+class Command(KbuildCase):
+    def program(self):
+        """Returns whether its compiler knows the tags."""
+        self.write('prog.c', SOURCE)
+        self.write('percpu.lds', PER_CPU)
+        # gcc 12 knows none of the attributes, and warns.
+        for compiler in ('clang', 'clang-19', 'clang-14'):
+            if shutil.which(compiler):
+                self.must(compiler, '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
+                return True
+        self.must('gcc', '-w', '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
+        return False
+
+    def found(self, name='prog'):
+        """Which features show in the BTF of `name`."""
+        lines = self.dump(name)
+        heads = {word for line in lines for word in line.split()}
+        text = '\n'.join(lines)
+        found = {'decl_tag': 'DECL_TAG' in heads, 'type_tag': 'TYPE_TAG' in heads,
+                 'enum64': 'ENUM64' in heads, 'float': 'FLOAT' in heads,
+                 'per-CPU': 'per_cpu_variable' in text, 'global': 'global_variable' in text}
+        self.assertIn('main', text)
+        return {name for name, there in found.items() if there}
+
+
+class Answers(Command):
+    def test_versions(self):
+        self.assertEqual(self.pahole('--version'), (0, 'v1.31\n', ''))
+        self.assertEqual(self.pahole('--numeric_version'), (0, '131\n', ''))
+
+    def test_supported_features(self):
+        status, out, error = self.pahole('--supported_btf_features')
+        self.assertEqual((status, error), (0, ''))
+        names = out.strip().split(',')
+        self.assertLess({'encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64',
+                         'optimized_func', 'consistent_func', 'decl_tag_kfuncs',
+                         'reproducible_build', 'global_var'}, set(names) | {''})
+        for name in names:
+            self.program()
+            self.encode('--btf_features_strict=' + name, '--btf_encode_detached=out', 'prog')
+
+    def test_wrong_usage(self):
+        self.program()
+        for pattern, words in (
+                ('option --nonsense is not known', ['--nonsense', 'prog']),
+                ('option -o is not known', ['-o', 'prog']),
+                ('option -C is not known', ['-Cpoint', 'prog']),
+                ('option --btf_base needs a value', ['prog', '--btf_base']),
+                ('option --btf_encode_detached needs a value', ['--btf_encode_detached=', 'prog']),
+                ('option --verbose=1 takes no value', ['--verbose=1', 'prog']),
+                ('one file is encoded at a time, 0 were named', []),
+                ('one file is encoded at a time, 2 were named', ['prog', 'prog'])):
+            self.refuse(pattern, '-J', *words, status=64, same=['prog'])
+        self.refuse("feature 'nonsense' is not known", '-J', '--btf_features_strict=var,nonsense',
+                    'prog', same=['prog'])
+        self.refuse("unknown language 'klingon'", '-J', '--lang_exclude=rust,klingon', 'prog',
+                    same=['prog'])
+        self.refuse("unknown language 'klingon'", '-J', 'prog', same=['prog'],
+                    settings={'PAHOLE_LANG_EXCLUDE': 'klingon'})
+        self.refuse('-jx: not a number', '-J', '-jx', 'prog', same=['prog'])
+
+    def test_options_of_kernels(self):
+        listed = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
+        self.program()
+        self.encode('--btf_features=default', '--btf_encode_detached=default', 'prog')
+        for words in (['-j', f'--btf_features={listed}', '--lang_exclude=rust'],
+                      ['-j4', f'--btf_features={listed},decl_tag_kfuncs', '--lang_exclude=rust'],
+                      [f'--btf_features={listed},decl_tag_kfuncs', '--btf_features=attributes'],
+                      ['-j', f'--btf_features={listed}', '-j', '--btf_features=+reproducible_build'],
+                      ['--jobs=4', '--btf_features', 'default', '-F', 'dwarf'],
+                      ['--jobs', '--btf_features=+distilled_base,layout', '-Fdwarf'],
+                      ['--btf_gen_floats', '-j', '--lang_exclude', 'rust',
+                       '--skip_encoding_btf_inconsistent_proto', '--btf_gen_optimized'],
+                      ['--btf_gen_floats', '--kabi_prefix=__kabi_', '--skip_missing',
+                       '--reproducible_build', '--btf_encode_force', '--btf_attributes']):
+            self.encode(*words, '--btf_encode_detached=out', 'prog')
+            self.assertEqual(self.read('out'), self.read('default'), words)
+
+    def test_verbose_names_unknown_features(self):
+        self.program()
+        for words in (['-V'], ['--verbose']):
+            status, _, error = self.pahole('-J', '--btf_features=var,nonsense', *words, 'prog')
+            self.assertEqual(status, 0)
+            self.assertIn("btf-pahole: feature 'nonsense' is not known\n", error)
+            self.assertIn('prog: units without object BTF are encoded from DWARF\n', error)
+        self.encode('--btf_features=var,nonsense', 'prog')
+
+
+class Features(Command):
+    def expect(self, want, *options):
+        self.encode(*options, '--btf_encode_detached=out', 'prog')
+        self.assertEqual(self.found('out'), want if self.tags else want - {'decl_tag', 'type_tag'},
+                         options)
+
+    def test_lists(self):
+        """What shows is what pahole 1.31 encodes with these words."""
+        self.tags = self.program()
+        for want, *options in (
+                (LEGACY,), (ALL, '--btf_gen_floats'), (ALL, '--btf_features=default'),
+                (ALL | {'global'}, '--btf_features=+global_var'),
+                (ALL | {'global'}, '--btf_features=default,global_var'),
+                ({'per-CPU', 'float'}, '--btf_features=var,float'),
+                ({'per-CPU'}, '--btf_features=var,+float'),
+                ({'per-CPU', 'float'}, '--btf_features=,var,,float,'),
+                (set(), '--btf_features='), (set(), '--btf_features=nonsense'),
+                (set(), '--btf_features=all'),
+                ({'enum64', 'decl_tag'}, '--btf_features=enum64', '--btf_features=decl_tag'),
+                ({'enum64'}, '--btf_gen_floats', '--btf_features=enum64'),
+                ({'enum64', 'float'}, '--btf_features=enum64', '--btf_gen_floats'),
+                (ALL, '--skip_encoding_btf_enum64', '--btf_features=default'),
+                (ALL - {'enum64'}, '--btf_features=default', '--skip_encoding_btf_enum64'),
+                (LEGACY - {'per-CPU'}, '--skip_encoding_btf_vars'),
+                (LEGACY - {'decl_tag'}, '--skip_encoding_btf_decl_tag'),
+                (LEGACY - {'type_tag'}, '--skip_encoding_btf_type_tag'),
+                (ALL | {'global'}, '--btf_features=+global_var', '--btf_features=var')):
+            self.expect(want, *options)
+
+    def test_languages(self):
+        self.program()
+        only = 'c89,c99,c11,c'
+        said = 'btf-pahole: WARNING: prog: its DWARF has nothing for BTF, so it gets none\n'
+        before = self.read('prog')
+        for arguments, settings in ((['--lang_exclude=' + only], {}),
+                                    (['--lang_exclude', only], {'PAHOLE_LANG_EXCLUDE': 'rust'}),
+                                    ([], {'PAHOLE_LANG_EXCLUDE': only})):
+            self.assertEqual(self.pahole('-J', *arguments, 'prog', settings=settings), (0, '', said))
+            self.assertEqual(self.pahole('-J', '--btf_encode_detached=out', *arguments, 'prog',
+                                         settings=settings), (0, '', said))
+            self.assertNotIn('out', self.names())
+            self.assertEqual(self.read('prog'), before)
+        self.assertEqual(self.pahole('-J', '--lang_exclude=rust', 'prog',
+                                     settings={'PAHOLE_LANG_EXCLUDE': only}), (0, '', ''))
+        self.assertIn('.BTF', self.section_names('prog'))
+
+
+class Output(Command):
+    def test_in_place(self):
+        self.program()
+        os.chmod(self.path('prog'), 0o750)
+        os.symlink('prog', self.path('link'))
+        plain = {s.name: s.data for s in self.sections('prog')}
+        self.encode('--btf_encode_detached=out', 'prog')
+        self.encode('link')
+        self.assertEqual(self.section('prog').data, self.read('out'))
+        self.assertTrue(os.path.islink(self.path('link')))
+        self.assertEqual(stat.S_IMODE(os.stat(self.path('prog')).st_mode), 0o750)
+        now = {s.name: s.data for s in self.sections('prog') if s.name not in ('.BTF', '.shstrtab')}
+        self.assertEqual({name: plain[name] for name in now}, now)
+        status = self.run_tool(self.path('prog')).returncode
+        self.assertEqual(status, 1 + 1 + 1 + 3 + 1)
+
+    def sections(self, name):
+        return Elf(self.path(name)).sections
+
+    def test_twice_is_once(self):
+        self.program()
+        self.encode('prog')
+        once = self.read('prog')
+        self.encode('prog')
+        self.assertEqual(self.read('prog'), once)
+
+    def test_detached(self):
+        """Implies -J, cuts an older file, leaves the program alone."""
+        self.program()
+        before = self.read('prog')
+        self.write('out', b'x' * 100000)
+        self.assertEqual(self.pahole('--btf_encode_detached', 'out', 'prog'), (0, '', ''))
+        self.assertLess(len(self.read('out')), 10000)
+        self.assertEqual(self.read('prog'), before)
+        self.must(self.btf_dump, '--check', 'out')
+        self.refuse('no/out: .*No such file or directory', '-J', '--btf_encode_detached=no/out',
+                    'prog', same=['prog'])
+
+    def test_threads_change_nothing(self):
+        self.program()
+        self.must('gcc', '-g', '-O1', self.compile('main.c'), self.compile('add.c'), '-o', 'two')
+        for name in ('prog', 'two'):
+            self.encode('--btf_encode_detached=one', '--btf_features=+global_var', name)
+            for words in (['-j'], ['-j2'], ['-j64'], ['--jobs=3']):
+                self.encode('--btf_encode_detached=out', *words, '--btf_features=+global_var', name)
+                self.assertEqual(self.read('out'), self.read('one'))
+
+    def test_base(self):
+        """Raw, and in an ELF file; types of the base are not there again."""
+        self.program()
+        self.encode('prog')
+        self.encode('--btf_encode_detached=raw', 'prog')
+        self.must('gcc', '-g', '-O1', self.compile('main.c'), self.compile('add.c'), '-o', 'two')
+        for base in ('raw', 'prog'):
+            for words in ([f'--btf_base={base}'], ['--btf_base', base]):
+                self.encode(*words, f'--btf_encode_detached=out-{base}', 'two')
+        self.assertEqual(self.read('out-raw'), self.read('out-prog'))
+        text = '\n'.join(self.dump('out-raw', base='raw'))
+        self.assertIn('point', text)
+        self.assertNotRegex(text, r"INT '?int'? ")
+        self.encode('--btf_base=raw', 'two')
+        self.assertEqual(self.section('two').data, self.read('out-raw'))
+
+    def test_bad_base(self):
+        self.program()
+        self.write('text', 'no BTF at all, but longer than any header\n')
+        self.write('empty', '')
+        self.encode('--btf_encode_detached=raw', 'prog')
+        self.write('cut', self.read('raw')[:-5])
+        self.compile('add.c')
+        self.must(self.btf_emit, 'add.o')
+        for base in ('missing', 'text', 'empty', 'cut', 'prog', 'add.o', '.'):
+            self.refuse('.+', '-J', f'--btf_base={base}', 'prog', same=['prog'])
+
+    def test_read_only_folder(self):
+        if os.geteuid() == 0:
+            self.skipTest('root writes everywhere')
+        self.program()
+        os.chmod(self.folder, 0o555)
+        try:
+            self.refuse('.*Permission denied', '-J', '--btf_encode_detached=out', 'prog',
+                        same=['prog'])
+        finally:
+            os.chmod(self.folder, 0o755)
+
+
+class HandOver(Command):
+    def setUp(self):
+        super().setUp()
+        for name in ('first', 'second', 'third'):
+            os.mkdir(self.path(name))
+
+    def path_of(self, *folders):
+        """A PATH of these folders of ours, with what scripts need behind them, but no pahole."""
+        os.makedirs(self.path('tools'), exist_ok=True)
+        for tool in ('cat', 'sh'):
+            if not os.path.exists(self.path('tools/' + tool)):
+                os.symlink(shutil.which(tool), self.path('tools/' + tool))
+        return ':'.join([*folders, self.path('tools')])
+
+    def real(self, name, *arguments, **settings):
+        """Whether the fake pahole `name` got exactly these arguments, input, output and status."""
+        done = self.pahole(*arguments, settings=settings, input='some input')
+        self.assertEqual(done, (43, 'some input', 'to stderr\n'))
+        argv = self.read('argv').decode().split('\0')[:-1]
+        self.assertEqual(argv, [name, *arguments])
+        os.remove(self.path('argv'))
+
+    def none(self, pattern='nothing to encode .*that is for pahole, and there is none in PATH.*',
+             **settings):
+        self.refuse(pattern, '-C', 'task_struct', 'prog', settings=settings)
+
+    def test_first_in_path(self):
+        for folder in ('first', 'second'):
+            self.script(folder + '/pahole', FAKE)
+        first = self.path('first/pahole')
+        path = self.path_of(self.path('first'), self.path('second'))
+        for arguments in (['-C', 'task_struct', 'vmlinux'], ['vmlinux'], [], ['--help'], ['-CJob'],
+                          ['-E', 'a b', '', '*', '"', "'", '-F', 'btf', '--nonsense', '\n', '--', '-J'],
+                          ['--class_name', '-J', 'x']):
+            self.real(first, *arguments, PATH=path)
+        self.script('pahole', FAKE)
+        self.real('./pahole', '-C', 'x', PATH=':' + path)
+
+    def test_what_is_no_program_is_passed_over(self):
+        os.mkdir(self.path('first/pahole'))
+        self.write('second/pahole', FAKE)  # not executable
+        self.script('third/pahole', FAKE)
+        self.real(self.path('third/pahole'), 'x', PATH=self.path_of(
+            self.path('missing'), self.path('first'), self.path('second'), self.path('third')))
+
+    def test_named(self):
+        real = self.script('first/real', FAKE)
+        self.script('second/pahole', FAKE)
+        path = self.path_of(self.path('second'))
+        self.real(real, 'x', PATH=path, BTF_PAHOLE_REAL=real)
+        self.real('first/real', 'x', PATH=path, BTF_PAHOLE_REAL='first/real')
+        self.real(real, 'x', PATH=self.path_of(self.path('first')), BTF_PAHOLE_REAL='real')
+        self.real(self.path('second/pahole'), 'x', PATH=path, BTF_PAHOLE_REAL='')
+        self.none('no/such: No such file or directory', BTF_PAHOLE_REAL='no/such')
+        self.none('/: Permission denied', BTF_PAHOLE_REAL='/')
+        self.none('.*BTF_PAHOLE_REAL=nowhere is no other pahole', BTF_PAHOLE_REAL='nowhere')
+
+    def test_none(self):
+        for path in (self.path_of(), '', None, '/no/such', ':'):
+            self.none(PATH=path)
+
+    def test_encoding_is_never_handed_over(self):
+        self.script('first/pahole', FAKE)
+        self.program()
+        path = self.path_of(self.path('first'))
+        self.assertEqual(self.pahole('-J', 'prog', settings={'PATH': path}), (0, '', ''))
+        self.refuse('missing: .*', '-J', 'missing', settings={'PATH': path})
+        for word in ('--version', '--numeric_version', '--supported_btf_features'):
+            self.assertEqual(self.pahole(word, settings={'PATH': path})[0], 0)
+        self.assertNotIn('argv', self.names())
+
+    def itself(self, run_as=None, **settings):
+        """Never ends if it is wrong, so the time limit of call() is the test."""
+        done = self.run_tool(run_as or self.btf_pahole, '-C', 'x', settings=settings, text=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ''))
+        self.assertRegex(done.stderr, '^btf-pahole: ERROR: nothing to encode .*\n$')
+
+    def test_itself_in_path(self):
+        os.symlink(self.btf_pahole, self.path('first/pahole'))
+        shutil.copy(self.btf_pahole, self.path('second/pahole'))
+        shutil.copy(self.btf_pahole, self.path('third/pahole'))
+        folders = [self.path(name) for name in ('first', 'second', 'third')]
+        for chosen in (folders[:1], folders[1:2], folders[:2], folders[1:], folders, folders[::-1]):
+            self.itself(PATH=self.path_of(*chosen))
+            for folder in chosen:
+                self.itself(folder + '/pahole', PATH=self.path_of(*chosen))
+            self.assertEqual(self.pahole('--version', settings={'PATH': self.path_of(*chosen)}),
+                             (0, 'v1.31\n', ''))
+
+    def test_itself_before_a_real_one(self):
+        os.symlink(self.btf_pahole, self.path('first/pahole'))
+        shutil.copy(self.btf_pahole, self.path('second/pahole'))
+        real = self.script('third/pahole', FAKE)
+        folders = [self.path(name) for name in ('first', 'second', 'third')]
+        self.real(real, '-C', 'x', PATH=self.path_of(*folders))
+        self.real(real, '-C', 'x', PATH=self.path_of(folders[1], folders[0], folders[2]))
+
+    def test_itself_named(self):
+        os.symlink(self.btf_pahole, self.path('first/pahole'))
+        shutil.copy(self.btf_pahole, self.path('second/pahole'))
+        for name in ('first/pahole', 'second/pahole', self.btf_pahole):
+            self.itself(PATH=self.path_of(), BTF_PAHOLE_REAL=name)
+            self.itself(self.path('second/pahole'), PATH=self.path_of(), BTF_PAHOLE_REAL=name)
+
+    def test_script_around_itself(self):
+        """As a distribution might wrap it."""
+        for folder in ('first', 'second'):
+            self.script(folder + '/pahole', f'#!/bin/sh\nexec {self.btf_pahole} "$@"\n')
+        folders = [self.path(name) for name in ('first', 'second', 'third')]
+        self.itself(PATH=self.path_of(*folders))
+        self.itself(PATH=self.path_of(*folders), BTF_PAHOLE_REAL='first/pahole')
+        real = self.script('third/pahole', FAKE)
+        self.real(real, '-C', 'x', PATH=self.path_of(*folders))
+
+
+if __name__ == '__main__':
+    run(__name__)
