@@ -4,6 +4,7 @@
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
 #include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/compiler_cache.h"
 #include "kbuild-integration/settings.h"
 
 #include <cerrno>
@@ -29,7 +30,9 @@ constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 const char usage[] =
     "usage: btf-cc COMPILER ARGS...\n"
     "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
-    "       btf-cc --settings     one line that differs when objects would (compiler caches)\n"
+    "COMPILER may be ccache with a compiler behind it: objects are then cached with their BTF.\n"
+    "       btf-cc --settings [COMPILER]\n"
+    "One line that differs when objects would, for compiler caches.\n"
     "       btf-cc --version\n"
     "Environment: BTF_CC_STRIP_DWARF=1 drop DWARF; BTF_CC_STRICT=1 fail if BTF cannot be made;\n"
     "BTF_CC_VERBOSE=1 say what is done; BTF_CC_FEATURES=LIST as btf-emit --features\n"
@@ -148,7 +151,7 @@ bool emit_into(const std::string &object, const Settings &settings)
     return !settings.strict;
 }
 
-int answer(const std::string &question)
+int answer(const std::string &question, const std::string &compiler)
 {
     if (question == "--version") {
         std::puts("btf-cc " BTFLINK_VERSION);
@@ -160,11 +163,13 @@ int answer(const std::string &question)
     }
     if (question == "--settings") {
         auto settings = read_settings();
-        if (settings) {
-            std::puts(describe(*settings).c_str());
+        Result<std::string> key =
+            settings ? cache_key(*settings, compiler) : tl::unexpected(settings.error());
+        if (key) {
+            std::puts(key->c_str());
             return 0;
         }
-        std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
+        std::fprintf(stderr, "btf-cc: ERROR: %s\n", key.error().str().c_str());
         return exit_usage;
     }
     std::fprintf(stderr, "btf-cc: ERROR: %s is no compiler\n%s", question.c_str(), usage);
@@ -180,7 +185,7 @@ int main(int argc, char **argv)
         return exit_usage;
     }
     if (argv[1][0] == '-')
-        return answer(argv[1]);
+        return answer(argv[1], argc > 2 ? argv[2] : "");
     CompileCommand command = read_compile_command({argv + 2, argv + argc});
     if (command.objects.empty())
         become(argv + 1);
@@ -189,6 +194,8 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "btf-cc: ERROR: %s\n", settings.error().str().c_str());
         return exit_usage;
     }
+    if (get_behind_cache(argv[1]))
+        become(argv + 1);
 
     int status = run(argv + 1);
     if (WIFSIGNALED(status))

@@ -77,6 +77,7 @@ std::string describe(const Settings &settings)
     for (uint16_t code : settings.emit.excluded_languages)
         text += std::to_string(code) + ",";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
+    text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
     return text;
 }
 

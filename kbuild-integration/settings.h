@@ -19,7 +19,7 @@ struct Settings {
 /// set, PAHOLE_FLAGS, which Kbuild exports. Errors: a value that cannot be understood.
 Result<Settings> read_settings();
 
-/// One line that differs if and only if objects would: for compiler caches.
+/// One line that differs if objects, of the same program and compiler, would: see cache_key().
 std::string describe(const Settings &settings);
 
 } // namespace btflink::kbuild
