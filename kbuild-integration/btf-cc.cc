@@ -5,6 +5,7 @@
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
 #include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/compiler_cache.h"
 #include "kbuild-integration/kbuild_plans.h"
 #include "kbuild-integration/settings.h"
 
@@ -31,13 +32,16 @@ constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 const char usage[] =
     "usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
     "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
+    "COMPILER may be ccache with a compiler behind it: objects are then cached with their BTF.\n"
     "  --strip-dwarf    drop DWARF once there is BTF        (or BTF_CC_STRIP_DWARF=1)\n"
     "  --strict         fail if BTF cannot be made          (or BTF_CC_STRICT=1)\n"
     "  --verbose        say what is done                    (or BTF_CC_VERBOSE=1)\n"
     "  --features=LIST  as of btf-emit; default: what PAHOLE_FLAGS asks for\n"
     "                                                       (or BTF_CC_FEATURES=LIST)\n"
-    "  --settings       no compiler: print a line that differs when objects would\n"
-    "  --version, --help\n";
+    "       btf-cc [OPTIONS] --settings [COMPILER]\n"
+    "Prints a line that differs when objects would, for compiler caches.\n"
+    "       btf-cc --version\n"
+    "       btf-cc --help\n";
 
 volatile sig_atomic_t child = 0;
 
@@ -164,13 +168,10 @@ int refuse(const std::string &why)
     return exit_usage;
 }
 
-/// No compiler was named.
-int answer(std::vector<std::string> options)
+/// Something is asked of btf-cc itself. `compiler`: what is named behind the options, or "".
+int answer(const std::string &question, const std::vector<std::string> &options,
+           const std::string &compiler)
 {
-    if (options.empty())
-        return refuse(std::string("no compiler named\n") + usage);
-    const std::string question = options.back();
-    options.pop_back();
     if (question == "--version") {
         std::puts("btf-cc " BTFLINK_VERSION);
         return 0;
@@ -179,12 +180,13 @@ int answer(std::vector<std::string> options)
         std::fputs(usage, stdout);
         return 0;
     }
-    if (question != "--settings")
-        return refuse("no compiler named");
     auto settings = read_settings(options);
     if (!settings)
         return refuse(settings.error().str());
-    std::puts(describe(*settings).c_str());
+    auto key = cache_key(*settings, compiler);
+    if (!key)
+        return refuse(key.error().str());
+    std::puts(key->c_str());
     return 0;
 }
 
@@ -193,11 +195,19 @@ int answer(std::vector<std::string> options)
 int main(int argc, char **argv)
 {
     std::vector<std::string> options;
+    std::string question;
     char **compiler = argv + 1;
-    for (; *compiler && (*compiler)[0] == '-'; ++compiler)
-        options.emplace_back(*compiler);
+    for (; *compiler && (*compiler)[0] == '-'; ++compiler) {
+        std::string_view option = *compiler;
+        if (option == "--version" || option == "--help" || option == "--settings")
+            question = option;
+        else
+            options.emplace_back(option);
+    }
+    if (!question.empty())
+        return answer(question, options, *compiler ? *compiler : "");
     if (!*compiler)
-        return answer(std::move(options));
+        return refuse(std::string("no compiler named\n") + usage);
     CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
     if (!command.objects.empty())
@@ -214,6 +224,8 @@ int main(int argc, char **argv)
     }
     if (!settings)
         return refuse(settings.error().str());
+    if (get_behind_cache(*compiler, options))
+        become(compiler);
 
     int status = run(compiler);
     if (WIFSIGNALED(status))

@@ -16,6 +16,7 @@ namespace
 {
 
 constexpr std::string_view features_option = "--features=";
+constexpr const char *features_variable = "BTF_CC_FEATURES";
 
 std::string variable(const char *name)
 {
@@ -33,32 +34,40 @@ Result<bool> switch_of(const char *name)
     return fail({}, std::string(name) + "=" + value + ": must be 0 or 1");
 }
 
+struct Switch {
+    std::string_view option;
+    const char *variable;
+    bool &(*value)(Settings &);
+};
+constexpr Switch switches[] = {
+    {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
+     [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
+    {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
+    {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
+};
+
+const Switch *find_switch(std::string_view option)
+{
+    auto found = std::find_if(std::begin(switches), std::end(switches),
+                              [&](const Switch &s) { return option == s.option; });
+    return found == std::end(switches) ? nullptr : found;
+}
+
 } // namespace
 
 Result<Settings> read_settings(const std::vector<std::string> &options)
 {
     Settings settings;
-    struct Switch {
-        const char *option, *variable;
-        bool *value;
-    };
-    const Switch switches[] = {
-        {"--strip-dwarf", "BTF_CC_STRIP_DWARF", &settings.emit.strip_dwarf},
-        {"--strict", "BTF_CC_STRICT", &settings.strict},
-        {"--verbose", "BTF_CC_VERBOSE", &settings.verbose},
-    };
     for (const Switch &s : switches) {
         auto on = switch_of(s.variable);
         if (!on)
             return tl::unexpected(on.error());
-        *s.value = *on;
+        s.value(settings) = *on;
     }
-    std::string features = variable("BTF_CC_FEATURES"), features_from = "BTF_CC_FEATURES";
+    std::string features = variable(features_variable), features_from = features_variable;
     for (const std::string &option : options) {
-        auto found = std::find_if(std::begin(switches), std::end(switches),
-                                  [&](const Switch &s) { return option == s.option; });
-        if (found != std::end(switches)) {
-            *found->value = true;
+        if (const Switch *found = find_switch(option)) {
+            found->value(settings) = true;
         } else if (option.starts_with(features_option)) {
             features = option.substr(features_option.size());
             features_from = "--features";
@@ -93,6 +102,13 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     return settings;
 }
 
+std::pair<std::string, std::string> variable_of(const std::string &option)
+{
+    if (const Switch *found = find_switch(option))
+        return {found->variable, "1"};
+    return {features_variable, option.substr(features_option.size())};
+}
+
 std::string describe(const Settings &settings)
 {
     std::string text = "btf-cc " BTFLINK_VERSION " features=";
@@ -102,6 +118,7 @@ std::string describe(const Settings &settings)
     for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
         text += std::to_string(code) + ",";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
+    text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
     return text;
 }
 

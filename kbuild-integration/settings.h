@@ -5,6 +5,7 @@
 #include "emit/emit.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace btflink::kbuild
@@ -23,7 +24,10 @@ struct Settings {
 /// understood.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
-/// One line that differs if and only if objects would: for compiler caches.
+/// The variable, and its value, that mean the same as an option that read_settings() took.
+std::pair<std::string, std::string> variable_of(const std::string &option);
+
+/// One line that differs if objects, of the same program and compiler, would: see cache_key().
 std::string describe(const Settings &settings);
 
 } // namespace btflink::kbuild

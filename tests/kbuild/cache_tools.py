@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Compiler caches and servers for tests: private ones, on loopback, in a folder of the test."""
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+
+# Settings of whoever runs the tests must not be ours.
+FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_')
+START_SECONDS = 30
+
+
+def clean_environment(**settings):
+    """Ours without what configures caches, servers and btf-cc; then `settings`."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
+    return {**kept, 'LC_ALL': 'C', **settings}
+
+
+def missing(*programs):
+    """Why a check of these cannot be run here, '' if it can."""
+    absent = [name for name in programs if not shutil.which(name)]
+    return f'not installed: {" ".join(absent)} (tests/install-packages test)' if absent else ''
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return probe.getsockname()[1]
+
+
+class Ccache:
+    """A cache of its own in `folder`; nothing of the user's configuration is read."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+
+    def environment(self, **settings):
+        return clean_environment(**{'CCACHE_DIR': str(self.folder), 'CCACHE_CONFIGPATH': '/dev/null',
+                                    **settings})
+
+    def statistics(self):
+        """Counters since the last call."""
+        def ask(*options):
+            return subprocess.run(['ccache', *options], env=self.environment(), check=True,
+                                  capture_output=True, text=True).stdout
+        lines = ask('--print-stats').splitlines()
+        ask('--zero-stats')
+        counters = {name: int(value) for name, value in (line.split('\t') for line in lines)}
+        counters['hit'] = counters['direct_cache_hit'] + counters['preprocessed_cache_hit']
+        return counters
+
+    def clear(self):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Server:
+    """A process that listens on a port of loopback, from `with` to its end."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.port = free_port()
+
+    def command(self):
+        raise NotImplementedError
+
+    def environment(self):
+        return clean_environment()
+
+    def __enter__(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.output = open(self.folder / 'output', 'wb')
+        self.process = subprocess.Popen([str(word) for word in self.command()], cwd=self.folder,
+                                        env=self.environment(), stdin=subprocess.DEVNULL,
+                                        stdout=self.output, stderr=self.output)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._listens():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__()
+                said = (self.folder / 'output').read_text(errors='replace')
+                raise RuntimeError(f'{self.command()}: does not listen\n{said}')
+            time.sleep(0.05)
+        return self
+
+    def _listens(self):
+        with socket.socket() as probe:
+            return probe.connect_ex(('127.0.0.1', self.port)) == 0
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.output.close()
+
+
+class Redis(Server):
+    def command(self):
+        return ['redis-server', '--bind', '127.0.0.1', '--port', self.port, '--dir', self.folder,
+                '--save', '', '--appendonly', 'no', '--daemonize', 'no']
+
+    def address(self):
+        return f'redis://127.0.0.1:{self.port}'
+
+    def ask(self, *words):
+        return subprocess.run(['redis-cli', '-p', str(self.port), *words], check=True,
+                              capture_output=True, text=True).stdout
+
+
+class Distccd(Server):
+    """A compile server. Not as root: distccd then becomes 'nobody', who must reach `folder`."""
+
+    def __init__(self, folder, *options, **settings):
+        super().__init__(folder)
+        self.options, self.settings = options, settings
+
+    def environment(self):
+        return clean_environment(TMPDIR=str(self.folder), **self.settings)
+
+    def command(self):
+        user = 'nobody' if os.getuid() == 0 else pwd.getpwuid(os.getuid()).pw_name
+        for folder in (self.folder, *self.folder.parents):
+            if folder.stat().st_uid == os.getuid() and str(folder) != '/':
+                folder.chmod(folder.stat().st_mode | 0o011)
+        self.folder.chmod(0o777)
+        return ['distccd', '--daemon', '--no-detach', '--listen', '127.0.0.1', '--port', self.port,
+                '--allow', '127.0.0.1', '--user', user, '--jobs', '2',
+                '--log-file', self.folder / 'log', '--log-level', 'info', *self.options]
+
+    def client(self, folder):
+        """Settings for distcc: this server alone, and no compile here if that fails."""
+        pathlib.Path(folder).mkdir(exist_ok=True)
+        return {'DISTCC_HOSTS': f'127.0.0.1:{self.port}', 'DISTCC_DIR': str(folder),
+                'DISTCC_FALLBACK': '0', 'DISTCC_SKIP_LOCAL_RETRY': '1',
+                'DISTCC_BACKOFF_PERIOD': '1', 'DISTCC_IO_TIMEOUT': '30'}
+
+    def log(self):
+        return (self.folder / 'log').read_text(errors='replace')
