@@ -91,7 +91,8 @@ class Compile(ObjectsCase):
         for output, words in (('add.o', []), ('x.o', ['-ox.o']), ('x.o', ['-o', 'x.o']),
                               ('no-suffix', ['-o', 'no-suffix']), ('sub/x.o', ['-o', 'sub/x.o']),
                               ('x.o', ['--output=x.o']), ('x.o', ['--output', 'x.o']),
-                              ('with space.o', ['-o', 'with space.o']), ('n\nl.o', ['-o', 'n\nl.o']),
+                              ('with space.o', ['-o', 'with space.o']),
+                              ('n\nl.o', ['-o', 'n\nl.o']),
                               ('ü"\'$x.o', ['-oü"\'$x.o']), ('-x.o', ['-o', '-x.o']),
                               ('c.c', ['-o', 'c.c'])):
             with self.subTest(words=words):
@@ -128,7 +129,8 @@ class Compile(ObjectsCase):
 
     def test_values_that_look_like_options(self):
         for words in (['-include', 'other.c'], ['-MT', '-E', '-MMD'], ['-MF', '-S', '-MD'],
-                      ['-D', 'unused=a.c'], ['-Xassembler', '--warn'], ['-I', '-E'], ['--param', 'ggc-min-expand=1'],
+                      ['-D', 'unused=a.c'], ['-Xassembler', '--warn'], ['-I', '-E'],
+                      ['--param', 'ggc-min-expand=1'],
                       ['-isystem', '-fsyntax-only']):
             self.good('gcc', '-g', '-c', 'add.c', *words)
             self.assertTrue(self.has_object_btf('add.o'), words)
@@ -221,7 +223,7 @@ class Failure(ObjectsCase):
         data = bytearray(self.read('broken.o'))
         data[section.offset + 4:section.offset + 6] = b'\x63\x00'  # DWARF 99
         self.write('broken.o', bytes(data))
-        self.script('fake', '#!/bin/sh\ncp broken.o "$4"\nshift 4\n[ -z "$2" ] || cp broken.o "$2"\n')
+        self.script('fake', '#!/bin/sh\ncp broken.o "$4"\n')
 
     def test_not_strict(self):
         status, out, error = self.cc('./fake', '-c', 'add.c', '-o', 'add.o')
@@ -315,7 +317,8 @@ class Settings(ObjectsCase):
         for source in ('empty.c', 'empty.S'):
             self.write(source, '')
             self.same('gcc', '-g', '-c', source, '-o', 'x.o', output='x.o',
-                      emit=('--address-pool', '--strip-dwarf'), settings={'BTF_CC_STRIP_DWARF': '1'})
+                      emit=('--address-pool', '--strip-dwarf'),
+                      settings={'BTF_CC_STRIP_DWARF': '1'})
             self.assertNotIn('.debug_info', self.section_names('x.o'))
 
     def test_features(self):
@@ -335,35 +338,37 @@ class Settings(ObjectsCase):
         shutil.copy(self.path('add.c'), self.path('add.cc'))
         shutil.copy(self.path('add.c'), self.path('c.c'))
         self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
-        # gcc says C++14 for C++ of its day.
-        self.good('gcc', '-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf', '-c', 'add.cc', settings=flags)
+        # Of later C++ gcc says that it is C++14.
+        old = ['-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf']
+        self.good('gcc', *old, '-c', 'add.cc', settings=flags)
         self.assertFalse(self.has_object_btf('add.o'))
         self.assertTrue(self.has_object_btf('c.o'))
-        self.good('gcc', '-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf', '-c', 'add.cc')
+        self.good('gcc', *old, '-c', 'add.cc')
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_languages_by_environment(self):
         """pahole reads PAHOLE_LANG_EXCLUDE where no option says anything, so objects must too."""
         only = {'PAHOLE_LANG_EXCLUDE': 'c99,c11'}
-        self.good('gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c', settings=only)
+        command = ['gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c']
+        self.good(*command, settings=only)
         self.assertFalse(self.has_object_btf('add.o'))
         for more in ({'PAHOLE_FLAGS': '--lang_exclude=rust'}, {'PAHOLE_LANG_EXCLUDE': 'rust'}):
-            self.good('gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c', settings={**only, **more})
+            self.good(*command, settings={**only, **more})
             self.assertTrue(self.has_object_btf('add.o'))
 
     def test_settings_line(self):
-        """It differs when and only when objects do."""
-        self.write('tagged.c', '#define T(x) __attribute__((btf_decl_tag(x)))\n' + PROGRAM['other.c'])
+        """It differs when and only when objects do. (With BTF_CC_STRICT=1 it differs, too: objects
+        without BTF may be in a cache that was filled without.)"""
         variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
                     {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
                     {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
-                    {'BTF_CC_FEATURES': '+reproducible_build'}, {'BTF_CC_STRICT': '1'},
-                    {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': 'var'},
+                    {'BTF_CC_FEATURES': '+reproducible_build'},
                     {'PAHOLE_FLAGS': '-j --btf_features=default'},
                     {'PAHOLE_FLAGS': '-j4 --btf_features=default'},
                     {'PAHOLE_FLAGS': '--btf_features=var'},
                     {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c11,c99'},
-                    {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c99 --lang_exclude=c11'},
+                    {'PAHOLE_FLAGS': '--lang_exclude=c99 --btf_features=default'
+                                     ' --lang_exclude=c11'},
                     {'PAHOLE_FLAGS': '--btf_features=default --lang_exclude=c99,c11,c99'},
                     {'PAHOLE_LANG_EXCLUDE': 'c11,c99'}]
         objects, lines = [], []

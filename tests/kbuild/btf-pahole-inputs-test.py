@@ -62,8 +62,8 @@ class InputsCase(KbuildCase):
             wrapper = [self.btf_cc] if name in with_btf else []
             settings = {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': '+global_var',
                         'BTF_CC_STRIP_DWARF': str(int(strip))}
-            done = self.run_tool(*wrapper, 'gcc', '-g', '-O2', '-fno-pie', '-fno-common', '-c', *more,
-                                 name + '.c', '-o', name + '.o', settings=settings)
+            done = self.run_tool(*wrapper, 'gcc', '-g', '-O2', '-fno-pie', '-fno-common', '-c',
+                                 *more, name + '.c', '-o', name + '.o', settings=settings)
             self.assertEqual((done.returncode, done.stderr), (0, b''))
         return [name + '.o' for name in sources]
 
@@ -81,7 +81,8 @@ class InputsCase(KbuildCase):
         objects = self.objects(MODULE, with_btf, strip)
         self.must('ld', '-r', '-o', 'card.ko', *objects)
         self.write('.card.ko.cmd', 'savedcmd_card.ko := ld -r -m elf_x86_64 -z noexecstack '
-                   '--build-id=sha1 -T scripts/module.lds -o card.ko ' + ' '.join(objects) + ' ; :\n')
+                   '--build-id=sha1 -T scripts/module.lds -o card.ko '
+                   + ' '.join(objects) + ' ; :\n')
         return objects
 
     def subsets(self, names):

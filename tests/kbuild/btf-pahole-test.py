@@ -104,7 +104,8 @@ class Answers(Command):
         for words in (['-j', f'--btf_features={listed}', '--lang_exclude=rust'],
                       ['-j4', f'--btf_features={listed},decl_tag_kfuncs', '--lang_exclude=rust'],
                       [f'--btf_features={listed},decl_tag_kfuncs', '--btf_features=attributes'],
-                      ['-j', f'--btf_features={listed}', '-j', '--btf_features=+reproducible_build'],
+                      ['-j', f'--btf_features={listed}', '-j',
+                       '--btf_features=+reproducible_build'],
                       ['--jobs=4', '--btf_features', 'default', '-F', 'dwarf'],
                       ['--jobs', '--btf_features=+distilled_base,layout', '-Fdwarf'],
                       ['--btf_gen_floats', '-j', '--lang_exclude', 'rust',
@@ -161,9 +162,9 @@ class Features(Command):
         for arguments, settings in ((['--lang_exclude=' + only], {}),
                                     (['--lang_exclude', only], {'PAHOLE_LANG_EXCLUDE': 'rust'}),
                                     ([], {'PAHOLE_LANG_EXCLUDE': only})):
-            self.assertEqual(self.pahole('-J', *arguments, 'prog', settings=settings), (0, '', said))
-            self.assertEqual(self.pahole('-J', '--btf_encode_detached=out', *arguments, 'prog',
-                                         settings=settings), (0, '', said))
+            for output in ([], ['--btf_encode_detached=out']):
+                self.assertEqual(self.pahole('-J', *output, *arguments, 'prog', settings=settings),
+                                 (0, '', said))
             self.assertNotIn('out', self.names())
             self.assertEqual(self.read('prog'), before)
         self.assertEqual(self.pahole('-J', '--lang_exclude=rust', 'prog',
@@ -289,7 +290,8 @@ class HandOver(Command):
         first = self.path('first/pahole')
         path = self.path_of(self.path('first'), self.path('second'))
         for arguments in (['-C', 'task_struct', 'vmlinux'], ['vmlinux'], [], ['--help'], ['-CJob'],
-                          ['-E', 'a b', '', '*', '"', "'", '-F', 'btf', '--nonsense', '\n', '--', '-J'],
+                          ['-E', 'a b', '', '*', '"', "'", '-F', 'btf', '--nonsense', '\n', '--',
+                           '-J'],
                           ['--class_name', '-J', 'x']):
             self.real(first, *arguments, PATH=path)
         self.script('pahole', FAKE)
