@@ -91,7 +91,11 @@ class KernelTree:
         cache = 'ccache ' if cached and shutil.which('ccache') else ''
         self.arguments = [*FIXED]
         if hooked:
-            self.arguments += [f'CC=btf-cc {cache}{cc}', f'PAHOLE={workshop.bin / "btf-pahole"}']
+            # By the name of env, btf-cc does not know the cache and stays in front of it: builds
+            # that differ in its settings share what the compiler did.
+            env = 'env ' if cache else ''
+            self.arguments += [f'CC=btf-cc {env}{cache}{cc}',
+                               f'PAHOLE={workshop.bin / "btf-pahole"}']
         else:
             self.arguments += [f'CC={cache}{cc}']
         self.arguments += arguments # make takes the last of several
