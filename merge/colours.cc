@@ -12,8 +12,8 @@
 // Pairs (node, group) are taken to agree until a slot tells otherwise: both know it, and the pair
 // of what they know is no pair, or disagrees. Disagreement travels backwards from slots to users,
 // in rounds, until nothing changes. What is left agrees, all the way down.
-// Then, in id order: a node goes to the lowest group that it agrees with, and so does, in step,
-// what it reaches; holes of the group's leader that the node fills are pinned to what it has. If
+// Then, in id order: a node goes to the newest group that it agrees with, and what it reaches goes
+// with it; holes of the group's leader that the node fills are pinned to what it has. If
 // there is no such group the node leads a new one.
 //
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was

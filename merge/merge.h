@@ -24,7 +24,7 @@ struct Options {
     std::string output;              // file for the result; empty: none
     std::string update;              // ELF file that gets the result as .BTF; empty: none
     OutputFormat format = OutputFormat::raw;
-    Engine engine = Engine::libbpf;
+    Engine engine = Engine::hash;
     FeatureSet features = default_features();
     FunctionRules function_rules;
     unsigned threads = 1;
