@@ -1,162 +1,309 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Steps 3 and 4 of conflicts.cc: refinement in rounds, and holes.
+// Problem. Objects know different parts of a program: where one has the definition of a struct
+// another has only its declaration, a hole. Two structs are the same if nothing that both know
+// differs, any number of pointers away. Of a name with several definitions a hole may stand for
+// each, so this is no equivalence; there is a choice, and it must be made well (few groups), the
+// same always, and not by walking from every struct to every other.
 //
-// Groups of a class. Nodes with equal vectors are one. Vectors with holes come after those with
-// fewer, and join the lowest group whose leader covers them (equals them but for their holes), or
-// else the lowest with which all its members agree. When nothing changes any more, holes of leaders
-// that a member fills are pinned to what the member has, and refinement starts anew; so in the end
-// each leader covers its group and can stand for it. Where that does not come about, only covered
-// vectors join.
+// Method. Objects join one by one, in link order. What is there already are groups, each led by a
+// node of an earlier object, whose references its members share. Nodes with the class and the view
+// of an earlier node go where that went. For the others, candidates are the groups of their class.
+// Pairs (node, group) are taken to agree until a slot tells otherwise: both know it, and the pair
+// of what they know is no pair, or disagrees. Disagreement travels backwards from slots to users,
+// in rounds, until nothing changes. What is left agrees, all the way down.
+// Then, in id order: a node goes to the newest group that it agrees with, and what it reaches goes
+// with it; holes of the group's leader that the node fills are pinned to what it has. If
+// there is no such group the node leads a new one.
 //
-// Invariant. Nodes of one group differ in no slot that is known in both.
+// Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
+// equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever
+// change. So each leader can stand for its group.
+//
+// Why the views. Without holes a node can only join what has the same view or has holes itself; so
+// where objects know everything, as most do, no pair is looked at.
+//
+// Cost. Per object with new views: its nodes, times the groups of their classes, times slots, times
+// the rounds; a conflict makes few groups per class, as many as it has sides.
+//
+// Rejected. Colouring all nodes in rounds with wild slots, and starting anew when holes are pinned:
+// a group's members then agree with its leader but not with each other's sides; a core struct of
+// two kinds made five groups where two do.
 #include "merge/colours.h"
 
-#include "merge/parallel.h"
+#include <array>
 
 namespace btflink::merge
 {
 
-namespace
+class Colours::Joiner
 {
-
-constexpr uint32_t max_completions = 16;
-
-bool covers(std::span<const uint32_t> head, std::span<const uint32_t> v)
-{
-    if (head.size() != v.size())
-        return false;
-    for (size_t i = 0; i < v.size(); ++i)
-        if (v[i] != head[i] && v[i] != wild)
-            return false;
-    return true;
-}
-
-bool agree(std::span<const uint32_t> a, std::span<const uint32_t> b)
-{
-    for (size_t i = 0; i < a.size(); ++i)
-        if (a[i] != b[i] && a[i] != wild && b[i] != wild)
-            return false;
-    return true;
-}
-
-} // namespace
-
-/// The distinct vectors of a class' members, and the groups that they make.
-struct Colours::Vectors {
-    VectorIndex index;
-    std::vector<uint32_t> first;  // per vector: lowest member, as node
-    std::vector<uint32_t> leader; // per vector: the vector whose group it joins
-    std::vector<uint32_t> of;     // per member: its vector
-};
-
-Colours::Colours(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                 const HotGraph &hot, unsigned threads)
-    : sources_(sources), classes_(classes), graph_(graph), hot_(hot), threads_(threads)
-{
-    settle();
-}
-
-void Colours::settle()
-{
-    pin_.assign(hot_.nodes.size(), none);
-    strict_.assign(graph_.size(), false);
-    for (uint32_t completions = 0; completions < max_completions; ++completions) {
-        refine_rounds();
-        if (!complete())
-            return;
+public:
+    Joiner(const Sources &sources, const HotGraph &hot, const Views &views, size_t classes,
+           Colours &out)
+        : sources_(sources), hot_(hot), views_(views), out_(out), groups_(classes),
+          index_(hot.nodes.size())
+    {
     }
-    strict_.assign(graph_.size(), true);
-    refine_rounds();
-}
 
-void Colours::refine_rounds()
-{
-    colour_.assign(hot_.nodes.size(), none);
-    for (uint32_t n = 0; n < hot_.nodes.size(); ++n)
-        if (!hot_.nodes[n].is_hole())
-            colour_[n] = hot_.members[hot_.nodes[n].cls].front();
-    only_.assign(graph_.names.size(), none);
-    std::vector<uint32_t> dirty;
-    for (uint32_t n = 0; n < graph_.names.size(); ++n)
-        if (hot_.hot[n])
-            find_only(n);
-    for (uint32_t c = 0; c < graph_.size(); ++c)
-        if (!hot_.slots[c].empty() && !hot_.members[c].empty())
-            dirty.push_back(c);
-    std::vector<bool> queued(graph_.size());
-    // Holes may, in theory, change sides for ever; then they stay where they are.
-    const uint64_t patience = rounds_ + 2 * dirty.size() + 100;
-    while (!dirty.empty()) {
-        ++rounds_;
-        bool sticky = rounds_ > patience;
-        std::vector<std::vector<uint32_t>> groups(dirty.size());
-        parallel_for(dirty.size(), threads_,
-                     [&](size_t i) { groups[i] = group(dirty[i], sticky); });
-        std::vector<uint32_t> next, names;
-        for (size_t i = 0; i < dirty.size(); ++i) {
-            bool changed = false;
-            auto members = hot_.members[dirty[i]];
-            for (size_t m = 0; m < members.size(); ++m) {
-                changed |= colour_[members[m]] != groups[i][m];
-                colour_[members[m]] = groups[i][m];
+    void run()
+    {
+        for (size_t s = 0; s < sources_.list.size(); ++s)
+            join(s);
+    }
+
+    const std::vector<std::vector<uint32_t>> &groups() const { return groups_; }
+
+private:
+    /// What a leader's slot means now: a group, or one of these.
+    static constexpr uint32_t unknown = wild, never = irregular;
+    uint32_t meaning(uint32_t leader, uint32_t target) const
+    {
+        if (target == none)
+            return unknown;
+        if (!hot_.nodes[target].is_hole())
+            return out_.colour_[target];
+        if (out_.any_filled_[leader])
+            if (uint32_t filled = out_.filled(leader, target); filled != none)
+                return filled;
+        // What a base only declares stays so.
+        return sources_.is_base(hot_.nodes[target].source) ? never : unknown;
+    }
+
+    /// Visit the slots of a node and a leader of one class: visit(node's target, leader's), until
+    /// it returns false. False, too, if the two cannot be compared.
+    template <typename Visit>
+    bool for_slots(uint32_t n, uint32_t leader, Visit visit) const
+    {
+        const Paths *mine = hot_.paths[n].get(), *its = hot_.paths[leader].get();
+        uint64_t a = hot_.edge_begin[n], b = hot_.edge_begin[leader];
+        if ((mine && mine->empty()) || (its && its->empty()))
+            return false;
+        if (!mine && !its) {
+            for (uint64_t i = 0; a + i < hot_.edge_begin[n + 1]; ++i)
+                if (!visit(hot_.edges[a + i], hot_.edges[b + i]))
+                    return false;
+            return true;
+        }
+        // Nodes of one class have the same paths.
+        size_t count = mine ? mine->size() : its->size();
+        if (mine && its && its->size() != count)
+            return false;
+        for (size_t i = 0; i < count; ++i)
+            if (!visit(mine ? (*mine)[i].target : hot_.edges[a + (*its)[i].slot],
+                       its ? (*its)[i].target : hot_.edges[b + (*mine)[i].slot]))
+                return false;
+        return true;
+    }
+
+    bool known(uint32_t target) const { return target != none && !hot_.nodes[target].is_hole(); }
+
+    uint8_t &pair(uint32_t n, uint32_t group) { return agree_[first_[n - begin_] + index_[group]]; }
+
+    bool agrees(uint32_t n, uint32_t group)
+    {
+        return for_slots(n, group, [&](uint32_t t, uint32_t u) {
+            if (!known(t))
+                return true;
+            uint32_t other = meaning(group, u);
+            if (other == unknown)
+                return true;
+            return other != never && hot_.nodes[t].cls == hot_.nodes[other].cls &&
+                   pair(t, other) != 0;
+        });
+    }
+
+    void join(size_t s)
+    {
+        begin_ = hot_.node_begin[s];
+        end_ = hot_.node_begin[s + 1];
+        key_of_.assign(end_ - begin_, none);
+        bool all = true;
+        for (uint32_t n = begin_; n < end_; ++n) {
+            if (hot_.nodes[n].is_hole())
+                continue;
+            uint32_t led = none;
+            if (!views_.exact[s]) {
+                auto [number, added] =
+                    keys_.add(std::array<uint32_t, 2>{hot_.nodes[n].cls, views_.of[n]});
+                if (added)
+                    first_with_.push_back(n);
+                key_of_[n - begin_] = number;
+                led = out_.colour_[first_with_[number]];
             }
-            if (changed && graph_.name[dirty[i]] != no_name)
-                names.push_back(graph_.name[dirty[i]]);
+            out_.colour_[n] = led;
+            all &= led != none;
         }
-        for (uint32_t name : names) {
-            find_only(name);
-            for (uint32_t user : hot_.users[name])
-                if (!queued[user] && !hot_.members[user].empty()) {
-                    queued[user] = true;
-                    next.push_back(user);
-                }
+        if (all)
+            return;
+        find_pairs();
+        for (uint32_t n = begin_; n < end_; ++n)
+            if (!hot_.nodes[n].is_hole() && out_.colour_[n] == none)
+                place(n);
+        for (auto [leader, hole, node] : fills_) {
+            out_.fill_.emplace(std::pair(leader, hole), node);
+            out_.any_filled_[leader] = true;
         }
-        for (uint32_t c : next)
-            queued[c] = false;
-        std::sort(next.begin(), next.end());
-        dirty = std::move(next);
+        fills_.clear();
     }
-}
 
-/// The only colour of a name, if it has one.
-void Colours::find_only(uint32_t name)
-{
-    only_[name] = none;
-    if (base_declares(sources_, classes_, graph_, name))
-        return;
-    for (uint32_t c : graph_.names[name].definitions)
-        for (uint32_t n : hot_.members[c]) {
-            if (only_[name] == none)
-                only_[name] = colour_[n];
-            else if (only_[name] != colour_[n]) {
-                only_[name] = none;
+    void find_pairs()
+    {
+        uint32_t count = end_ - begin_;
+        first_.assign(count, 0);
+        agree_.clear();
+        users_ = Lists::make(count, [&](auto put) {
+            for (uint32_t n = begin_; n < end_; ++n) {
+                if (hot_.paths[n])
+                    for (const Path &p : *hot_.paths[n]) {
+                        if (known(p.target))
+                            put(p.target - begin_, n);
+                    }
+                else
+                    for (uint64_t e = hot_.edge_begin[n]; e < hot_.edge_begin[n + 1]; ++e)
+                        if (known(hot_.edges[e]))
+                            put(hot_.edges[e] - begin_, n);
+            }
+        });
+        std::vector<uint32_t> dirty, next;
+        std::vector<bool> queued(count, false);
+        for (uint32_t n = begin_; n < end_; ++n) {
+            first_[n - begin_] = static_cast<uint32_t>(agree_.size());
+            if (hot_.nodes[n].is_hole())
+                continue;
+            for (uint32_t g : groups_[hot_.nodes[n].cls])
+                agree_.push_back(views_.is_open(n) || views_.is_open(g) ||
+                                 views_.of[n] == views_.of[g]);
+            dirty.push_back(n);
+        }
+        uint64_t rounds = 0;
+        for (; !dirty.empty(); dirty.swap(next), next.clear()) {
+            ++rounds;
+            for (uint32_t n : dirty)
+                queued[n - begin_] = false;
+            for (uint32_t n : dirty) {
+                bool changed = rounds == 1 && groups_[hot_.nodes[n].cls].empty();
+                for (uint32_t g : groups_[hot_.nodes[n].cls])
+                    if (pair(n, g) && !agrees(n, g)) {
+                        pair(n, g) = 0;
+                        changed = true;
+                    }
+                if (changed)
+                    for (uint32_t user : users_[n - begin_])
+                        if (!queued[user - begin_]) {
+                            queued[user - begin_] = true;
+                            next.push_back(user);
+                        }
+            }
+        }
+        out_.rounds_ = std::max(out_.rounds_, rounds);
+    }
+
+    /// Join a group, or lead one.
+    void place(uint32_t n)
+    {
+        uint32_t key = key_of_[n - begin_];
+        uint32_t twin = key == none ? views_.twin[n] : first_with_[key];
+        if (out_.colour_[twin] != none) {
+            out_.colour_[n] = out_.colour_[twin];
+            return;
+        }
+        auto &groups = groups_[hot_.nodes[n].cls];
+        auto count = static_cast<size_t>(
+            (n + 1 < end_ ? first_[n + 1 - begin_] : static_cast<uint32_t>(agree_.size())) -
+            first_[n - begin_]);
+        for (size_t i = count; i--;)
+            if (uint32_t g = groups[i]; pair(n, g)) {
+                follow(n, g);
                 return;
             }
+        out_.colour_[n] = n;
+        index_[n] = static_cast<uint32_t>(groups.size());
+        groups.push_back(n);
+    }
+
+    /// What `n` and the group reach in step joins, and fills holes.
+    void follow(uint32_t n, uint32_t group)
+    {
+        constexpr uint8_t followed = 2;
+        auto visit = [&](uint32_t m, uint32_t g) {
+            if (pair(m, g) == followed)
+                return;
+            pair(m, g) = followed;
+            if (out_.colour_[m] == none)
+                out_.colour_[m] = g;
+            open_.emplace_back(m, g);
+        };
+        visit(n, group);
+        while (!open_.empty()) {
+            auto [m, g] = open_.back();
+            open_.pop_back();
+            for_slots(m, g, [&](uint32_t t, uint32_t u) {
+                if (!known(t))
+                    return true;
+                uint32_t other = meaning(g, u);
+                if (other != unknown)
+                    visit(t, other);
+                else if (u != none)
+                    fills_.push_back({g, u, t});
+                return true;
+            });
         }
+    }
+
+    const Sources &sources_;
+    const HotGraph &hot_;
+    const Views &views_;
+    Colours &out_;
+    std::vector<std::vector<uint32_t>> groups_; // per class: leaders
+    std::vector<uint32_t> index_;               // per leader: its place in groups_
+    VectorIndex keys_;                          // {class, view}
+    std::vector<uint32_t> first_with_;          // per key: the lowest node
+    // Of the object that joins.
+    uint32_t begin_ = 0, end_ = 0; // its nodes
+    std::vector<uint32_t> key_of_; // per node
+    std::vector<uint32_t> first_;  // per node: where its pairs begin
+    std::vector<uint8_t> agree_;   // per pair
+    Lists users_;                  // per node: nodes that have it as a slot
+    std::vector<std::pair<uint32_t, uint32_t>> open_;
+    std::vector<std::array<uint32_t, 3>> fills_; // leader, hole, node
+};
+
+Colours::Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,
+                 unsigned threads)
+    : sources_(sources), hot_(hot), colour_(hot.nodes.size(), none), groups_(graph.names.size()),
+      any_filled_(hot.nodes.size())
+{
+    const Views views = make_views(sources, graph, hot, threads);
+    Joiner joiner(sources, hot, views, graph.size(), *this);
+    joiner.run();
+    for (uint32_t n = 0; n < graph.names.size(); ++n) {
+        for (uint32_t c : graph.names[n].definitions)
+            groups_[n].insert(groups_[n].end(), joiner.groups()[c].begin(),
+                              joiner.groups()[c].end());
+        std::sort(groups_[n].begin(), groups_[n].end());
+    }
 }
 
-uint32_t Colours::value(uint32_t target, uint32_t name) const
+uint32_t Colours::value(uint32_t n, uint32_t target, uint32_t name) const
 {
     if (target == none) // only an object that lies about its hashes
         return declared | name;
     const Node &node = hot_.nodes[target];
     if (!node.is_hole())
         return colour_[target];
-    if (pin_[target] != none)
-        return colour_[pin_[target]];
-    if (sources_.is_base(node.source))
-        return declared | name;
-    return only_[name] != none ? only_[name] : wild;
+    if (any_filled_[n])
+        if (uint32_t group = filled(n, target); group != none)
+            return group;
+    return sources_.is_base(node.source) ? declared | name : wild;
 }
-
 void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
 {
     auto slots = hot_.slots[hot_.nodes[n].cls];
     out.clear();
     if (!hot_.paths[n]) {
         for (size_t i = 0; i < slots.size(); ++i)
-            out.push_back(value(hot_.edges[hot_.edge_begin[n] + i], slots[i]));
+            out.push_back(value(n, hot_.edges[hot_.edge_begin[n] + i], slots[i]));
         return;
     }
     const Paths &paths = *hot_.paths[n];
@@ -169,7 +316,7 @@ void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
     out.assign(slots.size(), unset);
     bool regular = true;
     for (const Path &p : paths) {
-        uint32_t v = value(p.target, slots[p.slot]);
+        uint32_t v = value(n, p.target, slots[p.slot]);
         regular &= out[p.slot] == unset || out[p.slot] == v;
         out[p.slot] = v;
     }
@@ -179,114 +326,8 @@ void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
     out.assign(1, irregular);
     for (const Path &p : paths) {
         out.push_back(p.slot);
-        out.push_back(value(p.target, slots[p.slot]));
+        out.push_back(value(n, p.target, slots[p.slot]));
     }
-}
-
-Colours::Vectors Colours::vectors_of(uint32_t c, bool sticky) const
-{
-    Vectors v;
-    std::vector<uint32_t> words;
-    bool any_wild = false;
-    for (uint32_t n : hot_.members[c]) {
-        vector_of(n, words);
-        if (sticky)
-            words.push_back(colour_[n]);
-        auto [number, added] = v.index.add(words);
-        v.of.push_back(number);
-        if (added) {
-            v.first.push_back(n);
-            any_wild |= std::find(words.begin(), words.end(), wild) != words.end();
-        }
-    }
-    v.leader.resize(v.index.size());
-    for (uint32_t i = 0; i < v.leader.size(); ++i)
-        v.leader[i] = i;
-    if (!any_wild || v.leader.size() == 1)
-        return v;
-    // Fewest holes first, then lowest: whom others join is known before they come.
-    std::vector<std::pair<size_t, uint32_t>> order;
-    for (uint32_t i = 0; i < v.leader.size(); ++i) {
-        auto at = v.index.at(i);
-        size_t holes = static_cast<size_t>(std::count(at.begin(), at.end(), wild));
-        order.emplace_back(at[0] == irregular ? 0 : holes, i);
-    }
-    std::sort(order.begin(), order.end());
-    std::vector<uint32_t> heads;
-    std::vector<std::vector<uint32_t>> known(v.leader.size()); // per head: by it or its members
-    for (auto [holes, i] : order) {
-        auto mine = v.index.at(i);
-        uint32_t best = none;
-        bool best_covers = false;
-        for (uint32_t h : heads) {
-            if (mine[0] == irregular || known[h].size() != mine.size())
-                continue;
-            bool covered = covers(v.index.at(h), mine);
-            if (!covered && (strict_[c] || best_covers || !agree(known[h], mine)))
-                continue;
-            if (best == none || (covered && !best_covers) || h < best) {
-                best = h;
-                best_covers = covered;
-            }
-        }
-        if (best == none) {
-            heads.push_back(i);
-            known[i].assign(mine.begin(), mine.end());
-            continue;
-        }
-        v.leader[i] = best;
-        for (size_t slot = 0; slot < mine.size(); ++slot)
-            if (known[best][slot] == wild)
-                known[best][slot] = mine[slot];
-    }
-    return v;
-}
-
-std::vector<uint32_t> Colours::group(uint32_t c, bool sticky) const
-{
-    Vectors v = vectors_of(c, sticky);
-    std::vector<uint32_t> out;
-    out.reserve(v.of.size());
-    for (uint32_t number : v.of)
-        out.push_back(v.first[v.leader[number]]);
-    return out;
-}
-
-/// Pin holes of leaders that members of their groups fill. False: there are none.
-bool Colours::complete()
-{
-    bool changed = false;
-    std::vector<uint32_t> leads, mine;
-    for (uint32_t c = 0; c < graph_.size(); ++c) {
-        if (hot_.slots[c].empty() || hot_.members[c].size() < 2 || strict_[c])
-            continue;
-        uint32_t leader = none;
-        for (uint32_t n : hot_.members[c]) {
-            if (n == colour_[n])
-                continue;
-            if (leader != colour_[n]) {
-                leader = colour_[n];
-                vector_of(leader, leads);
-            }
-            if (leads[0] == irregular || std::find(leads.begin(), leads.end(), wild) == leads.end())
-                continue;
-            vector_of(n, mine);
-            for (size_t i = 0; i < mine.size(); ++i) {
-                if (leads[i] != wild || mine[i] == wild)
-                    continue;
-                changed = true;
-                uint32_t hole = hot_.edges[hot_.edge_begin[leader] + i];
-                if (hot_.paths[leader] || (mine[i] & declared) || hole == none) {
-                    strict_[c] = true; // its leader cannot be completed
-                    continue;
-                }
-                if (pin_[hole] == none)
-                    pin_[hole] = mine[i];
-                leads[i] = mine[i];
-            }
-        }
-    }
-    return changed;
 }
 
 } // namespace btflink::merge

@@ -15,32 +15,30 @@
 //     prototypes, unnamed structs. In an object a hot name stands for one node, so a class has the
 //     same slots everywhere and needs no look at the object's types. Objects with two definitions
 //     of one name are exact: their types are walked.
-//  3. Refinement in rounds. At first all nodes of a class have one colour. In each round nodes of a
-//     class whose slots have other colours become groups, hence colours, of their own. Only classes
-//     of which a slot changed are looked at. It ends when nothing changes.
-//  4. A hole is a slot whose name the object only declares. If the name has one colour, it means
-//     that. Else it agrees with any: a node whose vector of colours equals that of another but for
-//     holes joins the group of that one (of several the lowest). If no vector covers both of two
-//     that agree, one of them is completed (pinned) from the other, and all starts again.
-//  5. Forward declarations take what the first struct of their object that has them as a slot
-//     needed; else the only variant; else they stay what they are.
-//  6. All other tainted types are equal if their classes and the final classes of what they refer
-//     to are.
+//  3. Objects join one by one; nodes that agree in all that both know are one group (colours.cc).
+//     What an object only declares is a hole and agrees with any; a group's holes are filled by the
+//     members that know.
+//  4. A forward declaration that a struct refers to means what that struct's group has there. All
+//     other forward declarations of a name mean the same: the only variant, or, if structs took it
+//     for one, the variant that makes the fewest new types (forwards.cc). If there are several and
+//     no struct tells, they stay what they are.
+//  5. All other tainted types are equal if their classes and the final classes of what they refer
+//     to are. Groups whose holes were filled refer to other types than their leaders' objects do;
+//     these references are made last, and are new types only if no object has them.
 //
 // Why it is right. Let two types be equal if they have equal words and names and refer to equal
 // types, position by position; of all relations with this property the largest is wanted. Stub
 // hashes give a coarser one: equal types have equal stub hashes, for what a stub hash covers is
-// words, names and what names references reach. Each round splits only nodes of which some slot is
-// known to differ, so equal nodes are never split; and when no round splits any more, the relation
-// has the property itself. Hence it is the largest. Slots instead of references do not change that:
-// what lies between a class and its slots is equal by the stub hash. Holes make agreement
-// non-transitive, so a choice is needed; the rule above never merges what differs in a slot known
-// in both, which is what btf__dedup accepts, too.
+// words, names and what names references reach. Where nothing is only declared, nodes are one if
+// and only if they have one class and see the same definitions (views.cc says why), which is the
+// largest such relation. Slots instead of references do not change that: what lies between a class
+// and its slots is equal by the stub hash. Holes make agreement non-transitive, so a choice is
+// needed; ours never merges what differs in a slot known in both, which is what btf__dedup accepts,
+// too.
 //
-// Cost. Steps 2 and 3 are proportional to the nodes and slots that are hot, times the rounds in
-// which a class is looked at again. That is the length of the chains through which differences
-// travel, a dozen, and never a walk through the graph per candidate, where btf__dedup and pahole
-// hang if one field of a central struct differs.
+// Cost. Proportional to the nodes and slots that are hot, times the sides of the conflicts; never a
+// walk through the graph per candidate, where btf__dedup and pahole hang if one field of a central
+// struct differs.
 //
 // Rejected. Refinement of all types instead of definitions: ten times the nodes, and holes get
 // their variants at the pointer, before the struct around it has said which it needs. Propagating
@@ -48,6 +46,7 @@
 #include "merge/conflicts.h"
 
 #include "merge/colours.h"
+#include "merge/forwards.h"
 
 #include <optional>
 
@@ -65,7 +64,7 @@ public:
           hot_(make_hot_graph(sources, classes, graph, threads))
     {
         if (hot_.conflicts)
-            colours_.emplace(sources, classes, graph, hot_, threads);
+            colours_.emplace(sources, graph, hot_, threads);
     }
 
     Partition run()
@@ -85,6 +84,8 @@ public:
             assign_structs();
             resolve_holes();
             assign_refs();
+            fill_holes();
+            choose_forwards(open_, keys_, out_);
         }
         out_.of = std::move(classes_.of);
         return std::move(out_);
@@ -104,15 +105,22 @@ private:
 
     uint32_t new_class(uint32_t c, TypeAt first, TypeAt donor)
     {
-        if (first == out_.classes[c].first) {
+        if (first == out_.classes[c].first && !out_.classes[c].live) {
             out_.classes[c].donor = donor;
             out_.classes[c].live = true;
             return c;
         }
         auto number = static_cast<uint32_t>(out_.classes.size());
+        origin_.push_back(c);
         out_.classes.push_back({first, donor, true});
         out_.alias.push_back(number);
         return number;
+    }
+
+    /// The class in the graph that a final class came from.
+    uint32_t origin(uint32_t c) const
+    {
+        return graph_.alias[c < graph_.size() ? c : origin_[c - graph_.size()]];
     }
 
     TypeAt place(uint32_t n) const { return {hot_.nodes[n].source, hot_.nodes[n].type}; }
@@ -133,7 +141,7 @@ private:
     void resolve_holes()
     {
         // What the first struct that has a hole of this name as a slot needed.
-        std::vector<uint32_t> needed(graph_.names.size(), none), leader;
+        std::vector<uint32_t> needed(hot_.slot_names, none), leader;
         for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
             if (hot_.nodes[n].is_hole() || sources_.is_base(hot_.nodes[n].source))
                 continue;
@@ -159,14 +167,20 @@ private:
             uint32_t name = hot_.nodes[n].name, forward = graph_.names[name].forward;
             if (sources_.is_base(hot_.nodes[n].source))
                 final_[n] = forward;
-            else if (colours_->pinned(n) != none)
-                final_[n] = final_[colours_->pinned(n)];
             else if (above[name] != none && (needed[name] == none || needed[name] == forward))
                 final_[n] = above[name];
-            else if (needed[name] != none)
-                final_[n] = needed[name];
-            else
-                final_[n] = colours_->only(name) != none ? final_[colours_->only(name)] : forward;
+            else if (base_declares(sources_, classes_, graph_, name))
+                final_[n] = needed[name] != none ? needed[name] : forward;
+            else if (colours_->groups(name).size() == 1)
+                final_[n] = final_[colours_->groups(name).front()];
+            else {
+                final_[n] = forward;
+                if (needed[name] != none && !out_.classes[forward].live) {
+                    open_.push_back({forward, needed[name], {}});
+                    for (uint32_t group : colours_->groups(name))
+                        open_.back().variants.push_back(final_[group]);
+                }
+            }
             if (final_[n] == forward)
                 out_.classes[forward].live = true;
         }
@@ -176,11 +190,11 @@ private:
     /// otherwise: btf__dedup then takes declarations above the base for that definition.
     std::vector<uint32_t> above_base() const
     {
-        std::vector<uint32_t> out(graph_.names.size(), none), below, mine;
+        std::vector<uint32_t> out(hot_.slot_names, none), below, mine;
         for (uint32_t c = 0; sources_.has_base && c < graph_.size(); ++c) {
             auto slots = hot_.slots[c];
             if (std::none_of(slots.begin(), slots.end(), [&](uint32_t n) {
-                    return base_declares(sources_, classes_, graph_, n);
+                    return n < graph_.names.size() && base_declares(sources_, classes_, graph_, n);
                 }))
                 continue;
             for (uint32_t b : hot_.members[c]) {
@@ -209,8 +223,7 @@ private:
 
     void assign_refs()
     {
-        VectorIndex keys;
-        std::vector<uint32_t> class_of_key, memo, key;
+        std::vector<uint32_t> memo, key;
         std::vector<uint8_t> state;
         std::vector<TypeId> stack;
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
@@ -256,10 +269,10 @@ private:
                         else // a cycle without a struct: equal to none of another object
                             key.insert(key.end(), {irregular, s});
                     });
-                    auto [number, added] = keys.add(key);
+                    auto [number, added] = keys_.keys.add(key);
                     if (added)
-                        class_of_key.push_back(new_class(c, {s, at}, {s, at}));
-                    memo[mine] = class_of_key[number];
+                        keys_.final_class.push_back(new_class(c, {s, at}, {s, at}));
+                    memo[mine] = keys_.final_class[number];
                     state[mine] = done;
                 }
             }
@@ -269,13 +282,73 @@ private:
         }
     }
 
+    /// Groups whose leaders have holes that members filled: their references, and what lies between
+    /// these and the structs, are not those of the leaders' objects.
+    void fill_holes()
+    {
+        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
+            if (hot_.nodes[n].is_hole() || colours_->of(n) != n || !colours_->any_filled(n))
+                continue;
+            out_.classes[final_[n]].refs = static_cast<uint32_t>(out_.refs.size());
+            uint32_t at = out_.classes[final_[n]].refs;
+            out_.refs.emplace_back();
+            std::vector<uint32_t> refs = refs_in(n, hot_.nodes[n].type, 0);
+            out_.refs[at] = std::move(refs);
+        }
+    }
+
+    /// The classes that a type refers to, as the leader's group sees them.
+    std::vector<uint32_t> refs_in(uint32_t leader, TypeId type, uint32_t depth)
+    {
+        uint32_t s = hot_.nodes[leader].source;
+        const btf_type &t = sources_.list[s].btf->type(type);
+        std::vector<uint32_t> out;
+        btf::for_each_type_id(t, [&](uint32_t ref) {
+            out.push_back(ref ? class_in(leader, TypeId{ref}, depth) : no_class);
+        });
+        return out;
+    }
+
+    uint32_t class_in(uint32_t leader, TypeId type, uint32_t depth)
+    {
+        constexpr uint32_t max_depth = 1000; // of what lies between structs: a cycle without any
+        uint32_t s = hot_.nodes[leader].source;
+        size_t index = sources_.index(s, type);
+        if (uint32_t n = hot_.node_at(s, type); n != none) {
+            uint32_t group = hot_.nodes[n].is_hole() ? colours_->filled(leader, n) : none;
+            return group != none ? final_[group] : classes_.of[index];
+        }
+        uint32_t c = origin(classes_.of[index]);
+        if (hot_.role[c] != role_ref || depth > max_depth)
+            return classes_.of[index];
+        std::vector<uint32_t> refs = refs_in(leader, type, depth + 1), key{c};
+        size_t next = 0;
+        btf::for_each_type_id(sources_.list[s].btf->type(type), [&](uint32_t ref) {
+            uint32_t to = refs[next++];
+            if (ref && (hot_.node_at(s, TypeId{ref}) != none ||
+                        hot_.role[origin(classes_.of[sources_.index(s, TypeId{ref})])] == role_ref))
+                key.push_back(to);
+        });
+        auto [number, added] = keys_.keys.add(key);
+        if (added) {
+            uint32_t made = new_class(c, {s, type}, {s, type});
+            keys_.final_class.push_back(made);
+            out_.classes[made].refs = static_cast<uint32_t>(out_.refs.size());
+            out_.refs.push_back(std::move(refs));
+        }
+        return keys_.final_class[number];
+    }
+
     const Sources &sources_;
     Classes &classes_;
     const ClassGraph &graph_;
     const HotGraph hot_;
     std::optional<const Colours> colours_; // if there are conflicts
     Partition out_;
-    std::vector<uint32_t> final_; // per node: its final class
+    std::vector<uint32_t> final_;   // per node: its final class
+    RefKeys keys_;                  // of types between structs
+    std::vector<OpenForward> open_; // declarations that no struct tells the meaning of
+    std::vector<uint32_t> origin_;  // of classes that were added
 };
 
 } // namespace

@@ -131,6 +131,13 @@ private:
             else
                 out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
         }
+        out_.slot_name.assign(graph_.size(), none);
+        out_.slot_names = static_cast<uint32_t>(graph_.names.size());
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            if (out_.role[c] == role_node || out_.role[c] == role_forward)
+                out_.slot_name[c] = graph_.name[c] != no_name ? graph_.name[c]
+                                    : graph_.alias[c] == c    ? out_.slot_names++
+                                                              : none;
     }
 
     void collect_nodes()
@@ -149,7 +156,7 @@ private:
                 ++refs[s];
                 if (out_.role[c] != role_ref)
                     parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
-                                        out_.role[c] == role_node ? c : none, graph_.name[c]});
+                                        out_.role[c] == role_node ? c : none, out_.slot_name[c]});
             }
         });
         out_.node_begin.resize(count + 1);
@@ -168,7 +175,7 @@ private:
 
     void make_slots()
     {
-        std::vector<uint32_t> seen(graph_.size(), none), listed(graph_.names.size(), none), stack;
+        std::vector<uint32_t> seen(graph_.size(), none), listed(out_.slot_names, none), stack;
         out_.slots.ends.resize(graph_.size());
         for (uint32_t c = 0; c < graph_.size(); ++c) {
             if (out_.role[c] == role_node && out_.tainted[c] && graph_.alias[c] == c) {
@@ -181,11 +188,11 @@ private:
                         if (refs[i] == no_class)
                             continue;
                         uint32_t ref = graph_.alias[refs[i]];
-                        uint32_t name = graph_.name[ref];
-                        if (name != no_name && out_.hot[name] && listed[name] != c) {
+                        uint32_t name = out_.slot_name[ref];
+                        if (name != none && listed[name] != c) {
                             listed[name] = c;
                             out_.slots.items.push_back(name);
-                        } else if (name == no_name && out_.tainted[ref] && seen[ref] != c) {
+                        } else if (out_.role[ref] == role_ref && seen[ref] != c) {
                             seen[ref] = c;
                             stack.push_back(ref);
                         }
@@ -194,11 +201,6 @@ private:
             }
             out_.slots.ends[c] = static_cast<uint32_t>(out_.slots.items.size());
         }
-        out_.users = Lists::make(graph_.names.size(), [&](auto put) {
-            for (uint32_t c = 0; c < graph_.size(); ++c)
-                for (uint32_t name : out_.slots[c])
-                    put(name, c);
-        });
     }
 
     void make_edges()
@@ -216,7 +218,7 @@ private:
         size_t count = sources_.list.size();
         size_t batch = (count + threads_ - 1) / threads_;
         parallel_for((count + batch - 1) / batch, threads_, [&](size_t b) {
-            std::vector<uint32_t> of_name(graph_.names.size(), none);
+            std::vector<uint32_t> of_name(out_.slot_names, none);
             for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
                 make_edges(s, of_name);
         });
@@ -227,8 +229,6 @@ private:
     {
         bool exact = false;
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
-            if (out_.nodes[n].name == no_name)
-                continue;
             uint32_t &mine = of_name[out_.nodes[n].name];
             exact |= mine != none;
             mine = n;
@@ -243,18 +243,7 @@ private:
                 out_.paths[n] = walk(n, s);
         }
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
-            if (out_.nodes[n].name != no_name)
-                of_name[out_.nodes[n].name] = none;
-    }
-
-    uint32_t node_at(size_t s, TypeId type) const
-    {
-        auto begin = out_.nodes.begin() + out_.node_begin[s],
-             end = out_.nodes.begin() + out_.node_begin[s + 1];
-        auto it =
-            std::lower_bound(begin, end, type, [](const Node &n, TypeId t) { return n.type < t; });
-        return it != end && it->type == type ? static_cast<uint32_t>(it - out_.nodes.begin())
-                                             : none;
+            of_name[out_.nodes[n].name] = none;
     }
 
     std::unique_ptr<Paths> walk(uint32_t node, size_t s) const
@@ -275,16 +264,16 @@ private:
                 if (!ref)
                     return;
                 uint32_t c = class_of(sources_.index(static_cast<uint32_t>(s), TypeId{ref}));
-                uint32_t name = graph_.name[c];
-                if (name == no_name) {
-                    if (out_.tainted[c])
+                uint32_t name = out_.slot_name[c];
+                if (name == none) {
+                    if (out_.role[c] == role_ref)
                         stack.push_back(TypeId{ref});
                     return;
                 }
                 auto slot = std::find(slots.begin(), slots.end(), name);
                 if (slot != slots.end())
-                    out->push_back(
-                        {static_cast<uint32_t>(slot - slots.begin()), node_at(s, TypeId{ref})});
+                    out->push_back({static_cast<uint32_t>(slot - slots.begin()),
+                                    out_.node_at(s, TypeId{ref})});
             });
         }
         return out;
@@ -298,6 +287,14 @@ private:
 };
 
 } // namespace
+
+uint32_t HotGraph::node_at(size_t source, TypeId type) const
+{
+    auto begin = nodes.begin() + node_begin[source], end = nodes.begin() + node_begin[source + 1];
+    auto it =
+        std::lower_bound(begin, end, type, [](const Node &n, TypeId t) { return n.type < t; });
+    return it != end && it->type == type ? static_cast<uint32_t>(it - nodes.begin()) : none;
+}
 
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    uint32_t name)

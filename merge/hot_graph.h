@@ -22,7 +22,7 @@ struct Node {
     uint32_t source;
     TypeId type;
     uint32_t cls;  // class; of a hole: none
-    uint32_t name; // none: a struct without a name
+    uint32_t name; // a hot name, or a number behind all names: that of a class without one
     bool is_hole() const { return cls == none; }
 };
 
@@ -33,19 +33,23 @@ struct Path {
 using Paths = std::vector<Path>;
 
 struct HotGraph {
-    std::vector<bool> hot;     // per name: a conflict, or its definition reaches one
-    std::vector<bool> tainted; // per class: it reaches a conflict
-    std::vector<uint8_t> role; // per class
+    std::vector<bool> hot;           // per name: a conflict, or its definition reaches one
+    std::vector<bool> tainted;       // per class: it reaches a conflict
+    std::vector<uint8_t> role;       // per class
+    std::vector<uint32_t> slot_name; // per class of nodes and forwards: see Node::name; else none
+    uint32_t slot_names = 0;         // how many there are
     uint64_t conflicts = 0, tainted_classes = 0, tainted_types = 0;
 
     std::vector<Node> nodes;                   // by source, then type
     std::vector<uint32_t> node_begin;          // per source, and the end
     Lists members;                             // per class: nodes
-    Lists slots;                               // per class: the hot names that it refers to
-    Lists users;                               // per name: classes that have it as a slot
+    Lists slots;                               // per class: the names of what it refers to
     std::vector<uint64_t> edge_begin;          // per node, and the end
     std::vector<uint32_t> edges;               // per node and slot: a node; none: its object lies
     std::vector<std::unique_ptr<Paths>> paths; // per node, if names do not tell its slots
+
+    /// The node that a type is; none: it is none.
+    uint32_t node_at(size_t source, TypeId type) const;
 };
 
 /// Does the base declare this name? Then that is one of its meanings, whoever defines it.

@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     using namespace btflink;
     merge::Options options;
     options.threads = std::max(1u, std::thread::hardware_concurrency());
-    std::string format = "raw", dedup = "libbpf";
+    std::string format = "raw", dedup = "hash";
     std::vector<std::string> features;
     bool stats = false, distilled_base = false;
 
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     app.add_option("--format", format, "Format of the result: raw, or object (ET_REL)")
         ->check(CLI::IsMember({"raw", "object"}));
     app.add_option("--update", options.update, "Put the result into this ELF file as .BTF");
-    app.add_option("--dedup", dedup, "Engine: libbpf (default) or hash")
+    app.add_option("--dedup", dedup, "Engine: hash (default) or libbpf")
         ->check(CLI::IsMember({"hash", "libbpf"}));
     app.add_option("--threads", options.threads, "Threads; does not change the result")
         ->check(CLI::Range(1u, 1024u));

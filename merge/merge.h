@@ -29,7 +29,7 @@ struct Options {
     // With Feature::distilled_base: the result continues not `base` but a distilled base, which
     // goes to OUTPUT.base, or into section .BTF.base.
     OutputFormat format = OutputFormat::raw;
-    Engine engine = Engine::libbpf;
+    Engine engine = Engine::hash;
     FeatureSet features = default_features();
     FunctionRules function_rules;
     unsigned threads = 1;

@@ -23,15 +23,10 @@ public:
     /// The number of `key`, and whether it is new.
     std::pair<uint32_t, bool> add(std::span<const uint32_t> key)
     {
-        uint64_t hash = XXH3_64bits(key.data(), key.size_bytes());
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-        hash &= 3;
-#endif
-        size_t mask = slots_.size() - 1;
-        size_t i = hash & mask;
-        for (; slots_[i].number != none; i = (i + 1) & mask)
-            if (slots_[i].hash == hash && std::ranges::equal(at(slots_[i].number), key))
-                return {slots_[i].number, false};
+        uint64_t hash = hash_of(key);
+        size_t i = place(hash, key);
+        if (slots_[i].number != none)
+            return {slots_[i].number, false};
         auto number = static_cast<uint32_t>(ends_.size());
         words_.insert(words_.end(), key.begin(), key.end());
         ends_.push_back(words_.size());
@@ -41,21 +36,43 @@ public:
         return {number, true};
     }
 
+    /// The number of `key`; none: it was not added.
+    uint32_t find(std::span<const uint32_t> key) const
+    {
+        return slots_[place(hash_of(key), key)].number;
+    }
+
     std::span<const uint32_t> at(uint32_t number) const
     {
         size_t begin = number ? ends_[number - 1] : 0;
         return {words_.data() + begin, ends_[number] - begin};
     }
-    size_t size() const
-    {
-        return ends_.size();
-    }
+    size_t size() const { return ends_.size(); }
 
 private:
     struct Slot {
         uint64_t hash = 0;
         uint32_t number = none;
     };
+
+    static uint64_t hash_of(std::span<const uint32_t> key)
+    {
+        uint64_t hash = XXH3_64bits(key.data(), key.size_bytes());
+#ifdef BTFLINK_FORCE_HASH_COLLISIONS
+        hash &= 3;
+#endif
+        return hash;
+    }
+
+    /// The slot of the key, or a free one for it.
+    size_t place(uint64_t hash, std::span<const uint32_t> key) const
+    {
+        size_t mask = slots_.size() - 1, i = hash & mask;
+        while (slots_[i].number != none &&
+               !(slots_[i].hash == hash && std::ranges::equal(at(slots_[i].number), key)))
+            i = (i + 1) & mask;
+        return i;
+    }
 
     void grow()
     {

@@ -364,8 +364,13 @@ private:
         Gathered gathered(order_.size(), threads_, [&](size_t i, Gathered::Batch &out) {
             const FinalClass &c = partition_.classes[order_[i]];
             TypeAt at = is_live(order_[i]) ? c.donor : c.first;
-            if (!sources_.is_base(c.first.source))
-                gather(at.source, sources_.type(at), out);
+            if (sources_.is_base(c.first.source))
+                return;
+            size_t begin = out.ids.size();
+            gather(at.source, sources_.type(at), out);
+            if (is_live(order_[i]) && c.refs != no_refs)
+                for (uint32_t ref : partition_.refs[c.refs])
+                    out.ids[begin++] = ref == no_class ? 0 : ids_[partition_.alias[ref]];
         });
         size_t next = 0;
         while (next < order_.size() && sources_.is_base(first_of(next).source))

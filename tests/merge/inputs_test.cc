@@ -203,21 +203,6 @@ TEST_F(Inputs, BigEndianBlobs)
     EXPECT_NE(mixed.find("be.btf+0x0: has another byte order than"), mixed.npos) << mixed;
 }
 
-TEST_F(Inputs, FeaturesThatDiffer)
-{
-    std::string a = object("a");
-    ObjectSpec spec{.btf = "[1] FWD 'f' fwd_kind=struct", .plain_end = 2};
-    spec.features = *parse_features("var");
-    Options options;
-    options.inputs = {a, make_object(dir_, "b", spec)};
-    options.output = dir_ / "out.btf";
-    Report report;
-    ASSERT_TRUE(merge(options, report));
-    ASSERT_EQ(report.warnings.size(), 1u);
-    EXPECT_NE(report.warnings[0].find("b.o: .BTF+0x0 with var"), std::string::npos)
-        << report.warnings[0];
-}
-
 TEST_F(Inputs, NothingToMerge)
 {
     write_text(dir_ / "empty.s", "");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Thousands of random programs through both engines. Ours must lose no type's meaning, leave no
-// more types than btf__dedup (but where declarations agree with several definitions), and give the
-// same bytes on any number of threads.
+// more types than btf__dedup, and give the same bytes on any number of threads. Two exceptions are
+// counted apart: programs of which btf__dedup loses a type, and (a few in a thousand, their seeds
+// are printed) programs whose declarations agree with several definitions; see merge/NOTES.md.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/file_io.h"
 #include "tests/merge/object_maker.h"
@@ -62,7 +63,7 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3));
-        compare(corpus, 0, ours, theirs, nullptr);
+        compare(seed, corpus, 0, ours, theirs, nullptr);
     }
 
     void check_over_base(uint64_t seed, const CorpusRules &rules)
@@ -82,11 +83,12 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
-        compare(corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
+        compare(seed, corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
     }
 
-    void compare(const Corpus &corpus, size_t begin, const std::vector<std::byte> &ours,
-                 const std::vector<std::byte> &theirs, std::shared_ptr<const Btf> base)
+    void compare(uint64_t seed, const Corpus &corpus, size_t begin,
+                 const std::vector<std::byte> &ours, const std::vector<std::byte> &theirs,
+                 std::shared_ptr<const Btf> base)
     {
         auto a = Btf::parse(ours, Where{"ours"}, base),
              b = Btf::parse(theirs, Where{"btf__dedup's"}, base);
@@ -97,21 +99,32 @@ protected:
             EXPECT_EQ(first_lost(*object, *a), "") << "of object " << i;
         }
         fewer_ += a->size() < b->size();
-        more_ += a->size() > b->size();
+        if (a->size() > b->size()) {
+            bool theirs_lost = false;
+            for (size_t i = begin; i < corpus.objects.size() && !theirs_lost; ++i) {
+                auto object = Btf::parse(corpus.objects[i], Where{"object"});
+                theirs_lost = !first_lost(*object, *b).empty();
+            }
+            ++(theirs_lost ? more_than_lossy_ : more_);
+            if (!theirs_lost)
+                std::printf("seed %llu: %u types, btf__dedup %u\n",
+                            static_cast<unsigned long long>(seed), a->size(), b->size());
+        }
         same_bytes_ += ours == theirs;
         ++all_;
     }
 
     void TearDown() override
     {
-        std::printf("%llu programs; same bytes %llu, fewer types than btf__dedup %llu, more %llu\n",
-                    all_, same_bytes_, fewer_, more_);
+        std::printf("%llu programs; same bytes %llu, fewer types than btf__dedup %llu, more %llu, "
+                    "more where btf__dedup lost a type %llu\n",
+                    all_, same_bytes_, fewer_, more_, more_than_lossy_);
     }
 
     TempDir dir_;
     std::vector<std::string> paths_;
     uint64_t first_ = 1, last_ = 1000;
-    unsigned long long more_ = 0, all_ = 0, fewer_ = 0, same_bytes_ = 0;
+    unsigned long long more_ = 0, more_than_lossy_ = 0, all_ = 0, fewer_ = 0, same_bytes_ = 0;
 };
 
 TEST_F(Property, Conflicts)
@@ -135,20 +148,19 @@ TEST_F(Property, LocalNames)
     EXPECT_EQ(more_, 0u);
 }
 
-// With declarations that agree with several definitions, both engines choose, each in its way. Of a
-// hundred random programs (half of whose structs are declared only) one or two end with more types.
+// With declarations that agree with several definitions, both engines choose, each in its way.
 TEST_F(Property, Forwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check(seed, {true, true, false, false});
-    EXPECT_LE(more_, all_ / 50 + 1);
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 TEST_F(Property, All)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check(seed, {seed % 2 == 0, true, true, true});
-    EXPECT_LE(more_, all_ / 50 + 1);
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 TEST_F(Property, OverBase)
@@ -162,16 +174,17 @@ TEST_F(Property, DeclarationsOverBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check_over_base(seed, {true, true, true, false, true});
-    EXPECT_LE(more_, all_ / 50 + 1);
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 // A base that only declares what a module defines: btf__dedup takes the base's struct for the
-// module's once it has seen the definition, and not before; we never do.
+// module's once it has seen the definition, and not before. What the module knows is lost then; we
+// never do that.
 TEST_F(Property, OverPartialBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check_over_base(seed, {true, true, true, false});
-    EXPECT_LE(more_, all_ / 10 + 1);
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 } // namespace
