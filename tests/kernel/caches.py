@@ -22,7 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / 'kbuild'), str(HERE.parent / 'emit')]
 from btf_reader import Elf
 from cache_tools import Ccache, Redis, missing
-from kernel_tree import FIXED, Failed, default_jobs
+from checks import Failed, default_jobs
+from kernel_tree import FIXED
 
 SKIPPED = 77
 CC = 'CC=btf-cc ccache gcc'

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What the parts of the kernel suite share: checks, commands, progress."""
+import os
 import shlex
 import subprocess
 import time
 
 SKIPPED = 77
+
+
+def default_jobs():
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 class Skip(Exception):

@@ -53,7 +53,7 @@ class Workshop:
         if (source / 'Makefile').exists():
             return source
         if not tarball.exists():
-            raise Skip(f'{tarball} not found (package {name}; tests/install-packages kernel)')
+            raise Skip(f'{tarball} not found (package {name}; tests/install-packages kernel full)')
         scratch = self.work / 'unpack'
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
