@@ -122,7 +122,6 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.image = sources->image;
     merge.base = options.base;
     merge.features = options.features;
-    merge.engine = merge::Engine::hash;
     merge.threads = options.jobs;
     if (!options.detached.empty()) // as pahole does: there is no section for it
         merge.features.remove(Feature::distilled_base);

@@ -37,6 +37,19 @@ Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
     return scratch;
 }
 
+Result<std::shared_ptr<ScratchFile>>
+encode_relocatable(const std::string &object, const PaholeOptions &options, bool keep_what_is_there)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.output = (*scratch)->path();
+    emit.complete = keep_what_is_there;
+    emit.unit.address_pool = true;
+    return encode(object, *scratch, emit, !keep_what_is_there);
+}
+
 } // namespace
 
 ScratchFile::ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
@@ -72,26 +85,13 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
 Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
                                                      const PaholeOptions &options)
 {
-    auto scratch = ScratchFile::create();
-    if (!scratch)
-        return scratch;
-    emit::EmitOptions emit = emit_options(options);
-    emit.output = (*scratch)->path();
-    emit.complete = true;
-    emit.unit.address_pool = true;
-    return encode(object, *scratch, emit, false);
+    return encode_relocatable(object, options, true);
 }
 
 Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
                                                    const PaholeOptions &options)
 {
-    auto scratch = ScratchFile::create();
-    if (!scratch)
-        return scratch;
-    emit::EmitOptions emit = emit_options(options);
-    emit.output = (*scratch)->path();
-    emit.unit.address_pool = true;
-    return encode(object, *scratch, emit, true);
+    return encode_relocatable(object, options, false);
 }
 
 } // namespace btflink::kbuild

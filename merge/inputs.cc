@@ -2,9 +2,9 @@
 #include "merge/inputs.h"
 
 #include "common/file_io.h"
+#include "common/file_parts.h"
 #include "common/link_trailer.h"
 #include "common/response_file.h"
-#include "common/file_parts.h"
 #include "merge/parallel.h"
 
 namespace btflink::merge

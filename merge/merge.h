@@ -35,8 +35,9 @@ struct Options {
     unsigned threads = 1;
     bool verbose = false;
     /// Asked once the inputs are loaded, with the source files that their objects name ("" for one
-    /// that names none, or that was not linked into the image): which further inputs make them complete? For callers that can encode what
-    /// came without object BTF. Inputs without any BTF are then no error. Empty: nobody is asked.
+    /// that names none, or that was not linked into the image): which further inputs make them
+    /// complete? For callers that can encode what came without object BTF. Inputs without any BTF
+    /// are then no error. Empty: nobody is asked.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> complete;
 };
 

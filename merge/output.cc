@@ -13,8 +13,8 @@
 
 #include "common/elf_append.h"
 #include "common/elf_rewrite.h"
-#include "common/link_trailer.h"
 #include "common/file_parts.h"
+#include "common/link_trailer.h"
 
 #include <algorithm>
 #include <string_view>

@@ -55,7 +55,7 @@ struct ObjectSpec {
     bool pool = true;
     uint8_t address_size = 8; // 4: i386, whose relocations keep their addends in the section
     FeatureSet features = default_features();
-    uint32_t emitter = 100; // version of btf-emit
+    uint32_t emitter = 100;                          // version of btf-emit
     std::string section_flags = "\"e\",@0x80425446"; // of .BTF
 };
 
