@@ -121,12 +121,15 @@ public:
     {
     }
 
-    std::vector<Hash128> run(std::span<const Hash128> known = {})
+    std::vector<Hash128> run(std::span<const Hash128> known = {},
+                             const std::vector<bool> *wanted = nullptr)
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
         std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
         std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
-        for (TypeId id = first; id != btf_.end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id = first; id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
+            if (wanted && !(*wanted)[raw(id) - raw(btf_.first_id())])
+                continue;
             post_order(
                 id, state_, stack_,
                 [&](TypeId t, auto need) {
@@ -136,6 +139,7 @@ public:
                     });
                 },
                 [&](TypeId t) { hashes_[raw(t)] = hash(t); });
+        }
         return {hashes_.begin() + raw(btf_.first_id()), hashes_.end()};
     }
 
@@ -209,6 +213,11 @@ private:
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {
     return StubHasher(btf).run();
+}
+
+std::vector<Hash128> stub_hashes(const Btf &btf, const std::vector<bool> &wanted)
+{
+    return StubHasher(btf).run({}, &wanted);
 }
 
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)

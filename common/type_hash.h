@@ -20,6 +20,8 @@ struct Hash128 {
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.
 std::vector<Hash128> stub_hashes(const Btf &btf);
+/// The same, for the types only of which `wanted` (by id - first id) says so; others may have none.
+std::vector<Hash128> stub_hashes(const Btf &btf, const std::vector<bool> &wanted);
 /// The same when those of the first types are known already: `known` is completed in place.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 

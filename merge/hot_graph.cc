@@ -263,7 +263,10 @@ private:
             btf::for_each_type_id(btf.type(at), [&](uint32_t ref) {
                 if (!ref)
                     return;
-                uint32_t c = class_of(sources_.index(static_cast<uint32_t>(s), TypeId{ref}));
+                size_t index = sources_.index(static_cast<uint32_t>(s), TypeId{ref});
+                if (classes_.of[index] == no_class) // of a base, and not wanted
+                    return;
+                uint32_t c = class_of(index);
                 uint32_t name = out_.slot_name[c];
                 if (name == none) {
                     if (out_.role[c] == role_ref)

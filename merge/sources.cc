@@ -7,8 +7,9 @@ namespace btflink::merge
 namespace
 {
 
-/// What of a base is no plain type: FUNC, VAR, DATASEC and the tags on them.
-Result<std::vector<bool>> base_link_part(const Btf &base, const Where &where)
+/// What of a base is not wanted, or no plain type: FUNC, VAR, DATASEC and the tags on them.
+Result<std::vector<bool>> base_skip(const Btf &base, const std::vector<bool> &wanted,
+                                    const Where &where)
 {
     std::vector<bool> link(base.size());
     auto is_link_kind = [&](TypeId id) {
@@ -17,8 +18,9 @@ Result<std::vector<bool>> base_link_part(const Btf &base, const Where &where)
     };
     for (TypeId id{1}; id < base.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = base.type(id);
-        link[raw(id) - 1] = is_link_kind(id) || (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type &&
-                                                 is_link_kind(TypeId{t.type}));
+        link[raw(id) - 1] =
+            !wanted[raw(id) - 1] || is_link_kind(id) ||
+            (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type && is_link_kind(TypeId{t.type}));
         if (link[raw(id) - 1])
             continue;
         bool ok = true;
@@ -44,12 +46,13 @@ Result<Sources> make_sources(const std::vector<Object> &objects,
     if (base) {
         if (base->base())
             return fail(base_where, "a base that is split BTF itself is not supported");
-        auto link = base_link_part(*base, base_where);
+        out.base_part = make_base_part(*base, objects);
+        auto link = base_skip(*base, out.base_part.wanted, base_where);
         if (!link)
             return tl::unexpected(link.error());
         out.has_base = true;
         out.base_skip = std::make_unique<const std::vector<bool>>(std::move(*link));
-        out.base_hashes = stub_hashes(*base);
+        out.base_hashes = stub_hashes(*base, out.base_part.wanted);
         for (Hash128 &h : out.base_hashes)
             h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
         out.list.push_back({base, reinterpret_cast<const std::byte *>(out.base_hashes.data()),

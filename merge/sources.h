@@ -2,7 +2,7 @@
 // What the hash engine merges: the base's types, then those of each object, one numbering for all.
 #pragma once
 
-#include "merge/load.h"
+#include "merge/base_part.h"
 
 #include <memory>
 #include <vector>
@@ -24,7 +24,7 @@ struct Source {
     const Btf *btf;
     const std::byte *hashes;       // of its types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
-    const std::vector<bool> *skip; // by id - 1: these are not; null: all are
+    const std::vector<bool> *skip; // by id - 1: these are not, or not wanted; null: all are
     size_t offset;                 // number of its type 1 in the numbering of all types
 
     Hash128 hash(uint32_t i) const
@@ -41,6 +41,7 @@ struct Sources {
     bool has_base = false;
     size_t types = 0; // of all sources
     // Kept for the base.
+    BasePart base_part;
     std::vector<Hash128> base_hashes;
     std::unique_ptr<const std::vector<bool>> base_skip;
 

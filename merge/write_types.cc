@@ -48,23 +48,19 @@ struct Text {
     }
 };
 
-/// Strings of the result; those of the base are used where they are.
+/// Strings of the result; those of the base that are `wanted` are used where they are.
 class Strings
 {
 public:
-    explicit Strings(const Btf *base) : slots_(8192)
+    Strings(const Btf *base, const std::vector<uint32_t> &wanted) : slots_(8192)
     {
         if (!base) {
             own_.push_back('\0');
             return;
         }
         base_ = base->strings();
-        for (size_t at = 1; at < base_.size();) {
-            Text text(std::string_view(base_.data() + at));
-            if (text.size)
-                find(text, static_cast<uint32_t>(at));
-            at += text.size + 1;
-        }
+        for (uint32_t at : wanted)
+            find(Text(std::string_view(base_.data() + at)), at);
     }
 
     /// Offset of the string, added if new.
@@ -236,8 +232,9 @@ public:
            const Functions &functions, const Variables &variables, const Btf *base,
            unsigned threads)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
-          variables_(variables), base_(base), threads_(threads), strings_(base),
-          ids_(partition.classes.size()), var_ids_(objects.size())
+          variables_(variables), base_(base), threads_(threads),
+          strings_(base, sources.base_part.strings), ids_(partition.classes.size()),
+          var_ids_(objects.size())
     {
     }
 
@@ -429,6 +426,8 @@ private:
     {
         std::vector<uint32_t> words;
         for (TypeId id{1}; id < base_->end_id(); id = TypeId{raw(id) + 1}) {
+            if (!sources_.base_part.wanted[raw(id) - 1])
+                continue;
             const btf_type &t = base_->type(id);
             uint32_t kind = btf::kind_of(t);
             if (!may_recur(*base_, t) && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
