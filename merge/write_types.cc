@@ -9,120 +9,23 @@
 // with each other, with the prototypes among the plain types, and with what the base has: a
 // module's FUNC that the base has, too, disappears.
 //
-// Strings get their offsets in the order in which the inputs refer to them first. That includes
-// types that are gone, like forward declarations that a later object completes.
+// Strings get their offsets in the order in which the inputs refer to them first. That
+// includes types that are gone, like forward declarations that a later object completes.
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/write_types.h"
-
 #include "merge/assemble.h"
 #include "merge/parallel.h"
+#include "merge/result_strings.h"
 
 #include <algorithm>
 #include <cstring>
-#include <xxhash.h>
 
 namespace btflink::merge
 {
 
 namespace
 {
-
-/// A string of an input, measured and hashed.
-struct Text {
-    const char *begin;
-    uint32_t size; // without the NUL byte
-    uint32_t hash;
-
-    explicit Text(std::string_view s)
-        : begin(s.data()), size(static_cast<uint32_t>(s.size())),
-          hash(static_cast<uint32_t>(XXH3_64bits(s.data(), s.size())))
-    {
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-        hash &= 3;
-#endif
-    }
-    operator std::string_view() const
-    {
-        return {begin, size};
-    }
-};
-
-/// Strings of the result; those of the base that are `wanted` are used where they are.
-class Strings
-{
-public:
-    Strings(const Btf *base, const std::vector<uint32_t> &wanted) : slots_(8192)
-    {
-        if (!base) {
-            own_.push_back('\0');
-            return;
-        }
-        base_ = base->strings();
-        for (uint32_t at : wanted)
-            find(Text(std::string_view(base_.data() + at)), at);
-    }
-
-    /// Offset of the string, added if new.
-    uint32_t add(const Text &text)
-    {
-        if (text.size == 0)
-            return 0;
-        auto next = static_cast<uint32_t>(base_.size() + own_.size());
-        uint32_t found = find(text, next);
-        if (found == next) {
-            own_.append(text.begin, text.size);
-            own_.push_back('\0');
-        }
-        return found;
-    }
-    uint32_t add(std::string_view text) { return add(Text(text)); }
-    const std::string &blob() const { return own_; }
-
-private:
-    struct Slot {
-        uint32_t hash = 0, offset = 0; // offset 0: free
-    };
-
-    const char *at(uint32_t offset) const
-    {
-        return offset < base_.size() ? base_.data() + offset
-                                     : own_.data() + (offset - base_.size());
-    }
-
-    /// Offset of an equal string; `offset`, which then is its own, if there is none.
-    uint32_t find(const Text &text, uint32_t offset)
-    {
-        size_t mask = slots_.size() - 1, i = text.hash & mask;
-        for (; slots_[i].offset; i = (i + 1) & mask)
-            if (slots_[i].hash == text.hash && std::string_view(at(slots_[i].offset)) == text)
-                return slots_[i].offset;
-        slots_[i] = {text.hash, offset};
-        if (++used_ * 2 > slots_.size())
-            grow();
-        return offset;
-    }
-
-    void grow()
-    {
-        std::vector<Slot> old(slots_.size() * 4);
-        old.swap(slots_);
-        size_t mask = slots_.size() - 1;
-        for (const Slot &slot : old) {
-            if (!slot.offset)
-                continue;
-            size_t i = slot.hash & mask;
-            while (slots_[i].offset)
-                i = (i + 1) & mask;
-            slots_[i] = slot;
-        }
-    }
-
-    std::string_view base_;
-    std::string own_;
-    std::vector<Slot> slots_;
-    size_t used_ = 0;
-};
 
 /// Strings and translated type ids in the order in which they will be asked for, gathered on
 /// several threads: they lie all over the inputs, so that most of the time is waiting for memory.
@@ -578,7 +481,7 @@ private:
     const Variables &variables_;
     const Btf *base_;
     unsigned threads_;
-    Strings strings_;
+    ResultStrings strings_;
     WordIndex index_;
     std::vector<uint32_t> ids_;                  // per class
     std::vector<std::vector<uint32_t>> var_ids_; // per object and variable
