@@ -5,7 +5,7 @@
 usage: bench.py --tools=BUILD --kernel=DIR [--pahole=PATH] [--rounds=N]
 
 BUILD: a meson build folder. DIR: the output folder of a kernel with object BTF in its objects, as
-the kernel suite leaves it ($BTFLINK_KERNEL_DIR/build). Each round runs everything once; the table
+the kernel suite leaves it ($BTFLINK_KERNEL_DIR/dwarf). Each round runs everything once; the table
 has medians. Files are in the page cache, results go to memory (/dev/shm) if there is that.
 """
 import argparse
