@@ -11,6 +11,7 @@ from btf_checks import BtfChecks
 from checks import Failed
 
 GOALS = ['vmlinux', 'modules'] # without the boot image, which takes long to compress
+HEADER = 'kernel/sched/sched.h'
 SEED = 20
 INTERRUPTIONS = 4
 # Compiled by each link of vmlinux, whatever was touched.
@@ -29,7 +30,7 @@ class RebuildChecks:
         self.btf = BtfChecks(checks, tree, 'rebuild')
 
     def touch(self, *names):
-        """Sources are never written to: their objects are made older than they are."""
+        """Their sources are to be compiled again."""
         for name in names:
             os.utime(self.tree.build / name, (1, 1))
 
@@ -57,6 +58,7 @@ class RebuildChecks:
         self.btf.ok('the BTF of vmlinux is what it was',
                     self.btf.contents_of(self.tree.build / 'vmlinux') == before)
         self.modules_follow()
+        self.header()
         self.mixed_settings()
         self.interruptions(before)
 
@@ -75,6 +77,14 @@ class RebuildChecks:
             self.btf.ok(f'{path}: the same BTF, whether it was linked anew or not',
                         self.btf.contents_of(module) == content)
         self.btf.sections()
+
+    def header(self):
+        """One that several objects include: a header that all include is the same, at length."""
+        (self.tree.source / HEADER).touch()
+        done, users = emitted(self.rebuild()), self.users_of(HEADER)
+        self.btf.ok(f'{HEADER} touched: the BTF of its {len(users)} users is made again',
+                    len(users) > 3 and done - BY_THE_LINK == users,
+                    f'{sorted(done - BY_THE_LINK - users)}, {sorted(users - done)}')
 
     def mixed_settings(self):
         """An object emitted with other features is noticed, by name."""
