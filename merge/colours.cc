@@ -236,7 +236,8 @@ private:
         };
         visit(n, group);
         while (!open_.empty()) {
-            auto [m, g] = open_.back();
+            const auto [m, last] = open_.back();
+            const auto g = last; // a binding cannot be captured
             open_.pop_back();
             for_slots(m, g, [&](uint32_t t, uint32_t u) {
                 if (!known(t))
