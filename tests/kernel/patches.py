@@ -113,7 +113,8 @@ class PatchChecks:
             return
         for patch in series():
             status, output = output_of(['perl', checker, '--no-tree', '--strict',
-                                        '--ignore=MISSING_SIGN_OFF', patch])
+                                        '--ignore=MISSING_SIGN_OFF', patch],
+                                       cwd=self.workshop.work) # in our git it is no patch to it
             self.checks.ok(f'patches: checkpatch.pl: {patch.name}',
                            status == 0 and '0 errors, 0 warnings, 0 checks' in output, output)
 
