@@ -133,9 +133,11 @@ class Programs(InputsCase):
         once = self.read('vmlinux')
         self.encode(VARIABLES, 'vmlinux')
         self.assertEqual(self.read('vmlinux'), once)
+        os.utime(self.path('vmlinux'), (1, 1))
         self.encode(VARIABLES, '--btf_encode_detached=out', 'vmlinux')
         self.assertEqual(self.read('out'), self.section('vmlinux').data)
         self.assertEqual(self.read('vmlinux'), once)
+        self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # only read
 
     def test_late_objects(self):
         """Compiled behind vmlinux.o."""
