@@ -52,6 +52,7 @@ constexpr std::string_view options_with_value[] = {
     "-MF",
     "-MT",
     "-MQ",
+    "-MJ",
     "-T",
     "-u",
     "-z",

@@ -150,7 +150,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (done && !options.detached.empty() && sources->image.empty())
         done = merge::remove_object_btf(file);
     // A module whose BTF comes out as it was is still newer than the vmlinux that it was made over.
-    if (done)
+    // A linked file whose BTF goes elsewhere was only read.
+    if (done && (options.detached.empty() || sources->image.empty()))
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     return done;
 }

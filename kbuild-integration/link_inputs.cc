@@ -130,10 +130,13 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
 std::vector<std::string> module_inputs(const std::string &module)
 {
     std::vector<std::string> inputs = saved_inputs(module);
+    if (!inputs.empty())
+        return inputs;
     std::string stem = module.ends_with(".ko") ? module.substr(0, module.size() - 3) : module;
-    if (inputs.empty())
-        inputs = {stem + ".o", stem + ".mod.o"};
-    std::erase_if(inputs, [](const std::string &path) { return !exists(path); });
+    if (exists(stem + ".o"))
+        for (const char *suffix : {".o", ".mod.o"})
+            if (exists(stem + suffix))
+                inputs.push_back(stem + suffix);
     return inputs;
 }
 

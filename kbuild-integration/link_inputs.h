@@ -23,8 +23,9 @@ Result<bool> has_object_btf(const std::string &path);
 /// itself compiled, as far as they carry object BTF. Empty for other files.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
-/// What a module was linked from, as Kbuild's saved command says (paths as they stand there), or,
-/// if there is none, the objects of the module's name beside it. Those that exist.
+/// What a module was linked from, as Kbuild's saved command says (paths as they stand there, be
+/// the files there or not: to leave one out would leave out its types), or, if there is none, the
+/// objects of the module's name beside it that exist.
 std::vector<std::string> module_inputs(const std::string &module);
 
 } // namespace btflink::kbuild

@@ -148,7 +148,8 @@ public:
         if (!wrong.empty())
             return fail({}, wrong);
         if (!languages_given_)
-            RETURN_IF_ERROR(exclude(environment_languages));
+            if (auto done = exclude(environment_languages); !done)
+                return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str());
         return std::move(out_);
     }
 

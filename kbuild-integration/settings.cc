@@ -86,8 +86,10 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
         return tl::unexpected(words.error());
     words->insert(words->begin(), "-J");
     auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
-    if (!asked)
-        return fail({}, "PAHOLE_FLAGS: " + asked.error().str());
+    if (!asked) {
+        std::string why = asked.error().str();
+        return fail({}, why.starts_with("PAHOLE_") ? why : "PAHOLE_FLAGS: " + why);
+    }
     if (!flags.empty())
         settings.emit.unit.features = asked->features;
     settings.emit.excluded_languages = asked->excluded_languages;

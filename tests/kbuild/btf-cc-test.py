@@ -268,7 +268,8 @@ class Own(KbuildCase):
                  "BTF_CC_FEATURES: unknown feature 'nonsense'.*"),
                 ('PAHOLE_FLAGS', '--nonsense', 'PAHOLE_FLAGS: option --nonsense is not known'),
                 ('PAHOLE_FLAGS', "--lang_exclude='rust", 'PAHOLE_FLAGS.*: missing closing \''),
-                ('PAHOLE_FLAGS', '--lang_exclude=klingon', "PAHOLE_FLAGS: unknown language.*")):
+                ('PAHOLE_FLAGS', '--lang_exclude=klingon', "PAHOLE_FLAGS: unknown language.*"),
+                ('PAHOLE_LANG_EXCLUDE', 'klingon', "PAHOLE_LANG_EXCLUDE: unknown language.*")):
             for command in (['gcc', *COMPILE], ['--settings']):
                 status, out, error = self.cc(*command, settings={name: value})
                 self.assertEqual((status, out), (2, b''), (name, command))

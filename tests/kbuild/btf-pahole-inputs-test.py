@@ -133,9 +133,11 @@ class Programs(InputsCase):
         once = self.read('vmlinux')
         self.encode(VARIABLES, 'vmlinux')
         self.assertEqual(self.read('vmlinux'), once)
+        os.utime(self.path('vmlinux'), (1, 1))
         self.encode(VARIABLES, '--btf_encode_detached=out', 'vmlinux')
         self.assertEqual(self.read('out'), self.section('vmlinux').data)
         self.assertEqual(self.read('vmlinux'), once)
+        self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # only read
 
     def test_late_objects(self):
         """Compiled behind vmlinux.o."""
@@ -356,7 +358,7 @@ class Modules(InputsCase):
                 f'cmd_card.ko := ld {flags}  -T scripts/module.lds -o card.ko {quoted};  true\n'
                 'source_card.ko := x.o\n\ndeps_card.ko := y.o\n',
                 f'savedcmd_card.ko := ld.lld {flags} -o card.ko -T scripts/module.lds {quoted}'
-                ' missing.o ; ./tools/bpf/resolve_btfids/resolve_btfids -b vmlinux other.o\n',
+                ' ; ./tools/bpf/resolve_btfids/resolve_btfids -b vmlinux other.o\n',
                 f'savedcmd_card.ko:={self.path("ld.o.x")} {flags} {quoted} -o card.ko'):
             with self.subTest(text=text):
                 self.write('.card.ko.cmd', text)
@@ -373,6 +375,17 @@ class Modules(InputsCase):
             os.remove(self.path(name))
         self.refuse('card.ko: has neither object BTF nor DWARF to make BTF of', '-J',
                     '--btf_base=base', 'card.ko', same=['card.ko'])
+
+    def test_again_without_one_object(self):
+        """Its types would be missing from the result: said, and the file stays."""
+        objects = self.module(MODULE, strip=True)
+        self.encode_module('card.ko')
+        for name in objects:
+            os.rename(self.path(name), self.path('away'))
+            self.refuse(f'{name}: .*No such file or directory', '-J', '--btf_base=base', 'card.ko',
+                        same=['card.ko'])
+            os.rename(self.path('away'), self.path(name))
+        self.encode_module('card.ko')
 
     def test_object_without_dwarf(self):
         """One object of three says nothing of its types; the others do."""

@@ -93,7 +93,7 @@ class Answers(Command):
                     'prog', same=['prog'])
         self.refuse("unknown language 'klingon'", '-J', '--lang_exclude=rust,klingon', 'prog',
                     same=['prog'])
-        self.refuse("unknown language 'klingon'", '-J', 'prog', same=['prog'],
+        self.refuse("PAHOLE_LANG_EXCLUDE: unknown language 'klingon'", '-J', 'prog', same=['prog'],
                     settings={'PAHOLE_LANG_EXCLUDE': 'klingon'})
         self.refuse('-jx: not a number', '-J', '-jx', 'prog', same=['prog'])
 

@@ -78,7 +78,7 @@ TEST(CompileCommand, ValuesOfOptions)
         {"-D",         "-U",     "-I",      "-include", "-imacros",    "-isystem",       "-iquote",
          "-idirafter", "-MF",    "-MT",     "-MQ",      "-Xassembler", "-Xpreprocessor", "-Xlinker",
          "-Xclang",    "-mllvm", "-target", "--param",  "-B",          "--sysroot",      "-T",
-         "-u",         "-L",     "-l"})
+         "-u",         "-L",     "-l",      "-MJ"})
         for (const char *value : {"-E", "-S", "-o", "x.c", "/dev/null", "-", "-m16", "--version"})
             EXPECT_EQ(objects({"-c", option, value, "a.c"}), Words{"a.o"}) << option << value;
     EXPECT_EQ(objects({"-Wp,-MMD,.a.o.d", "-Wa,-E", "-c", "a.c"}), Words{"a.o"});
