@@ -17,6 +17,8 @@
 // Cost. One hash per string, one or two looks at each of the base's types.
 #include "merge/base_part.h"
 
+#include "merge/select_functions.h"
+
 #include <bit>
 #include <cstring>
 #include <xxhash.h>
@@ -83,8 +85,9 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
     size_t bytes = 0;
     for (const Object &o : objects)
         bytes += o.btf.strings().size();
-    HashSet known(bytes / 2 + 3); // a string takes two bytes at least, but for the empty ones
-    for (const char *own : {"", "bpf_kfunc", "bpf_fastcall"}) // what the merge itself adds
+    HashSet known(bytes / 2 + 4); // a string takes two bytes at least, but for the empty ones
+    for (std::string_view own : {std::string_view(), std::string_view("bpf_kfunc"),
+                                 std::string_view("bpf_fastcall"), arena_tag}) // merge adds them
         known.add(hash_of(own));
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(hash_of(s)); });

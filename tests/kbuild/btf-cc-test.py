@@ -114,6 +114,15 @@ class Plain(KbuildCase):
 
 
 class Signals(KbuildCase):
+    @classmethod
+    def setUpClass(cls):
+        """Whoever runs the tests may ignore some, as nohup does."""
+        super().setUpClass()
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM,
+                       signal.SIGUSR1, signal.SIGUSR2):
+            if signal.getsignal(number) == signal.SIG_IGN:
+                signal.signal(number, signal.SIG_DFL)
+
     def start(self, script, *arguments, **options):
         """btf-cc with a compiler that writes "ready" when it is."""
         fake = self.script('fake', '#!/bin/sh\n' + script)

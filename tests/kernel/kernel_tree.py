@@ -155,7 +155,8 @@ class KernelTree:
 
     def modules(self):
         """Paths of the .ko files below build."""
-        return [line[:-len('.o')] + '.ko'
+        # One object a line; up to 6.2 the module itself.
+        return [os.path.splitext(line)[0] + '.ko'
                 for line in (self.build / 'modules.order').read_text().split()]
 
     @property
