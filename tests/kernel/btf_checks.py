@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What a build's BTF must be: the same as pahole's of the very same image and modules."""
 import functools
+import os
 import pathlib
 import re
 import shlex
@@ -68,7 +69,8 @@ class BtfChecks:
         copy = self.results / ('pahole-' + pathlib.Path(path).name)
         shutil.copyfile(path, copy)
         command(['objcopy', '--remove-section=.BTF', copy])
-        command(['pahole', *PAHOLE_FLAGS, *args, copy])
+        command(['pahole', *PAHOLE_FLAGS, *args, copy],
+                env=os.environ | {'LLVM_OBJCOPY': 'objcopy'}) # as Kbuild calls it
         return copy
 
     def variables(self, btf, *base):
