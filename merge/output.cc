@@ -30,6 +30,17 @@ bool is_final_name(std::string_view name)
     return name == ".BTF" || name == ".BTF.base";
 }
 
+/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section for them.
+/// It stays for these symbols, under another name: there shall be one `.BTF`.
+void set_empty_aside(ElfImage &image)
+{
+    if (!image.is_linked())
+        return;
+    for (ElfSection &s : image.sections)
+        if (s.name == ".BTF" && (s.head.sh_flags & SHF_ALLOC) && s.head.sh_size == 0)
+            s.name = ".BTF.empty";
+}
+
 /// All that goes before final BTF comes.
 Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<uint64_t> &ids)
 {
@@ -99,6 +110,7 @@ Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where
     auto image = read_elf(file, where);
     if (!image)
         return tl::unexpected(image.error());
+    set_empty_aside(*image);
     auto drop = find_unwanted(*image, added.object_ids);
     if (!drop)
         return tl::unexpected(drop.error());
