@@ -30,8 +30,8 @@ bool is_final_name(std::string_view name)
     return name == ".BTF" || name == ".BTF.base";
 }
 
-/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section for them.
-/// It stays for these symbols, under another name: there shall be one `.BTF`.
+/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section for
+/// them. It stays for these symbols, under another name: there shall be one `.BTF`.
 void set_empty_aside(ElfImage &image)
 {
     if (!image.is_linked())
