@@ -22,6 +22,8 @@ RelocClassifier::RelocClassifier(std::string_view elf, bool rela) : rela_(rela)
 
 RelocKind RelocClassifier::operator()(uint32_t type)
 {
+    if (type == 0) // R_*_NONE of every target: lld leaves it where `ld -r` discarded a section
+        return RelocKind::none;
     if (type == last_type_)
         return last_;
     // Resolve a made-up relocation: symbol + addend comes out of the absolute ones only, since its
