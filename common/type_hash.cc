@@ -68,21 +68,6 @@ private:
     size_t used_ = 0;
 };
 
-/// 'S' or 'U' if a reference to the type is its stub (named struct, union, or forward), else 0.
-char stub_class(const Btf &btf, TypeId id)
-{
-    switch (btf.kind(id)) {
-    case BTF_KIND_FWD:
-        return btf::kflag_of(btf.type(id)) ? 'U' : 'S';
-    case BTF_KIND_STRUCT:
-        return btf.name(id).empty() ? 0 : 'S';
-    case BTF_KIND_UNION:
-        return btf.name(id).empty() ? 0 : 'U';
-    default:
-        return 0;
-    }
-}
-
 /// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
 /// hash must be known first; `close(id)` then hashes `id`.
 template <typename Expand, typename Close>
@@ -209,6 +194,20 @@ private:
 };
 
 } // namespace
+
+char stub_class(const Btf &btf, TypeId id)
+{
+    switch (btf.kind(id)) {
+    case BTF_KIND_FWD:
+        return btf::kflag_of(btf.type(id)) ? 'U' : 'S';
+    case BTF_KIND_STRUCT:
+        return btf.name(id).empty() ? 0 : 'S';
+    case BTF_KIND_UNION:
+        return btf.name(id).empty() ? 0 : 'U';
+    default:
+        return 0;
+    }
+}
 
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {

@@ -16,6 +16,10 @@ struct Hash128 {
     bool operator==(const Hash128 &) const = default;
 };
 
+/// 'S' or 'U' if a reference to the type hashes as its stub, that is by name alone (named struct,
+/// named union, or forward declaration of one), else 0.
+char stub_class(const Btf &btf, TypeId id);
+
 /// Stub hashes of all types of `btf` itself, in id order. Two types with different stub hashes
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.

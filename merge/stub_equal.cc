@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/stub_equal.h"
 
+#include "common/type_hash.h"
+
 #include <set>
 
 namespace btflink::merge
@@ -8,21 +10,6 @@ namespace btflink::merge
 
 namespace
 {
-
-/// 'S' or 'U': references to the type count by name.
-char stub_class(const Btf &btf, TypeId id)
-{
-    switch (btf.kind(id)) {
-    case BTF_KIND_FWD:
-        return btf::kflag_of(btf.type(id)) ? 'U' : 'S';
-    case BTF_KIND_STRUCT:
-        return btf.name(id).empty() ? 0 : 'S';
-    case BTF_KIND_UNION:
-        return btf.name(id).empty() ? 0 : 'U';
-    default:
-        return 0;
-    }
-}
 
 /// Everything but what the type refers to.
 bool own_equal(const Btf &x, const btf_type &a, const Btf &y, const btf_type &b)
