@@ -272,6 +272,17 @@ Result<ElfImage> read_elf(Bytes file, const Where &where)
     return image;
 }
 
+Result<ElfOnDisk> open_elf(const std::string &path)
+{
+    auto file = read_parts(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto image = read_elf(file->bytes, Where{path});
+    if (!image)
+        return tl::unexpected(image.error());
+    return ElfOnDisk{std::move(*file), std::move(*image)};
+}
+
 void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head)
 {
     encode<Elf32_Ehdr>(out, image, head);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/bytes.h"
+#include "common/file_parts.h"
 #include "common/result.h"
 
 #include <elf.h>
@@ -70,6 +71,14 @@ private:
 };
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);
+
+/// A file on disk with what it was taken apart into.
+struct ElfOnDisk {
+    FileParts file; // keeps what `image` points into
+    ElfImage image;
+};
+/// read_parts(), then read_elf().
+Result<ElfOnDisk> open_elf(const std::string &path);
 
 /// In the file's class and byte order.
 void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head);

@@ -3,7 +3,6 @@
 
 #include "common/elf_image.h"
 #include "common/file_io.h"
-#include "common/file_parts.h"
 #include "common/link_trailer.h"
 #include "common/response_file.h"
 
@@ -73,29 +72,24 @@ std::vector<std::string> saved_inputs(const std::string &module)
 
 Result<bool> is_relocatable(const std::string &path)
 {
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto image = read_elf(file->bytes, Where{path});
-    if (!image)
-        return tl::unexpected(image.error());
-    return image->head.e_type == ET_REL;
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    return elf->image.head.e_type == ET_REL;
 }
 
 Result<bool> has_object_btf(const std::string &path)
 {
     if (!exists(path))
         return false;
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto image = read_elf(file->bytes, Where{path});
-    if (!image)
-        return tl::unexpected(image.error());
-    for (uint32_t i = 1; i < image->sections.size(); ++i) {
-        if (image->sections[i].name != ".BTF")
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    const ElfImage &image = elf->image;
+    for (uint32_t i = 1; i < image.sections.size(); ++i) {
+        if (image.sections[i].name != ".BTF")
             continue;
-        auto parts = split_contributions(image->sections[i].data, image->place(i));
+        auto parts = split_contributions(image.sections[i].data, image.place(i));
         if (!parts)
             return tl::unexpected(parts.error());
         if (std::any_of(parts->begin(), parts->end(),

@@ -137,29 +137,27 @@ Result<void> put_final_btf(const std::string &path, const FinalBtf &added)
 
 Result<void> remove_object_btf(const std::string &path)
 {
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto image = read_elf(file->bytes, Where{path});
-    if (!image)
-        return tl::unexpected(image.error());
-    if (image->is_linked())
-        return fail(image->where, "is not a relocatable file");
-    auto drop = find_object_btf(*image);
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    ElfImage &image = elf->image;
+    if (image.is_linked())
+        return fail(image.where, "is not a relocatable file");
+    auto drop = find_object_btf(image);
     if (!drop)
         return tl::unexpected(drop.error());
     for (uint32_t i = 1; i < drop->size(); ++i)
-        if (image->sections[i].name == ".BTF" && is_final(image->sections[i], image->place(i)))
+        if (image.sections[i].name == ".BTF" && is_final(image.sections[i], image.place(i)))
             (*drop)[i] = false;
     if (std::find(drop->begin(), drop->end(), true) == drop->end())
         return {};
-    auto body = without_sections(*image, std::move(*drop));
+    auto body = without_sections(image, std::move(*drop));
     if (!body)
         return tl::unexpected(body.error());
-    auto change = ElfAppender(*image, std::move(*body)).finish();
+    auto change = ElfAppender(image, std::move(*body)).finish();
     if (!change)
         return tl::unexpected(change.error());
-    return update_file(path, file->bytes, *change);
+    return update_file(path, elf->file.bytes, *change);
 }
 
 } // namespace btflink::merge
