@@ -3,6 +3,7 @@
 // linked file, this merges the BTF that its objects carry. What is not BTF encoding goes to a real
 // pahole.
 #include "kbuild-integration/encode_linked.h"
+#include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
 #include <cerrno>
@@ -19,12 +20,6 @@ namespace
 {
 
 constexpr int exit_failed = 1, exit_usage = 64; // pahole's
-
-std::string variable(const char *name)
-{
-    const char *value = std::getenv(name);
-    return value ? value : "";
-}
 
 /// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a
 /// script around it that is called pahole must not be handed over to for ever.
@@ -43,19 +38,12 @@ bool has_passed(const std::string &passed, const std::string &id)
     return (passed + " ").find(id + " ") != std::string::npos;
 }
 
-/// The first file of this name in $PATH that can be run and was not passed; empty: none.
-std::string find_program(const std::string &name, const std::string &passed)
+/// The first program of this name in $PATH that was not passed; empty: none.
+std::string find_other(const std::string &name, const std::string &passed)
 {
-    std::string path = variable("PATH");
-    for (size_t at = 0; at < path.size();) {
-        size_t end = std::min(path.find(':', at), path.size());
-        std::string folder = path.substr(at, end - at);
-        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-        at = end + 1;
-        std::string id = file_id(candidate.c_str());
-        if (!id.empty() && access(candidate.c_str(), X_OK) == 0 && !has_passed(passed, id))
+    for (const std::string &candidate : programs_named(name))
+        if (!has_passed(passed, file_id(candidate.c_str())))
             return candidate;
-    }
     return "";
 }
 
@@ -66,7 +54,7 @@ int hand_over(char **argv, const char *why)
     std::string named = variable("BTF_PAHOLE_REAL");
     std::string pahole = named.find('/') != std::string::npos
                              ? named
-                             : find_program(named.empty() ? "pahole" : named, passed);
+                             : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
     if (!named.empty() && (pahole.empty() || (!id.empty() && has_passed(passed, id)))) {
         std::fprintf(stderr, "btf-pahole: ERROR: %s; BTF_PAHOLE_REAL=%s is no other pahole\n", why,

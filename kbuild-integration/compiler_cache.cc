@@ -2,6 +2,7 @@
 #include "kbuild-integration/compiler_cache.h"
 
 #include "common/file_io.h"
+#include "kbuild-integration/environment.h"
 
 #include <algorithm>
 #include <climits>
@@ -19,12 +20,6 @@ namespace btflink::kbuild
 namespace
 {
 
-std::string variable(const char *name)
-{
-    const char *value = std::getenv(name);
-    return value ? value : "";
-}
-
 std::string_view base_name(std::string_view path)
 {
     return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0
@@ -35,18 +30,8 @@ std::string find_program(const std::string &name)
 {
     if (name.find('/') != std::string::npos)
         return access(name.c_str(), X_OK) == 0 ? name : "";
-    std::string path = variable("PATH");
-    for (size_t at = 0; at <= path.size();) {
-        size_t end = std::min(path.find(':', at), path.size());
-        std::string folder = path.substr(at, end - at);
-        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-        at = end + 1;
-        struct stat info;
-        if (access(candidate.c_str(), X_OK) == 0 && stat(candidate.c_str(), &info) == 0 &&
-            S_ISREG(info.st_mode))
-            return candidate;
-    }
-    return "";
+    std::vector<std::string> found = programs_named(name);
+    return found.empty() ? "" : found.front();
 }
 
 /// `path` without links; empty if there is no such file.

@@ -2,8 +2,8 @@
 #include "kbuild-integration/kbuild_plans.h"
 
 #include "common/file_io.h"
+#include "kbuild-integration/environment.h"
 
-#include <cstdlib>
 #include <string_view>
 #include <unistd.h>
 
@@ -28,10 +28,9 @@ bool has_line(std::string_view text, std::string_view line)
 
 std::string why_no_btf(bool of_a_module)
 {
-    const char *objtree = std::getenv("objtree");
-    if (!objtree || !*objtree)
+    const std::string folder = variable("objtree") + "/";
+    if (folder == "/")
         return "";
-    const std::string folder = std::string(objtree) + "/";
     auto file = read_file(folder + "include/config/auto.conf");
     if (!file)
         return ""; // not from the top of a kernel's tree
@@ -42,8 +41,7 @@ std::string why_no_btf(bool of_a_module)
         return "";
     if (!has_line(options, "CONFIG_DEBUG_INFO_BTF_MODULES=y"))
         return "CONFIG_DEBUG_INFO_BTF_MODULES is off";
-    const char *external = std::getenv("KBUILD_EXTMOD");
-    if (external && *external && ::access((folder + "vmlinux").c_str(), R_OK) != 0)
+    if (!variable("KBUILD_EXTMOD").empty() && ::access((folder + "vmlinux").c_str(), R_OK) != 0)
         return "Kbuild makes no BTF for external modules without a vmlinux";
     return "";
 }

@@ -2,6 +2,7 @@
 #include "kbuild-integration/settings.h"
 
 #include "common/response_file.h"
+#include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
 #include <algorithm>
@@ -17,12 +18,6 @@ namespace
 
 constexpr std::string_view features_option = "--features=";
 constexpr const char *features_variable = "BTF_CC_FEATURES";
-
-std::string variable(const char *name)
-{
-    const char *value = std::getenv(name);
-    return value ? value : "";
-}
 
 Result<bool> switch_of(const char *name)
 {

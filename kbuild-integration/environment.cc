@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/environment.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace btflink::kbuild
+{
+
+std::string variable(const char *name)
+{
+    const char *value = std::getenv(name);
+    return value ? value : "";
+}
+
+std::vector<std::string> programs_named(const std::string &name)
+{
+    std::vector<std::string> found;
+    std::string path = variable("PATH");
+    for (size_t at = 0; !path.empty() && at <= path.size();) {
+        size_t end = std::min(path.find(':', at), path.size());
+        std::string folder = path.substr(at, end - at);
+        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+        at = end + 1;
+        struct stat info;
+        if (::access(candidate.c_str(), X_OK) == 0 && ::stat(candidate.c_str(), &info) == 0 &&
+            S_ISREG(info.st_mode))
+            found.push_back(candidate);
+    }
+    return found;
+}
+
+} // namespace btflink::kbuild
