@@ -161,6 +161,17 @@ Result<std::vector<Unit>> choose_units(const DwarfFile &file, const EmitOptions 
     return chosen;
 }
 
+/// DWARF that nothing was made of because it is of a kind that is not read must not be dropped.
+Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
+{
+    for (const char *unread : {"split-dwarf-unit", "partial-unit", "type-unit", "unknown-unit"})
+        if (skips.contains(unread))
+            return fail(file.where().in(".debug_info"),
+                        std::string("has a ") + unread +
+                            ", which is not read; the DWARF is not dropped");
+    return {};
+}
+
 Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitOptions &options)
 {
     EmitReport report;
@@ -191,6 +202,8 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
             return tl::unexpected(chosen.error());
         units = std::move(*chosen);
         report.units = units.size();
+        if (options.strip_dwarf)
+            RETURN_IF_ERROR(check_droppable(file, report.skips));
     }
     if (options.complete && units.empty()) {
         report.outcome = EmitReport::Outcome::unchanged;
