@@ -112,6 +112,13 @@ Result<std::vector<std::byte>> read_file(const std::string &path)
     return bytes;
 }
 
+bool same_file(const std::string &a, const std::string &b)
+{
+    struct stat x, y;
+    return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 Result<FilePages> FilePages::read(const std::string &path)
 {
     Fd fd(-1);

@@ -35,6 +35,9 @@ private:
     size_t size_ = 0, mapped_ = 0;
 };
 
+/// Whether both paths lead to one regular file, whatever its names.
+bool same_file(const std::string &a, const std::string &b);
+
 /// Replace (or create) `path` by `bytes`. An existing file keeps its mode and ownership; a
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
 /// A target that is not a regular file (/dev/null, a pipe) is written directly.

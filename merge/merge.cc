@@ -307,6 +307,25 @@ Result<void> complete(const Options &options, const std::optional<Input> &image,
     return {};
 }
 
+/// A result of its own must not take the place of what it was made of.
+Result<void> spare_inputs(const Options &options, const Inputs &inputs)
+{
+    if (options.output.empty())
+        return {};
+    auto spare = [&](const std::string &path) -> Result<void> {
+        if (!path.empty() && same_file(options.output, path))
+            return fail(Where{options.output}, "is an input, too; it would be overwritten");
+        return {};
+    };
+    RETURN_IF_ERROR(spare(options.image));
+    RETURN_IF_ERROR(spare(options.base));
+    for (const std::string &path : options.inputs)
+        RETURN_IF_ERROR(spare(path));
+    for (const Input &input : inputs.list)
+        RETURN_IF_ERROR(spare(input.where.file)); // named in a response file, or a thin archive
+    return {};
+}
+
 /// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
 /// objects take as much memory as btf__dedup does.
 struct Gathered {
@@ -322,6 +341,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto inputs = open_inputs(options.inputs, options.threads);
     if (!inputs)
         return tl::unexpected(inputs.error());
+    RETURN_IF_ERROR(spare_inputs(options, *inputs));
     std::optional<Input> given_image;
     if (!options.image.empty()) {
         auto opened = open_input(options.image);

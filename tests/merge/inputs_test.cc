@@ -217,6 +217,38 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_FALSE(std::ifstream(dir_ / "none.btf"));
 }
 
+/// A result that is put in the place of an input, by whatever name.
+TEST_F(Inputs, AreNotOverwritten)
+{
+    std::string a = object("a"), raw = make_raw(dir_, "raw", "[1] FWD 'x' fwd_kind=struct");
+    run("ar rcT " + (dir_ / "thin.a") + " " + a);
+    write_text(dir_ / "list", a + "\n");
+    run("ln -s " + a + " " + (dir_ / "link"));
+    auto before = read_file(a);
+    ASSERT_TRUE(before);
+    auto refused = [&](const std::string &input, const std::string &output,
+                       const std::string &base = "") {
+        Options options;
+        options.inputs = {input};
+        options.base = base;
+        options.output = output;
+        Report report;
+        auto done = merge(options, report);
+        ASSERT_FALSE(done) << input;
+        EXPECT_NE(done.error().str().find("is an input, too; it would be overwritten"),
+                  std::string::npos)
+            << done.error().str();
+        EXPECT_EQ(*read_file(a), *before);
+    };
+    refused(a, a);
+    refused(a, dir_ / "link");
+    refused(dir_ / "link", a);
+    refused(dir_ / "thin.a", a);
+    refused(dir_ / "thin.a", dir_ / "thin.a");
+    refused("@" + (dir_ / "list"), a);
+    refused(a, raw, raw);
+}
+
 TEST_F(Inputs, OtherFiles)
 {
     EXPECT_NE(merged(dir_, {dir_ / "missing.o"}).find("missing.o: cannot open"), std::string::npos);
