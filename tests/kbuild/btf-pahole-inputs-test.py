@@ -52,6 +52,12 @@ struct module this_module = { "card", 0 };
 # As in vmlinux: a section of its own, not part of .data.
 PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
 VARIABLES = '--btf_features=+global_var'
+# What a kernel's script says of .BTF: lld makes the section for the symbols, with nothing in it.
+BTF_SYMBOLS = '''SECTIONS {
+  .BTF : AT(ADDR(.BTF)) { PROVIDE(__start_BTF = .); KEEP(*(.BTF)) PROVIDE(__stop_BTF = .); }
+} INSERT AFTER .rodata;
+'''
+DISCARD = 'SECTIONS { /DISCARD/ : { *(.gone) } }'
 
 
 class InputsCase(KbuildCase):
@@ -138,6 +144,33 @@ class Programs(InputsCase):
         self.assertEqual(self.read('out'), self.section('vmlinux').data)
         self.assertEqual(self.read('vmlinux'), once)
         self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # only read
+
+    def test_lld(self):
+        """What it leaves of relocations of a section that `ld -r` discarded, and of an empty .BTF
+        that a script has symbols in."""
+        if not shutil.which('ld.lld'):
+            self.skipTest('ld.lld: not installed')
+        gone = '__attribute__((section(".gone"), used)) static struct gone { int no; } gone;\n'
+        use = 'extern char __start_BTF[], __stop_BTF[]; long size(void);\n' \
+              'long size(void) { return __stop_BTF - __start_BTF; }\n'
+        objects = self.objects(KERNEL | {'sched': KERNEL['sched'] + gone, 'size': use}, KERNEL)
+        self.write('percpu.lds', PER_CPU)
+        self.write('discard.lds', DISCARD)
+        self.write('btf.lds', BTF_SYMBOLS)
+        self.must('ld.lld', '-r', '-T', 'discard.lds', '-o', 'vmlinux.o', *objects)
+        self.must('gcc', '-fuse-ld=lld', '-no-pie', '-Wl,-T,percpu.lds', '-Wl,-T,btf.lds',
+                  'vmlinux.o', '-o', 'vmlinux')
+        empty = [s for s in Elf(self.path('vmlinux')).sections if s.name == '.BTF']
+        self.assertEqual([s.size for s in empty], [0])
+        self.encode(VARIABLES, '--btf_encode_detached=detached', 'vmlinux')
+        for _ in range(2):
+            self.encode(VARIABLES, 'vmlinux')
+            self.assertEqual([s.size > 0 for s in Elf(self.path('vmlinux')).sections
+                              if s.name == '.BTF'], [True])
+            self.assertEqual(self.section('vmlinux').data, self.read('detached'))
+        text = '\n'.join(self.dump('vmlinux'))
+        self.assertIn("VAR 'console'", text)
+        self.assertNotIn("VAR 'gone'", text)
 
     def test_late_objects(self):
         """Compiled behind vmlinux.o."""
