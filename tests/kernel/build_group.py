@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""A running build, killed where the kernel's own tools can be."""
+import os
+import signal
+import time
+from pathlib import Path
+
+from checks import Failed
+
+# Kbuild's own writers do not survive a SIGKILL: fixdep and the shell leave half a .cmd file that
+# make cannot read, ld and ar half a file that is newer than what it was made of. A compiler and
+# what runs behind it do: theirs is the object that this is about.
+COMPILING = {'btf-cc', 'gcc', 'cc1'}
+WAIT = 120 # seconds at most for such an instant
+
+
+def processes():
+    """pid: (name, parent, process group) of all that run."""
+    found = {}
+    for stat in Path('/proc').glob('[0-9]*/stat'):
+        try:
+            pid, rest = stat.read_text(errors='replace').split(' (', 1)
+        except OSError:
+            continue # ended
+        name, fields = rest.rsplit(') ', 1)
+        state, parent, group = fields.split()[:3]
+        if state != 'Z':
+            found[int(pid)] = name, int(parent), int(group)
+    return found
+
+
+def working_in(group):
+    """Names of the processes of a group that wait for no other."""
+    running = processes()
+    parents = {parent for _, parent, _ in running.values()}
+    return {name for pid, (name, _, its) in running.items() if its == group and pid not in parents}
+
+
+def kill_compiling(build, kind):
+    """Send the signal to the group that `build` leads, at an instant when all jobs compile. Whether
+    the build was still running."""
+    deadline = time.monotonic() + WAIT
+    while build.poll() is None:
+        try:
+            os.killpg(build.pid, signal.SIGSTOP)
+            time.sleep(0.05) # until all have stopped
+            working = working_in(build.pid)
+            if working and working <= COMPILING:
+                os.killpg(build.pid, kind)
+                os.killpg(build.pid, signal.SIGCONT)
+                build.wait()
+                return True
+            os.killpg(build.pid, signal.SIGCONT)
+        except ProcessLookupError:
+            break
+        if time.monotonic() > deadline:
+            raise Failed(f'no instant at which the build only compiles within {WAIT} s')
+        time.sleep(0.05)
+    build.wait()
+    return False
