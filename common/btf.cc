@@ -103,7 +103,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
     if (!btf.base_ && btf.strings_[0] != 0)
         return fail(where.at(start + strings_offset),
-                    "BTF strings do not begin with an empty string");
+                    "BTF strings do not begin with an empty string; split BTF needs its base");
     if (uint64_t{btf.str_base_} + btf.str_size_ > UINT32_MAX)
         return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
 

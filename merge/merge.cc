@@ -163,9 +163,10 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
     }
     if (first_missing)
         report.warnings.push_back(
-            strf("%zu objects are not in %s and are left out; the first is %s. Was it linked "
-                 "before they were emitted?",
-                 missing, image.name.c_str(), first_missing->describe().c_str()));
+            strf("%zu %s not in %s and left out; the first is %s. Was it linked before they were "
+                 "emitted?",
+                 missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
+                 first_missing->describe().c_str()));
     if (image.kind != ImageKind::combined && any_pool &&
         located.objects_without_pool == objects.size())
         report.warnings.push_back(image.name +

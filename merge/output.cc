@@ -47,7 +47,7 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<ui
     for (uint32_t i = 1; i < image.sections.size(); ++i)
         if (is_final_name(image.sections[i].name) && (image.sections[i].head.sh_flags & SHF_ALLOC))
             return fail(image.place(i), "is part of the program's image and cannot be replaced; "
-                                        "link with --format=object instead");
+                                        "link what btf-merge --format=object makes instead");
     std::vector<bool> drop(image.sections.size());
     if (!image.is_linked()) {
         auto found = find_object_btf(image, ids);

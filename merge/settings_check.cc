@@ -59,10 +59,11 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::vector<std::string> warnings;
     for (auto it = groups.begin(); it != groups.end(); ++it)
         if (it != most)
-            warnings.push_back(strf("%zu object%s emitted by %s, not by %s as %zu others: %s",
+            warnings.push_back(strf("%zu object%s emitted by %s, not by %s as %zu other%s: %s",
                                     it->second.size(), it->second.size() == 1 ? " was" : "s were",
                                     text_of(it->first).c_str(), text_of(most->first).c_str(),
-                                    most->second.size(), names_of(it->second).c_str()));
+                                    most->second.size(), most->second.size() == 1 ? "" : "s",
+                                    names_of(it->second).c_str()));
     if (FeatureSet have(most->first.features); have != of_emit(asked))
         warnings.push_back(strf("objects were emitted with %s, but the link asks for %s; types "
                                 "stay as they were emitted",

@@ -206,7 +206,7 @@ class Programs(InputsCase):
             self.must('ld', '-r', '-o', 'vmlinux.o', *(n + '.o' for n in KERNEL))
             status, out, error = self.pahole('-J', VARIABLES, 'vmlinux')
             self.assertEqual((status, out), (0, ''))
-            self.assertRegex(error, 'WARNING: 1 objects are not in vmlinux and are left out')
+            self.assertRegex(error, 'WARNING: 1 object is not in vmlinux and left out')
             self.same_meaning('vmlinux', 'want')
 
     def test_image_without_pools(self):
