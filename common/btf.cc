@@ -74,9 +74,64 @@ Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
     btf.words_ = words.data();
     btf.word_count_ = words.size();
     btf.starts_ = std::move(starts);
+    btf.count_ = static_cast<uint32_t>(btf.starts_.size());
     btf.strings_ = strings.data();
     btf.str_size_ = static_cast<uint32_t>(strings.size());
     return btf;
+}
+
+Btf Btf::marked(const MarkedTypes &types)
+{
+    CHECK(types.marks.size() == (types.count + types_per_mark - 1) / types_per_mark);
+    Btf btf;
+    btf.words_ = types.words.data();
+    btf.word_count_ = types.words.size();
+    btf.marks_ = types.marks.data();
+    btf.count_ = types.count;
+    btf.plain_end_ = types.plain_end;
+    btf.strings_ = types.strings.data();
+    btf.str_size_ = static_cast<uint32_t>(types.strings.size());
+    return btf;
+}
+
+const btf_type &Btf::marked_type(uint32_t index) const
+{
+    static constexpr uint32_t stand_in[4] = {0, btf::make_info(BTF_KIND_INT, 0, false), 4, 32};
+    auto damaged = [&]() -> const btf_type & {
+        damaged_.set.store(true, std::memory_order_relaxed);
+        return *reinterpret_cast<const btf_type *>(stand_in);
+    };
+    uint64_t at = marks_[index / types_per_mark], words = 0;
+    for (uint32_t steps = index % types_per_mark + 1; steps; --steps) {
+        at += words;
+        if (at + 3 > word_count_)
+            return damaged();
+        const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
+        uint32_t kind = t.info >> 24 & 0x7f;
+        if (kind == 0 || kind >= btf::kind_count || (t.info & 0x00ff0000))
+            return damaged();
+        words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+        if (words > word_count_ - at)
+            return damaged();
+    }
+    const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
+    const uint32_t kind = btf::kind_of(t);
+    const bool plain = index + first_ < plain_end_;
+    if (plain && (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
+        return damaged();
+    const uint32_t end = plain ? plain_end_ : first_ + count_;
+    bool ok = true;
+    btf::for_each_type_id(t, [&](uint32_t ref) { ok &= ref < end; });
+    btf::for_each_str_off(t, [&](uint32_t off) { ok &= off < str_size_; });
+    return ok ? t : damaged();
+}
+
+uint32_t Btf::word_index(TypeId id) const
+{
+    if (!marks_)
+        return starts_[raw(id) - first_];
+    auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
+    return is_damaged() ? 0 : static_cast<uint32_t>(words - words_);
 }
 
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
@@ -138,6 +193,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         btf.starts_.push_back(static_cast<uint32_t>(at));
         at += words;
     }
+    btf.count_ = static_cast<uint32_t>(btf.starts_.size());
 
     uint32_t end = raw(btf.end_id());
     uint32_t str_end = btf.str_base_ + btf.str_size_;

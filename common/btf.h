@@ -2,6 +2,10 @@
 // A BTF blob in memory: read-only, in host byte order, checked whole when it was parsed. After
 // parse() every type id and string offset in it is in range and every string is terminated, so
 // that no reader has to check again. Names and layouts are *not* judged here (see btf_check.h).
+//
+// Of an object's blob most types are some other object's, too, and need not be looked at. marked()
+// makes a Btf that finds and checks a type when it is asked for: the promise is the same, for all
+// that is seen.
 #pragma once
 
 #include "common/btf_format.h"
@@ -9,6 +13,7 @@
 #include "common/ids.h"
 #include "common/result.h"
 
+#include <atomic>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -18,6 +23,17 @@ namespace btflink
 
 /// Bytes that the blob at the start of `bytes` takes, by its header alone.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
+
+/// A blob whose types are found by marks: the word index of each types_per_mark-th type, from the
+/// first on.
+struct MarkedTypes {
+    std::span<const uint32_t> words;
+    std::span<const uint32_t> marks;
+    uint32_t count;           // of types; there is a mark for the last
+    uint32_t plain_end;       // types below refer to such only, and are no FUNC, VAR or DATASEC
+    std::string_view strings; // begins and ends with a NUL byte
+};
+constexpr uint32_t types_per_mark = 4;
 
 class Btf
 {
@@ -33,18 +49,25 @@ public:
     static Btf trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
                        std::string_view strings);
 
+    /// The same over types that are checked as they are asked for. In place of one that is not in
+    /// order stands an INT without a name, and is_damaged() is true from then on.
+    static Btf marked(const MarkedTypes &types);
+    bool is_damaged() const { return damaged_.set.load(std::memory_order_relaxed); }
+
     /// Id of the first type of this blob itself (1, or behind the base's last).
     TypeId first_id() const { return TypeId{first_}; }
     /// One past the last id.
-    TypeId end_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
+    TypeId end_id() const { return TypeId{first_ + count_}; }
     /// Number of types of this blob itself.
-    uint32_t size() const { return static_cast<uint32_t>(starts_.size()); }
+    uint32_t size() const { return count_; }
 
     /// Any id in [1, end_id()), the base's included.
     const btf_type &type(TypeId id) const
     {
         if (raw(id) < first_)
             return base_->type(id);
+        if (marks_)
+            return marked_type(raw(id) - first_);
         return *reinterpret_cast<const btf_type *>(words_ + starts_[raw(id) - first_]);
     }
     uint32_t kind(TypeId id) const { return id == void_id ? 0 : btf::kind_of(type(id)); }
@@ -71,7 +94,7 @@ public:
     /// Words of this blob's own types part, in host order.
     std::span<const uint32_t> words() const { return {words_, word_count_}; }
     /// Word index of a type of this blob itself in words().
-    uint32_t word_index(TypeId id) const { return starts_[raw(id) - first_]; }
+    uint32_t word_index(TypeId id) const;
     /// Bytes from the header to the last byte of types or strings.
     uint64_t blob_size() const { return blob_size_; }
     /// Byte offset, from the blob's start, of the types part.
@@ -83,12 +106,29 @@ public:
 
 private:
     Btf() = default;
+    const btf_type &marked_type(uint32_t index) const;
+
+    struct Flag {
+        std::atomic<bool> set = false;
+
+        Flag() = default;
+        Flag(Flag &&other) : set(other.set.load()) {}
+        Flag &operator=(Flag &&other)
+        {
+            set = other.set.load();
+            return *this;
+        }
+    };
 
     std::shared_ptr<const Btf> base_;
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input
     size_t word_count_ = 0;
     std::vector<uint32_t> copy_;
-    std::vector<uint32_t> starts_; // word index of each own type
+    std::vector<uint32_t> starts_; // word index of each own type; empty if there are marks
+    const uint32_t *marks_ = nullptr;
+    uint32_t count_ = 0;
+    uint32_t plain_end_ = 0; // marks only
+    mutable Flag damaged_;
     const char *strings_ = nullptr;
     uint32_t str_size_ = 0;
     uint32_t str_base_ = 0;

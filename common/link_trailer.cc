@@ -11,9 +11,9 @@ namespace
 {
 
 // Offsets of the header's fields; see FORMAT.md, "Link trailer".
-constexpr size_t header_length = 96;
+constexpr size_t header_length = 104, least_header_length = 96; // the first had no marks
 constexpr size_t emitter_at = 88;
-constexpr size_t object_id_at = 24;
+constexpr size_t object_id_at = 24, marks_at = 96;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
 /// A table in the trailer: byte offset from the trailer's start and number of entries.
@@ -26,6 +26,23 @@ void put_table(ByteWriter &out, size_t field, size_t count)
     out.align(8);
     out.patch<uint32_t>(field, static_cast<uint32_t>(out.size()));
     out.patch<uint32_t>(field + 4, static_cast<uint32_t>(count));
+}
+
+/// Where each types_per_mark-th type of a blob of ours begins.
+std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
+{
+    auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
+    const std::byte *types = blob.data() + field(4) + field(8);
+    uint32_t end = field(12) / 4;
+    std::vector<uint32_t> marks;
+    for (uint32_t at = 0, index = 0; at < end; ++index) {
+        if (index % types_per_mark == 0)
+            marks.push_back(at);
+        btf_type t{};
+        t.info = load<uint32_t>(types + size_t{at} * 4 + 4, order);
+        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+    }
+    return marks;
 }
 
 } // namespace
@@ -82,6 +99,10 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     put_table(out, tables + 40, trailer.addresses.size());
     for (uint64_t address : trailer.addresses)
         out.put<uint64_t>(address);
+    std::vector<uint32_t> marks = find_marks(blob, order);
+    put_table(out, marks_at, marks.size());
+    for (uint32_t mark : marks)
+        out.put<uint32_t>(mark);
     out.align(8);
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
 
@@ -106,13 +127,13 @@ public:
 
     Result<LinkTrailer> run()
     {
-        if (bytes_.size() < header_length)
+        if (bytes_.size() < least_header_length)
             return bad(0, "link trailer is cut off");
         if (half(4) != trailer_version)
             return bad(4, strf("link trailer version %u is not supported (only %u is): the object "
                                "was emitted by another version of btf-emit",
                                half(4), trailer_version));
-        if (half(6) < header_length || word(8) != bytes_.size())
+        if (half(6) < least_header_length || word(8) != bytes_.size())
             return bad(6, "link trailer lies about its length");
         LinkTrailer t;
         t.flags = word(12);
@@ -260,6 +281,20 @@ Bytes trailer_hashes(Bytes trailer, ByteOrder order)
     return trailer.subspan(offset, count * hash_size);
 }
 
+std::span<const uint32_t> trailer_marks(Bytes trailer)
+{
+    auto word = [&](size_t at) { return load<uint32_t>(trailer.data() + at, host_order); };
+    if (trailer.size() < header_length || word(0) != trailer_magic ||
+        load<uint16_t>(trailer.data() + 6, host_order) < header_length)
+        return {};
+    uint64_t offset = word(marks_at), count = word(marks_at + 4);
+    auto *marks = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
+    if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
+        reinterpret_cast<uintptr_t>(marks) % 4)
+        return {};
+    return {marks, count};
+}
+
 Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where)
 {
     std::vector<Contribution> parts;
@@ -283,7 +318,7 @@ Result<std::vector<Contribution>> split_contributions(Bytes section, const Where
         if (trailer + 12 <= rest.size() &&
             load<uint32_t>(rest.data() + trailer, order) == trailer_magic) {
             uint64_t length = load<uint32_t>(rest.data() + trailer + 8, order);
-            if (length < header_length || length > rest.size() - trailer)
+            if (length < least_header_length || length > rest.size() - trailer)
                 return fail(where.at(base + part.offset + trailer),
                             strf("link trailer claims %llu bytes, %llu are left",
                                  static_cast<unsigned long long>(length),

@@ -90,6 +90,10 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
+/// The marks in a trailer, for Btf::marked(), before it is decoded. Empty if it has none, or none
+/// that can be used where they are: of another byte order or not aligned.
+std::span<const uint32_t> trailer_marks(Bytes trailer);
+
 /// One object's part of a `.BTF` section, after linkers may have concatenated many.
 struct Contribution {
     uint64_t offset; // of the blob, in the section

@@ -10,9 +10,12 @@
 //
 // Invariant. After load, plain types refer to plain types only, variables and prototypes of
 // functions too; DECL_TAGs in the link part have a FUNC or VAR as target. So plain types of all
-// objects can be copied as they are, and functions and variables be left out one by one.
+// objects can be copied as they are, and functions and variables be left out one by one. Plain
+// types that are found by marks are made sure of when they are looked at (Btf::marked()); who is
+// done asks check_marked() if all of them were in order.
 //
-// Cost. Every word of BTF is looked at once; contributions are independent and run in parallel.
+// Cost. Of contributions with marks the trailers and link parts are looked at, of others every word
+// of BTF, once. Contributions are independent and run in parallel.
 #include "merge/load.h"
 
 #include "common/address_pool.h"
@@ -143,16 +146,24 @@ class ObjectLoader
 public:
     ObjectLoader(const Pending &pending, const Input &input) : pending_(pending), input_(input) {}
 
-    Result<Object> run(bool keep_hashes)
+    Result<Object> run(Reading reading)
     {
-        std::optional<Btf> quick = walk_once();
-        auto btf = quick ? std::move(*quick) : Btf::parse(pending_.part.blob, pending_.where);
+        if (std::optional<Btf> marked; reading == Reading::marked && (marked = by_marks())) {
+            auto o = make(std::move(*marked), true, true);
+            if (o && !o->btf.is_damaged())
+                return o;
+        }
+        auto btf = Btf::parse(pending_.part.blob, pending_.where);
         if (!btf)
             return tl::unexpected(btf.error());
-        if (!quick)
-            types_offset_ = btf->types_offset();
-        Object o{
-            pending_.where, pending_.input, std::move(*btf), {}, false, {}, {}, {}, {}, {}, {}};
+        types_offset_ = btf->types_offset();
+        return make(std::move(*btf), false, reading == Reading::marked);
+    }
+
+private:
+    Result<Object> make(Btf btf, bool is_marked, bool keep_hashes)
+    {
+        Object o{pending_.where, pending_.input, std::move(btf), {}, false, {}, {}, {}, {}, {}, {}};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
@@ -168,7 +179,7 @@ public:
                                  o.trailer.pool_entries,
                                  o.trailer.functions.size() + o.trailer.variables.size()));
             o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
-            if (!quick)
+            if (!is_marked)
                 RETURN_IF_ERROR(check_plain_part(o));
         } else {
             find_link_part(o);
@@ -186,14 +197,14 @@ public:
         return o;
     }
 
-private:
-    /// What Btf::parse() and check_plain_part() make sure of, in one walk, for the usual case: host
-    /// byte order and a trailer. Nothing if anything is wrong: they know what to say about it.
-    std::optional<Btf> walk_once()
+    /// Types to be looked at when they are asked for, in the usual case: host byte order and a
+    /// trailer with marks. Nothing if the head of it is wrong: Btf::parse() knows what to say.
+    std::optional<Btf> by_marks()
     {
         Bytes blob = pending_.part.blob, trailer = pending_.part.trailer;
         auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, host_order); };
-        if (trailer.size() < 48 || load<uint16_t>(blob.data(), host_order) != BTF_MAGIC)
+        std::span<const uint32_t> marks = trailer_marks(trailer);
+        if (marks.empty() || load<uint16_t>(blob.data(), host_order) != BTF_MAGIC)
             return std::nullopt;
         // split_contributions() has seen to it that types and strings are inside the blob.
         uint64_t types = uint64_t{word(4)} + word(8), strings = uint64_t{word(4)} + word(16);
@@ -203,37 +214,11 @@ private:
         uint32_t plain_end = load<uint32_t>(trailer.data() + 32, host_order);
         uint32_t count = load<uint32_t>(trailer.data() + 44, host_order);
         if (reinterpret_cast<uintptr_t>(words) % 4 || size % 4 || text == 0 || chars[0] ||
-            chars[text - 1] || count > size / 12 || plain_end == 0 || plain_end > count + 1)
-            return std::nullopt;
-        std::vector<uint32_t> starts(count);
-        uint32_t at = 0, end = size / 4;
-        for (uint32_t i = 0; i < count; ++i) {
-            if (end - at < 3)
-                return std::nullopt;
-            const auto &t = *reinterpret_cast<const btf_type *>(words + at);
-            uint32_t kind = t.info >> 24 & 0x7f;
-            if (kind == 0 || kind >= btf::kind_count || (t.info & 0x00ff0000))
-                return std::nullopt;
-            uint64_t length = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
-            if (length > end - at)
-                return std::nullopt;
-            bool plain = i + 1 < plain_end;
-            if (plain &&
-                (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
-                return std::nullopt;
-            uint32_t last = plain ? plain_end : count + 1;
-            bool ok = true;
-            btf::for_each_type_id(t, [&](uint32_t ref) { ok &= ref < last; });
-            btf::for_each_str_off(t, [&](uint32_t off) { ok &= off < text; });
-            if (!ok)
-                return std::nullopt;
-            starts[i] = at;
-            at += static_cast<uint32_t>(length);
-        }
-        if (at != end)
+            chars[text - 1] || count > size / 12 || plain_end == 0 || plain_end > count + 1 ||
+            marks.size() != (count + types_per_mark - 1) / types_per_mark)
             return std::nullopt;
         types_offset_ = types;
-        return Btf::trusted({words, end}, std::move(starts), {chars, text});
+        return Btf::marked({{words, size / 4}, marks, count, plain_end, {chars, text}});
     }
 
     Where where_of(const Object &o, TypeId id) const
@@ -495,7 +480,7 @@ Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
     return pools;
 }
 
-Result<Loaded> load(const std::vector<Input> &inputs, bool keep_hashes, unsigned threads)
+Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads)
 {
     std::vector<InputParts> parts(inputs.size());
     RETURN_IF_ERROR(parallel_try(inputs.size(), threads, [&](size_t i) {
@@ -511,7 +496,7 @@ Result<Loaded> load(const std::vector<Input> &inputs, bool keep_hashes, unsigned
     }
     std::vector<std::optional<Object>> slots(pending.size());
     RETURN_IF_ERROR(parallel_try(pending.size(), threads, [&](size_t i) -> Result<void> {
-        auto object = ObjectLoader(*pending[i], inputs[pending[i]->input]).run(keep_hashes);
+        auto object = ObjectLoader(*pending[i], inputs[pending[i]->input]).run(reading);
         if (!object)
             return tl::unexpected(std::move(object).error());
         slots[i] = std::move(*object);
@@ -525,6 +510,21 @@ Result<Loaded> load(const std::vector<Input> &inputs, bool keep_hashes, unsigned
             if (contents.owned)
                 out.decompressed.push_back(std::move(contents.owned));
     return out;
+}
+
+Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                          unsigned threads)
+{
+    for (const Object &o : objects) {
+        if (!o.btf.is_damaged())
+            continue;
+        // Reading everything finds out what is wrong.
+        auto whole = load(inputs, Reading::whole, threads);
+        if (!whole)
+            return tl::unexpected(whole.error());
+        return fail(o.where, "the marks in its link trailer are not where its types are");
+    }
+    return {};
 }
 
 } // namespace btflink::merge

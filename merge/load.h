@@ -68,8 +68,15 @@ struct Loaded {
     std::vector<std::shared_ptr<std::vector<std::byte>>> decompressed; // kept for the objects
 };
 
-/// `keep_hashes`: compute stub hashes where there are none (the libbpf engine needs none).
-Result<Loaded> load(const std::vector<Input> &inputs, bool keep_hashes, unsigned threads);
+enum class Reading {
+    whole,  // all types are checked now; stub hashes are not computed where there are none
+    marked, // types that can be found by marks are checked when they are looked at
+};
+Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
+
+/// Were all types that were looked at in order? What is written before is not to be used if not.
+Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                          unsigned threads);
 
 /// An address pool of a relocatable file: its entries' places.
 struct PlacedPool {

@@ -268,6 +268,12 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
+/// libbpf's engine takes all types as they are.
+Reading reading_for(Engine engine)
+{
+    return engine == Engine::hash ? Reading::marked : Reading::whole;
+}
+
 /// Add the inputs that the caller makes for what has no object BTF, or that of another link.
 Result<void> complete(const Options &options, const std::optional<Input> &image, Inputs &inputs,
                       Loaded &loaded)
@@ -293,7 +299,7 @@ Result<void> complete(const Options &options, const std::optional<Input> &image,
     auto more = open_inputs(*names, options.threads);
     if (!more)
         return tl::unexpected(more.error());
-    auto added = load(more->list, options.engine == Engine::hash, options.threads);
+    auto added = load(more->list, reading_for(options.engine), options.threads);
     if (!added)
         return tl::unexpected(added.error());
     for (Object &object : added->objects) {
@@ -355,7 +361,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.end_pass("open");
 
     // Load: every contribution becomes an Object, checked whole. From here on input is trusted.
-    auto loaded = load(inputs->list, options.engine == Engine::hash, options.threads);
+    auto loaded = load(inputs->list, reading_for(options.engine), options.threads);
     if (!loaded)
         return tl::unexpected(loaded.error());
     if (options.complete)
@@ -432,6 +438,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
                                 variables, base_btf, target->order, blamed, options.threads);
         stats.end_pass("write_types");
+        RETURN_IF_ERROR(check_marked(inputs->list, objects, options.threads));
         if (!blob)
             return tl::unexpected(blob.error());
         report.read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,

@@ -261,6 +261,54 @@ TEST_F(Inputs, OtherFiles)
     EXPECT_NE(merged(dir_, {raw}, raw).find("is not an ELF file"), std::string::npos);
 }
 
+/// A type of an object is looked at, and checked, if no other object has it.
+TEST_F(Inputs, TypesThatAreLookedAt)
+{
+    constexpr std::string_view common = R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] PTR '' type_id=1
+        [3] CONST '' type_id=1
+        [4] PTR '' type_id=3)";
+    auto plain = [&](const std::string &name) {
+        return make_object(dir_, name,
+                           {.btf = std::string(common) + "\n[5] STRUCT '" + name +
+                                   "' size=8\n 'm' type_id=4 bits_offset=0",
+                            .plain_end = 6});
+    };
+    const std::string a = plain("a"), b = plain("b");
+    const auto good = read_file(b);
+    ASSERT_TRUE(good);
+    auto place_of = [&](std::string_view bytes) {
+        auto *begin = reinterpret_cast<const char *>(good->data());
+        size_t at = std::string_view(begin, good->size()).find(bytes);
+        EXPECT_NE(at, std::string_view::npos);
+        return at;
+    };
+    const size_t types = place_of({"\x9f\xeb\x01\x00\x18\x00\x00\x00", 8}) + 24;
+    const size_t trailer = place_of({"BTFL\x01\x00", 6});
+    auto with = [&](size_t at, uint16_t value) {
+        auto bytes = *good;
+        store<uint16_t>(bytes.data() + at, value, ByteOrder::little);
+        EXPECT_TRUE(write_file(b, bytes));
+        return merged(dir_, {a, b});
+    };
+    const std::string whole = merged(dir_, {a, b});
+    EXPECT_NE(whole.find("STRUCT 'b'"), whole.npos);
+    // The INT of b is that of a; its STRUCT is nowhere else.
+    const size_t size_of_int = types + 8, size_of_struct = types + 16 + 3 * 12 + 8;
+    EXPECT_EQ(with(size_of_int, 77), whole);
+    EXPECT_NE(with(size_of_struct, 77), whole);
+    EXPECT_EQ(with(size_of_struct + 8, 77),
+              "ERROR: " + b + ": .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5");
+    // Without marks all is read, where they are wrong nothing comes of it.
+    EXPECT_EQ(with(trailer + 6, 96), whole);
+    EXPECT_NE(with(size_of_struct, 77), whole);
+    const uint32_t marks = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
+    EXPECT_EQ(with(trailer + marks + 4, 1000),
+              "ERROR: " + b +
+                  ": .BTF+0x0: the marks in its link trailer are not where its types are");
+}
+
 /// Whatever a file claims, there is an answer and no crash.
 TEST_F(Inputs, DamagedObjects)
 {

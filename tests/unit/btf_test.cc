@@ -160,6 +160,72 @@ TEST(Btf, SplitGoesOnBehindItsBase)
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
+/// The same blob by marks; `link_part`: where plain types end.
+Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part)
+{
+    marks.clear();
+    for (uint32_t id = 1; id <= btf.size(); id += types_per_mark)
+        marks.push_back(btf.word_index(TypeId{id}));
+    return Btf::marked({btf.words(), marks, btf.size(), link_part, btf.strings()});
+}
+
+TEST(Btf, ByMarks)
+{
+    TextBlob blob = from_text(all_kinds);
+    std::vector<uint32_t> marks;
+    for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to such
+        Btf btf = marked(*blob, marks, plain_end);
+        EXPECT_EQ(btf.size(), blob->size());
+        EXPECT_EQ(btf.end_id(), blob->end_id());
+        EXPECT_EQ(btf_to_text(btf), btf_to_text(*blob));
+        for (uint32_t id = 1; id <= btf.size(); ++id)
+            EXPECT_EQ(btf.word_index(TypeId{id}), blob->word_index(TypeId{id}));
+        EXPECT_FALSE(btf.is_damaged());
+        Btf moved = std::move(btf);
+        EXPECT_EQ(btf_to_text(moved), btf_to_text(*blob));
+        EXPECT_FALSE(moved.is_damaged());
+    }
+}
+
+TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
+{
+    TextBlob blob = from_text(all_kinds);
+    std::vector<uint32_t> marks;
+    auto seen = [&](const Btf &btf) { // ids whose reading is the first to tell
+        std::vector<uint32_t> ids;
+        for (uint32_t id = 1; id <= btf.size(); ++id) {
+            Btf fresh = Btf::marked({btf.words(), marks, btf.size(), 8, btf.strings()});
+            (void)fresh.type(TypeId{id});
+            if (fresh.is_damaged()) {
+                EXPECT_EQ(fresh.kind(TypeId{id}), uint32_t{BTF_KIND_INT});
+                EXPECT_EQ(fresh.name(TypeId{id}), "");
+                ids.push_back(id);
+            }
+        }
+        return ids;
+    };
+    (void)marked(*blob, marks, 8);
+    EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC among plain types
+
+    auto with_word = [&](uint32_t id, uint32_t word, uint32_t value) {
+        auto *words =
+            const_cast<uint32_t *>(blob->words().data()) + blob->word_index(TypeId{id}) + word;
+        uint32_t before = *words;
+        *words = value;
+        auto ids = seen(*blob);
+        *words = before;
+        return ids;
+    };
+    using Ids = std::vector<uint32_t>;
+    EXPECT_EQ(with_word(2, 2, 8), (Ids{2, 7}));              // a plain PTR to a VAR
+    EXPECT_EQ(with_word(10, 2, 11), (Ids{7, 10}));           // no such type
+    EXPECT_EQ(with_word(4, 3, 1000), (Ids{4, 7}));           // no such string
+    EXPECT_EQ(with_word(1, 1, 0), (Ids{1, 2, 3, 4, 7}));     // up to the next mark
+    EXPECT_EQ(with_word(9, 1, 0x0f00ffff), (Ids{7, 9, 10})); // too long
+    marks[1] = UINT32_MAX;
+    EXPECT_EQ(seen(*blob), (Ids{5, 6, 7, 8}));
+}
+
 TEST(Btf, EveryByteMayLie)
 {
     auto bytes = blob_of(all_kinds);
@@ -171,6 +237,23 @@ TEST(Btf, EveryByteMayLie)
             if (btf)
                 (void)btf_to_text(*btf); // all of it can be looked at
         }
+    TextBlob blob = from_text(all_kinds);
+    std::vector<uint32_t> marks;
+    (void)marked(*blob, marks, 7);
+    auto lie = [&](void *place, size_t size) {
+        auto *at = static_cast<std::byte *>(place);
+        for (size_t i = 0; i < size; ++i)
+            for (int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
+                std::byte before = at[i];
+                at[i] = static_cast<std::byte>(value);
+                Btf btf = Btf::marked({blob->words(), marks, blob->size(), 7, blob->strings()});
+                for (uint32_t id = 1; id <= btf.size(); ++id)
+                    (void)btf.word_index(TypeId{id});
+                at[i] = before;
+            }
+    };
+    lie(const_cast<uint32_t *>(blob->words().data()), blob->words().size_bytes());
+    lie(marks.data(), marks.size() * 4);
 }
 
 } // namespace
