@@ -38,8 +38,15 @@ public:
     {
         for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
             RETURN_IF_ERROR(follow_pointers(id));
-        for (uint32_t id = 1; id < raw(btf_.end_id()); ++id)
-            RETURN_IF_ERROR(settle(TypeId{id}));
+        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
+            RETURN_IF_ERROR(settle(id));
+            Result<void> ok;
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
+                if (ok && ref && ref < raw(btf_.first_id()))
+                    ok = settle(TypeId{ref});
+            });
+            RETURN_IF_ERROR(ok);
+        }
         return std::move(sizing_);
     }
 

@@ -19,7 +19,6 @@
 
 #include "merge/select_functions.h"
 
-#include <bit>
 #include <cstring>
 #include <xxhash.h>
 
@@ -36,16 +35,40 @@ uint64_t hash_of(std::string_view s)
     return XXH3_64bits(s.data(), s.size()) | 1; // 0 is a free slot
 }
 
-/// A set of hashes; open addressing.
-class HashSet
+/// A set of strings, by their hashes; open addressing. Most strings that it is asked for are not in
+/// it, which their lengths and ends tell mostly.
+class StringSet
 {
 public:
-    explicit HashSet(size_t most) : slots_(std::bit_ceil(most * 2 + 16)) {}
-
-    void add(uint64_t hash) { slots_[place(hash)] = hash; }
-    bool has(uint64_t hash) const { return slots_[place(hash)] == hash; }
+    void add(std::string_view s)
+    {
+        ends_[ends_of(s)] = true;
+        uint64_t hash = hash_of(s);
+        uint64_t &slot = slots_[place(hash)];
+        used_ += slot == 0;
+        slot = hash;
+        if (used_ * 2 <= slots_.size())
+            return;
+        std::vector<uint64_t> old(slots_.size() * 2);
+        old.swap(slots_);
+        for (uint64_t each : old)
+            if (each)
+                slots_[place(each)] = each;
+    }
+    bool has(std::string_view s) const
+    {
+        if (!ends_[ends_of(s)])
+            return false;
+        uint64_t hash = hash_of(s);
+        return slots_[place(hash)] == hash;
+    }
 
 private:
+    static uint16_t ends_of(std::string_view s)
+    {
+        return static_cast<uint16_t>(
+            s.empty() ? 0 : s.size() << 10 ^ (s.front() & 0xff) << 5 ^ (s.back() & 0xff));
+    }
     size_t place(uint64_t hash) const
     {
         size_t mask = slots_.size() - 1, i = hash >> 20 & mask;
@@ -53,7 +76,9 @@ private:
             i = (i + 1) & mask;
         return i;
     }
-    std::vector<uint64_t> slots_;
+    std::vector<uint64_t> slots_ = std::vector<uint64_t>(1024);
+    size_t used_ = 0;
+    std::vector<bool> ends_ = std::vector<bool>(1 << 16);
 };
 
 /// visit(offset, string) for each string.
@@ -82,18 +107,15 @@ bool by_name(const btf_type &t)
 BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
 {
     BasePart out;
-    size_t bytes = 0;
-    for (const Object &o : objects)
-        bytes += o.btf.strings().size();
-    HashSet known(bytes / 2 + 4); // a string takes two bytes at least, but for the empty ones
+    StringSet known;
     for (std::string_view own : {std::string_view(), std::string_view("bpf_kfunc"),
                                  std::string_view("bpf_fastcall"), arena_tag}) // merge adds them
-        known.add(hash_of(own));
+        known.add(own);
     for (const Object &o : objects)
-        for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(hash_of(s)); });
+        for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });
     std::vector<bool> marked(base.strings().size());
     for_strings(base.strings(), [&](uint32_t at, std::string_view s) {
-        if (!known.has(hash_of(s)))
+        if (!known.has(s))
             return;
         marked[at] = true;
         if (at)
