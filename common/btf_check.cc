@@ -86,27 +86,35 @@ public:
     {
     }
 
-    Result<void> run()
+    /// Violations of the first pass that has any, `most` at most.
+    std::vector<Error> run(size_t most)
     {
-        RETURN_IF_ERROR(check_header());
-        RETURN_IF_ERROR(each([&](TypeId id) { return check_alone(id); }));
+        most_ = most;
+        if (auto header = check_header(); !header)
+            return {header.error()};
+        if (!each([&](TypeId id) { return check_alone(id); }))
+            return std::move(found_);
         auto sizes = TypeSizes::compute(btf_, where_, pointer_size_);
         if (!sizes)
-            return tl::unexpected(sizes.error());
+            return {sizes.error()};
         sizes_ = std::move(*sizes);
-        RETURN_IF_ERROR(each([&](TypeId id) { return check_targets(id); }));
-        return each([&](TypeId id) { return check_modifier_chain(id); });
+        if (each([&](TypeId id) { return check_targets(id); }))
+            each([&](TypeId id) { return check_modifier_chain(id); });
+        return std::move(found_);
     }
 
 private:
     static constexpr uint64_t unsized = TypeSizes::unsized;
 
+    /// Whether all are in order.
     template <typename Check>
-    Result<void> each(Check check)
+    bool each(Check check)
     {
-        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
-            RETURN_IF_ERROR(check(id));
-        return {};
+        for (TypeId id = btf_.first_id(); id != btf_.end_id() && found_.size() < most_;
+             id = TypeId{raw(id) + 1})
+            if (Result<void> ok = check(id); !ok)
+                found_.push_back(std::move(ok).error());
+        return found_.empty();
     }
 
     uint64_t start() const { return where_.offset.value_or(0); }
@@ -555,13 +563,24 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizes_;
+    std::vector<Error> found_;
+    size_t most_ = 1;
 };
 
 } // namespace
 
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size)
 {
-    return Checker(blob, btf, where, pointer_size).run();
+    std::vector<Error> found = Checker(blob, btf, where, pointer_size).run(1);
+    if (found.empty())
+        return {};
+    return tl::unexpected(std::move(found.front()));
+}
+
+std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
+                                   uint32_t pointer_size, size_t most)
+{
+    return Checker(blob, btf, where, pointer_size).run(most);
 }
 
 } // namespace btflink

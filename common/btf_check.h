@@ -9,6 +9,8 @@
 
 #include "common/btf.h"
 
+#include <vector>
+
 namespace btflink
 {
 
@@ -16,5 +18,10 @@ namespace btflink
 /// `blob`: all bytes that `btf` was parsed from and no more; `where` names their start.
 /// `pointer_size`: bytes, of the target. The base of `btf` is taken to be in order.
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8);
+
+/// The same for whoever wants to mend it: the violations of the first pass that finds any, one per
+/// type, `most` at most.
+std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
+                                   uint32_t pointer_size, size_t most);
 
 } // namespace btflink

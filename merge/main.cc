@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: the command line, and nothing else.
+#include "merge/check_file.h"
 #include "merge/merge.h"
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,22 @@ int usage_error(const std::string &what)
     return exit_usage;
 }
 
+void print_error(const btflink::Error &error)
+{
+    std::fprintf(stderr, "%s: ERROR: %s\n", name, error.str().c_str());
+}
+
+int check(const std::string &file, const std::string &base)
+{
+    auto found = btflink::merge::check_file(file, base);
+    if (!found)
+        print_error(found.error());
+    else
+        for (const btflink::Error &error : *found)
+            print_error(error);
+    return found && found->empty() ? 0 : exit_bad_input;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -26,7 +43,7 @@ int main(int argc, char **argv)
     using namespace btflink;
     merge::Options options;
     options.threads = std::max(1u, std::thread::hardware_concurrency());
-    std::string format = "raw", dedup = "hash";
+    std::string format = "raw", dedup = "hash", checked;
     std::vector<std::string> features;
     bool stats = false, distilled_base = false;
 
@@ -35,8 +52,7 @@ int main(int argc, char **argv)
     app.set_version_flag("--version", std::string(name) + " " BTFLINK_VERSION);
     app.add_option("INPUT", options.inputs,
                    "Objects, archives, `ld -r` results, linked files with object BTF, raw BTF, "
-                   "or @file with more names; in link order")
-        ->required();
+                   "or @file with more names; in link order");
     app.add_option("--image", options.image, "Linked file: final addresses, symbols, kfunc sets");
     app.add_option("--base", options.base, "BTF that the result continues (raw or ELF)");
     app.add_flag("--distilled-base", distilled_base,
@@ -45,6 +61,8 @@ int main(int argc, char **argv)
     app.add_option("--format", format, "Format of the result: raw, or object (ET_REL)")
         ->check(CLI::IsMember({"raw", "object"}));
     app.add_option("--update", options.update, "Put the result into this ELF file as .BTF");
+    app.add_option("--check", checked,
+                   "Say what a kernel would refuse of the final BTF in this file; no INPUT");
     app.add_option("--dedup", dedup, "Engine: hash (default) or libbpf")
         ->check(CLI::IsMember({"hash", "libbpf"}));
     app.add_option("--threads", options.threads, "Threads; does not change the result")
@@ -67,6 +85,13 @@ int main(int argc, char **argv)
     } catch (const CLI::ParseError &e) {
         return usage_error(e.what());
     }
+    if (!checked.empty()) {
+        if (!options.inputs.empty() || !options.output.empty() || !options.update.empty())
+            return usage_error("--check takes no INPUT and writes nothing");
+        return check(checked, options.base);
+    }
+    if (options.inputs.empty())
+        return usage_error("INPUT is required");
     options.engine = dedup == "hash" ? merge::Engine::hash : merge::Engine::libbpf;
     if (options.output.empty() && options.update.empty())
         return usage_error("nothing to write: give -o or --update");
@@ -94,7 +119,7 @@ int main(int argc, char **argv)
     if (stats)
         std::fputs(report.stats.c_str(), stderr);
     if (!done)
-        std::fprintf(stderr, "%s: ERROR: %s\n", name, done.error().str().c_str());
+        print_error(done.error());
     std::fflush(nullptr);
     std::_Exit(done ? 0 : exit_bad_input); // see Report::read
 }

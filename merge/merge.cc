@@ -9,6 +9,7 @@
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
 #include "merge/distil.h"
+#include "merge/final_btf.h"
 #include "merge/output.h"
 #include "merge/parallel.h"
 #include "merge/settings_check.h"
@@ -25,48 +26,6 @@ namespace btflink::merge
 
 namespace
 {
-
-/// BTF that the result continues.
-struct Base {
-    std::optional<Input> input;
-    SectionContents contents;
-    std::shared_ptr<const Btf> btf; // null: none
-};
-
-Result<Base> read_base(const std::string &path)
-{
-    Base base;
-    if (path.empty())
-        return base;
-    auto input = open_input(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    base.input = std::move(*input);
-    base.contents.bytes = base.input->bytes;
-    Where where = base.input->where.at(0);
-    if (base.input->elf) {
-        const auto &sections = base.input->elf->sections();
-        auto found = std::find_if(sections.begin(), sections.end(),
-                                  [](const Section &s) { return s.name == ".BTF"; });
-        if (found == sections.end())
-            return fail(base.input->where, "has no .BTF to build on");
-        auto contents = base.input->elf->contents(static_cast<uint32_t>(found - sections.begin()));
-        if (!contents)
-            return tl::unexpected(contents.error());
-        base.contents = std::move(*contents);
-        where.section = ".BTF";
-    }
-    auto parts = split_contributions(base.contents.bytes, where);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    if (parts->size() != 1 || !parts->front().trailer.empty())
-        return fail(where, "is object BTF, not final BTF to build on");
-    auto btf = Btf::parse(parts->front().blob, where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    base.btf = std::make_shared<const Btf>(std::move(*btf));
-    return base;
-}
 
 /// The image to be used: the one that is given, or the only linked file among the inputs.
 Result<const Input *> choose_image(const std::optional<Input> &given,
@@ -88,22 +47,6 @@ Result<const Input *> choose_image(const std::optional<Input> &given,
         linked = &input;
     }
     return linked;
-}
-
-/// Raw BTF does not say how large a pointer is; where there is a C `long`, it is as large.
-uint8_t guess_address_size(const std::vector<Object> &objects)
-{
-    for (const Object &o : objects)
-        for (TypeId id = o.btf.first_id(); id < o.btf.end_id(); id = TypeId{raw(id) + 1}) {
-            std::string_view name = o.btf.name(id);
-            if (o.btf.kind(id) != BTF_KIND_INT ||
-                (o.btf.type(id).size != 4 && o.btf.type(id).size != 8))
-                continue;
-            for (const char *spelling : {"long int", "long unsigned int", "long", "unsigned long"})
-                if (name == spelling)
-                    return static_cast<uint8_t>(o.btf.type(id).size);
-        }
-    return 8;
 }
 
 /// One target for all: byte order, class and machine. Returns it.
@@ -136,7 +79,9 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
         target.flags = first->machine_flags();
         target.address_size = first->address_size();
     } else {
-        target.address_size = guess_address_size(objects);
+        // One of them has a `long`, or it does not matter.
+        for (const Object &o : objects)
+            target.address_size = std::min(target.address_size, guess_address_size(o.btf));
     }
     return target;
 }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What btf-merge --check says of a file; the kernel's own rules have their tests in
+// tests/unit/btf_check_test.cc.
+#include "common/file_io.h"
+#include "merge/check_file.h"
+#include "tests/merge/object_maker.h"
+#include "tests/unit/text_blob.h"
+
+#include <gtest/gtest.h>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+using btflink::test::from_text;
+using btflink::test::TextBlob;
+
+constexpr std::string_view kernel = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+    [2] STRUCT 'task' size=8
+        'pid' type_id=1 bits_offset=0
+        'tgid' type_id=1 bits_offset=32
+    [3] FUNC_PROTO '' ret_type_id=1
+        'task' type_id=4
+    [4] PTR '' type_id=2
+    [5] ENUM 'state' size=4 encoding=UNSIGNED
+        'RUN' val=0
+    [6] UNION 'data' size=4
+        'x' type_id=1 bits_offset=0)";
+constexpr std::string_view module_text = R"(
+    [7] STRUCT 'mine' size=16
+        'task' type_id=4 bits_offset=0
+        'x' type_id=1 bits_offset=64
+    [8] FUNC_PROTO '' ret_type_id=1
+        'm' type_id=9
+    [9] PTR '' type_id=7
+    [10] FUNC 'probe' type_id=8 linkage=static
+    [11] FUNC 'wake' type_id=3 linkage=static
+    [12] VAR 'pid' type_id=1 linkage=static
+    [13] DATASEC '.data..percpu' size=4
+        type_id=12 offset=0 size=4)";
+
+class CheckFile : public testing::Test
+{
+protected:
+    std::string write(const std::string &name, const TextBlob &blob)
+    {
+        EXPECT_TRUE(write_file(dir_ / name, *blob.bytes));
+        return dir_ / name;
+    }
+    /// Lines without the folder.
+    std::vector<std::string> lines(const std::string &path, const std::string &base = "")
+    {
+        auto found = check_file(path, base);
+        if (!found)
+            return {"NOT CHECKED: " + plain(found.error().str())};
+        std::vector<std::string> out;
+        for (const Error &error : *found)
+            out.push_back(plain(error.str()));
+        return out;
+    }
+    std::string plain(std::string text)
+    {
+        const std::string folder = dir_ / "";
+        for (size_t at; (at = text.find(folder)) != text.npos;)
+            text.erase(at, folder.size());
+        return text;
+    }
+
+    TempDir dir_;
+    TextBlob kernel_ = from_text(kernel);
+    TextBlob module_ = from_text(module_text, kernel_.btf);
+};
+
+using Lines = std::vector<std::string>;
+
+bool has(const std::string &text, std::string_view part)
+{
+    return text.find(part) != text.npos;
+}
+
+TEST_F(CheckFile, InOrder)
+{
+    std::string base = write("vmlinux", kernel_);
+    EXPECT_EQ(lines(base), Lines());
+    EXPECT_EQ(lines(write("module", module_), base), Lines());
+}
+
+TEST_F(CheckFile, NothingToCheck)
+{
+    EXPECT_EQ(lines(dir_ / "none"),
+              Lines{"NOT CHECKED: none: cannot open: No such file or directory"});
+    ASSERT_TRUE(write_file(dir_ / "text", as_bytes("hello")));
+    EXPECT_EQ(lines(dir_ / "text"), Lines{"NOT CHECKED: text+0x0: neither ELF nor BTF"});
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    std::string object = make_object(dir_, "object", {.btf = std::string(kernel), .plain_end = 7});
+    EXPECT_EQ(lines(object),
+              Lines{"NOT CHECKED: object.o: .BTF+0x0: is object BTF, not final BTF"});
+    run("objcopy -R .BTF " + object);
+    EXPECT_EQ(lines(object), Lines{"NOT CHECKED: object.o: has no .BTF"});
+}
+
+TEST_F(CheckFile, EachTypeThatBreaksARule)
+{
+    EXPECT_EQ(lines(write("bad", from_text(R"(
+                  [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                  [2] TYPEDEF 'a b' type_id=1
+                  [3] FLOAT 'f' size=3
+                  [4] TYPEDEF 'fine' type_id=1)"))),
+              (Lines{"bad+0x28: type 2 (TYPEDEF 'a b'): name is no identifier",
+                     "bad+0x34: type 3 (FLOAT 'f'): size is 3, must be 2, 4, 8, 12 or 16"}));
+    std::string many = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
+    for (int id = 2; id < 102; ++id)
+        many += "[" + std::to_string(id) + "] TYPEDEF 'a b' type_id=1\n";
+    Lines found = lines(write("many", from_text(many)));
+    ASSERT_EQ(found.size(), 21u);
+    EXPECT_EQ(found.back(), "many+0x0: and more than these 20");
+}
+
+/// Over a kernel that has one more type, whose name moves all strings, and over one that has less.
+TEST_F(CheckFile, AnotherBase)
+{
+    const std::string module = write("module", module_);
+    const std::string other = write("other", from_text(R"(
+        [1] TYPEDEF 'new_in_front' type_id=2
+        [2] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [3] STRUCT 'task' size=8
+            'pid' type_id=2 bits_offset=0
+            'tgid' type_id=2 bits_offset=32
+        [4] FUNC_PROTO '' ret_type_id=2
+            'task' type_id=5
+        [5] PTR '' type_id=3
+        [6] ENUM 'state' size=4 encoding=UNSIGNED
+            'RUN' val=0
+        [7] UNION 'data' size=4
+            'x' type_id=2 bits_offset=0)"));
+    Lines found = lines(module, other);
+    ASSERT_GE(found.size(), 4u);
+    EXPECT_EQ(found[0],
+              "module+0x0: strings: was made over a base with 36 bytes of strings, other has 49");
+    EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, other has 7");
+    EXPECT_TRUE(has(found[2], "names that are the base's begin inside a string of other: was made "
+                              "over another base"));
+    EXPECT_TRUE(has(found[3], ": type "));
+
+    found = lines(module, write("less", from_text(R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED)")));
+    ASSERT_GE(found.size(), 3u);
+    EXPECT_EQ(found[0],
+              "module+0x0: strings: was made over a base with 36 bytes of strings, less has 5");
+    EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, less has 1");
+
+    found = lines(module);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(has(found[0], "split BTF needs its base"));
+}
+
+/// A distilled base is looked up by name, kind and size.
+TEST_F(CheckFile, DistilledBase)
+{
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    auto module = [&](const std::string &second, const std::string &third) {
+        TextBlob base =
+            from_text("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n[2] " +
+                      second + "\n[3] " + third);
+        write("base", base);
+        write("split", from_text(R"(
+            [4] PTR '' type_id=2
+            [5] STRUCT 'mine' size=12
+                'task' type_id=4 bits_offset=0
+                's' type_id=3 bits_offset=64)",
+                                 base.btf));
+        std::string path = dir_ / "module.ko";
+        run(": | as -o " + path + " - && objcopy --add-section .BTF=" + (dir_ / "split") +
+            " --add-section .BTF.base=" + (dir_ / "base") + " " + path);
+        return lines(path, write("vmlinux", kernel_));
+    };
+    const std::string task = "STRUCT 'task' size=8",
+                      state = "ENUM 'state' size=4 encoding=UNSIGNED";
+    EXPECT_EQ(module(task, state), Lines());
+    EXPECT_EQ(module("FWD 'task' fwd_kind=struct", state), Lines());
+    // What only a pointer leads to may have another size, what is inside may not.
+    EXPECT_EQ(module("STRUCT 'task' size=16", state), Lines());
+    EXPECT_EQ(module(task, "UNION 'data' size=4"), Lines());
+    EXPECT_EQ(module(task, "UNION 'data' size=2"),
+              Lines{"module.ko: .BTF.base+0x34: type 3 (UNION 'data'): what has this name in "
+                    "vmlinux is of another kind, size or encoding"});
+    EXPECT_EQ(module("STRUCT 'gone' size=8", state),
+              Lines{"module.ko: .BTF.base+0x28: type 2 (STRUCT 'gone'): there is none of this name "
+                    "in vmlinux"});
+    EXPECT_EQ(
+        module("ENUM 'task' size=8 encoding=UNSIGNED", state),
+        Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): what has this name in vmlinux "
+              "is of another kind, size or encoding"});
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
