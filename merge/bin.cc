@@ -13,9 +13,9 @@
 // Why it is right. The lowest of the lowest is the lowest, however the runs are cut; and numbers
 // come from that alone. So nothing depends on threads.
 //
-// Collisions. 128 bits: with 10^7 distinct types the odds of one are 10^-25. A build with
-// -Dforce_hash_collisions=true leaves 4 bits of them and compares what has equal hashes, which is
-// how the tests show that nothing but this table believes in hashes.
+// Collisions. 128 bits: with 10^7 distinct types the odds of one are 10^-25. Test builds leave a
+// few of them and compare what has equal hashes, which is how the tests show that nothing else
+// believes in hashes (hash_bits.h).
 //
 // Cost. One look-up per type in a table of some megabytes, the slot of a type some places ahead
 // being fetched meanwhile; 4 bytes of result per type.
@@ -25,12 +25,11 @@
 // lines then travel between all cores (mold went the same way, prior to us).
 #include "merge/bin.h"
 
+#include "merge/hash_bits.h"
 #include "merge/parallel.h"
+#include "merge/stub_equal.h"
 
 #include <algorithm>
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-#include "merge/stub_equal.h"
-#endif
 
 namespace btflink::merge
 {
@@ -40,26 +39,13 @@ namespace
 
 constexpr size_t shard_bits = 6;
 constexpr size_t shard_count = size_t{1} << shard_bits;
-constexpr size_t ahead = 12;                  // slots are fetched this many types ahead
-constexpr size_t small_run = size_t{1} << 14; // types that are not worth a thread
+constexpr size_t ahead = 12; // slots are fetched this many types ahead
+// Types that are not worth a thread. Tests of collisions are small and want the shards, too.
+constexpr size_t small_run = hashes_believed ? size_t{1} << 14 : 16;
 
-Hash128 hash_of(const Hash128 &h)
+bool same_types(const Sources &sources, TypeAt a, TypeAt b)
 {
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-    return {h.low & 7, h.high & (uint64_t{1} << 63)};
-#else
-    return h;
-#endif
-}
-
-bool same_types([[maybe_unused]] const Sources &sources, [[maybe_unused]] TypeAt a,
-                [[maybe_unused]] TypeAt b)
-{
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-    return stub_equal(sources, a, b);
-#else
-    return true;
-#endif
+    return hashes_believed || stub_equal(sources, a, b);
 }
 
 /// A distinct hash.
@@ -156,11 +142,11 @@ void find_distinct(const Sources &sources, Run run, Table &table, std::vector<ui
         uint32_t *out = of.data() + source.offset;
         for (uint32_t i = 0; i < source.count; ++i) {
             if (i + ahead < source.count)
-                table.prefetch(hash_of(source.hash(i + ahead)));
+                table.prefetch(visible(source.hash(i + ahead)));
             if (source.skip && (*source.skip)[i])
                 out[i] = no_class;
             else
-                out[i] = table.add(hash_of(source.hash(i)), {s, TypeId{i + 1}});
+                out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
         }
     }
 }

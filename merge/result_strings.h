@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/btf.h"
+#include "merge/hash_bits.h"
 
 #include <string>
 #include <string_view>
@@ -20,16 +21,10 @@ struct Text {
 
     explicit Text(std::string_view s)
         : begin(s.data()), size(static_cast<uint32_t>(s.size())),
-          hash(static_cast<uint32_t>(XXH3_64bits(s.data(), s.size())))
+          hash(static_cast<uint32_t>(visible(XXH3_64bits(s.data(), s.size()))))
     {
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-        hash &= 3;
-#endif
     }
-    operator std::string_view() const
-    {
-        return {begin, size};
-    }
+    operator std::string_view() const { return {begin, size}; }
 };
 
 /// Strings of the result; those of the base that are `wanted` are used where they are.

@@ -2,6 +2,8 @@
 // Vectors of numbers as keys, and lists of numbers by number, each in a few flat arrays.
 #pragma once
 
+#include "merge/hash_bits.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -57,11 +59,7 @@ private:
 
     static uint64_t hash_of(std::span<const uint32_t> key)
     {
-        uint64_t hash = XXH3_64bits(key.data(), key.size_bytes());
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-        hash &= 3;
-#endif
-        return hash;
+        return visible(XXH3_64bits(key.data(), key.size_bytes()));
     }
 
     /// The slot of the key, or a free one for it.

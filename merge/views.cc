@@ -21,6 +21,7 @@
 // which is believed as stub hashes are (bin.cc).
 #include "merge/views.h"
 
+#include "merge/hash_bits.h"
 #include "merge/parallel.h"
 
 #include <cstring>
@@ -37,14 +38,12 @@ constexpr uint32_t hole_bit = uint32_t{1} << 31;
 /// What is compared of a view.
 std::vector<uint32_t> view_key(std::vector<uint32_t> marks)
 {
-#ifndef BTFLINK_FORCE_HASH_COLLISIONS
-    if (marks.size() > 4) {
+    if (hashes_believed && marks.size() > 4) {
         XXH128_hash_t h = XXH3_128bits(marks.data(), marks.size() * 4);
         marks.resize(5);
         marks[4] = static_cast<uint32_t>(-1); // no mark: this is a hash
         std::memcpy(marks.data(), &h, sizeof h);
     }
-#endif
     return marks;
 }
 

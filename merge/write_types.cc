@@ -15,6 +15,7 @@
 // Cost. Proportional to the result, not to the input.
 #include "merge/write_types.h"
 #include "merge/assemble.h"
+#include "merge/hash_bits.h"
 #include "merge/parallel.h"
 #include "merge/result_strings.h"
 
@@ -79,10 +80,7 @@ public:
     /// Id of the type with these words: one that was added before, or `id` itself.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
-        uint64_t hash = XXH3_64bits(words.data(), words.size_bytes());
-#ifdef BTFLINK_FORCE_HASH_COLLISIONS
-        hash &= 3;
-#endif
+        uint64_t hash = visible(XXH3_64bits(words.data(), words.size_bytes()));
         size_t mask = slots_.size() - 1, i = hash & mask;
         for (; slots_[i].id; i = (i + 1) & mask)
             if (slots_[i].hash == hash && slots_[i].count == words.size() &&

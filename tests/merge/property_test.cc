@@ -5,6 +5,7 @@
 // are printed) programs whose declarations agree with several definitions; see merge/NOTES.md.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/file_io.h"
+#include "tests/merge/meaning.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 
@@ -42,16 +43,19 @@ protected:
         return merged_bytes(dir_, options);
     }
 
+    /// All in one file, as after `ld -r`: a file each would cost more than the merge does.
     void write_objects(const Corpus &corpus, size_t begin, size_t end)
     {
-        paths_.clear();
+        std::vector<std::byte> all;
         for (size_t i = begin; i < end; ++i) {
-            paths_.push_back(dir_ / ("o" + std::to_string(i)));
-            ASSERT_TRUE(write_file(paths_.back(), corpus.objects[i]));
+            all.resize(align_up(all.size(), 8));
+            all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
             if (const char *keep = std::getenv("BTFLINK_KEEP")) { // a folder for the last objects
                 ASSERT_TRUE(write_file(keep + ("/o" + std::to_string(i)), corpus.objects[i]));
             }
         }
+        paths_ = {dir_ / "objects"};
+        ASSERT_TRUE(write_file(paths_[0], all));
     }
 
     void check(uint64_t seed, const CorpusRules &rules)
@@ -64,6 +68,37 @@ protected:
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3));
         compare(seed, corpus, 0, ours, theirs, nullptr);
+        if (!rules.forwards && !rules.enum_forwards)
+            check_fewest(corpus, ours);
+    }
+
+    /// Where nothing is only declared there is one right answer, whatever btf__dedup finds.
+    void check_fewest(const Corpus &corpus, const std::vector<std::byte> &ours)
+    {
+        std::vector<Btf> parsed;
+        for (const auto &object : corpus.objects)
+            parsed.push_back(*Btf::parse(object, Where{"object"}));
+        std::vector<const Btf *> objects;
+        for (const Btf &btf : parsed)
+            objects.push_back(&btf);
+        EXPECT_EQ(Btf::parse(ours, Where{"ours"})->size(), fewest_types(objects));
+    }
+
+    /// Of programs that btf__dedup refuses.
+    void check_alone(uint64_t seed, const CorpusRules &rules)
+    {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        Corpus corpus = random_corpus(seed, rules);
+        write_objects(corpus, 0, corpus.objects.size());
+        auto ours = merge_by(Engine::hash, 1);
+        ASSERT_FALSE(ours.empty());
+        EXPECT_EQ(ours, merge_by(Engine::hash, 3));
+        auto merged = Btf::parse(ours, Where{"ours"});
+        for (const auto &object : corpus.objects)
+            EXPECT_EQ(first_lost(*Btf::parse(object, Where{"object"}), *merged), "");
+        if (!rules.forwards && !rules.enum_forwards)
+            check_fewest(corpus, ours);
+        ++all_;
     }
 
     void check_over_base(uint64_t seed, const CorpusRules &rules)

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <set>
 #include <string>
 
 namespace btflink::merge::test
@@ -32,10 +31,12 @@ struct Expr {
         enum_,
         prototype,
         unnamed,
-        tag
+        tag,
+        knot, // unnamed struct that may reach itself
+        loop  // typedef that may
     };
     Kind kind;
-    uint32_t number = 0; // which integer, name or length
+    uint32_t number = 0; // which integer, name, length or text
     bool local = false;  // structure: the second definition of the name, if the object has one
     std::vector<ExprPtr> parts = {};
 };
@@ -43,14 +44,19 @@ struct Expr {
 struct Definition {
     bool is_union = false;
     bool bitfields = false;
+    uint32_t bits = 0; // of integers, if they are bitfields; 0: all
     std::vector<ExprPtr> members;
 };
+
+constexpr uint32_t wide = 0x100; // of an enum: ENUM64
 
 struct Program {
     std::vector<std::vector<Definition>> structs; // per name: its definitions
     std::vector<bool> union_names;                // as struct, or as union
     std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
-    std::vector<std::vector<uint32_t>> enums;     // per name: numbers of values
+    std::vector<std::vector<uint32_t>> enums;     // per name: numbers of values, maybe | wide
+    std::vector<std::vector<ExprPtr>> knots;      // members
+    std::vector<ExprPtr> loops;                   // targets
 };
 
 class Random
@@ -67,7 +73,7 @@ private:
 class ProgramMaker
 {
 public:
-    explicit ProgramMaker(Random &random) : random_(random) {}
+    ProgramMaker(Random &random, const CorpusRules &rules) : random_(random), rules_(rules) {}
 
     Program run()
     {
@@ -80,9 +86,12 @@ public:
             e.assign(1 + random_.chance(20), 1 + random_.below(3));
         for (auto &e : out_.enums)
             if (e.size() > 1)
-                e[1] = e[0] + 1;
+                e[1] = random_.chance(50) ? e[0] + 1 : e[0] | wide;
+        out_.knots.resize(rules_.knots ? random_.below(4) : 0);
+        out_.loops.resize(rules_.loops ? random_.below(3) : 0);
         for (auto &t : out_.typedefs) {
-            t.push_back(expr(3));
+            bool chain = typedefs_ && random_.chance(30);
+            t.push_back(chain ? make(Expr::typedef_, random_.below(typedefs_)) : expr(3));
             if (random_.chance(20))
                 t.push_back(expr(3));
             ++typedefs_; // they refer to earlier ones only: C has no cycles of them
@@ -91,7 +100,8 @@ public:
             out_.union_names.push_back(random_.chance(15));
             Definition d;
             d.is_union = out_.union_names.back();
-            d.bitfields = random_.chance(10);
+            d.bitfields = random_.chance(15);
+            d.bits = d.bitfields ? random_.below(5) : 0;
             for (uint32_t n = random_.below(4); n; --n)
                 d.members.push_back(expr(3));
             out_.structs[s].push_back(d);
@@ -100,12 +110,17 @@ public:
                 if (other.members.empty() || random_.chance(30))
                     other.members.push_back(expr(2));
                 else if (random_.chance(30))
-                    other.bitfields = !other.bitfields;
+                    other.bitfields ? ++other.bits : other.bitfields = true;
                 else
                     other.members[random_.below(static_cast<uint32_t>(d.members.size()))] = expr(2);
                 out_.structs[s].push_back(other);
             }
         }
+        for (auto &k : out_.knots) // now that there is something to refer to
+            for (uint32_t n = 1 + random_.below(3); n; --n)
+                k.push_back(make(Expr::pointer, 0, {expr(2)}));
+        for (auto &l : out_.loops)
+            l = make(Expr::pointer, 0, {make(Expr::prototype, 0, {expr(2), expr(2)})});
         return out_;
     }
 
@@ -120,6 +135,12 @@ private:
     {
         if (depth == 0)
             return make(Expr::integer, random_.below(3));
+        if (!out_.knots.empty() && random_.chance(15))
+            return make(
+                Expr::pointer, 0,
+                {make(Expr::knot, random_.below(static_cast<uint32_t>(out_.knots.size())))});
+        if (!out_.loops.empty() && random_.chance(15))
+            return make(Expr::loop, random_.below(static_cast<uint32_t>(out_.loops.size())));
         switch (random_.below(12)) {
         case 0:
         case 1:
@@ -148,19 +169,20 @@ private:
             return make(Expr::pointer, 0, {make(Expr::prototype, 0, std::move(parts))});
         }
         case 10: {
-            std::vector<ExprPtr> parts{expr(depth - 1)};
-            for (uint32_t n = random_.below(2); n; --n)
+            std::vector<ExprPtr> parts;
+            for (uint32_t n = random_.below(10) ? 1 + random_.below(2) : 0; n; --n)
                 parts.push_back(expr(depth - 1));
             return make(Expr::unnamed, random_.below(2), std::move(parts));
         }
         default:
-            return random_.chance(30)
-                       ? make(Expr::pointer, 0, {make(Expr::tag, 0, {expr(depth - 1)})})
-                       : make(Expr::integer, random_.below(3));
+            return random_.chance(30) ? make(Expr::pointer, 0,
+                                             {make(Expr::tag, random_.below(2), {expr(depth - 1)})})
+                                      : make(Expr::integer, random_.below(3));
         }
     }
 
     Random &random_;
+    const CorpusRules &rules_;
     Program out_;
     uint32_t conflicts_ = 0; // percent
     uint32_t typedefs_ = 0;  // that may be used
@@ -226,15 +248,28 @@ private:
         bool declared;  // no definition is known
     };
 
+    bool is_wide(uint32_t n) const
+    {
+        return enums_[n] != none && (program_.enums[n][enums_[n]] & wide);
+    }
+
+    /// As structs are named: a union may have the name of the struct before it.
+    std::string name_of(uint32_t number) const
+    {
+        bool twin =
+            number % 3 == 2 && program_.union_names[number] && !program_.union_names[number - 1];
+        return "s" + std::to_string(twin ? number - 1 : number);
+    }
+
     /// Bytes, of what may be a member.
-    static uint32_t size_of(const Expr &e)
+    uint32_t size_of(const Expr &e) const
     {
         uint32_t sum = 0;
         switch (e.kind) {
         case Expr::integer:
             return 1u << e.number;
         case Expr::enum_:
-            return 4;
+            return is_wide(e.number) ? 8 : 4;
         case Expr::array:
             return e.number * size_of(*e.parts[0]);
         case Expr::unnamed:
@@ -252,7 +287,8 @@ private:
         std::string k = std::to_string(e.kind) + "." + std::to_string(e.number);
         if (e.kind == Expr::structure)
             return k + (e.local && structs_[e.number].local != none ? "L" : "");
-        if (e.kind == Expr::typedef_ || e.kind == Expr::enum_)
+        if (e.kind == Expr::typedef_ || e.kind == Expr::enum_ || e.kind == Expr::knot ||
+            e.kind == Expr::loop)
             return k;
         k += "(";
         for (const ExprPtr &p : e.parts)
@@ -261,15 +297,17 @@ private:
     }
 
     TypeId add_struct(bool is_union, const std::string &name, const std::vector<ExprPtr> &members,
-                      bool bitfields, const std::vector<std::shared_ptr<uint32_t>> &ids)
+                      const Definition &d, const std::vector<std::shared_ptr<uint32_t>> &ids)
     {
         uint32_t size = 0, at = 0;
         for (const ExprPtr &m : members)
             size += (size_of(*m) + 7) / 8 * 8;
         TypeId t = builder_.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name, size,
-                                          bitfields);
+                                          d.bitfields);
         for (size_t i = 0; i < members.size(); ++i) {
-            builder_.add_member("m" + std::to_string(i), TypeId{*ids[i]}, is_union ? 0 : at * 8);
+            uint32_t bits = members[i]->kind == Expr::integer ? d.bits : 0;
+            builder_.add_member("m" + std::to_string(i), TypeId{*ids[i]},
+                                (is_union ? 0 : at * 8) | bits << 24);
             at += (size_of(*members[i]) + 7) / 8 * 8;
         }
         return t;
@@ -301,7 +339,7 @@ private:
         const Definition *d = nullptr;
         if (e.kind == Expr::structure) {
             const View &v = structs_[e.number];
-            std::string name = "s" + std::to_string(e.number);
+            std::string name = name_of(e.number);
             if (v.declared) {
                 bool is_union = program_.union_names[e.number];
                 put([=, this](const auto &) { return builder_.add_fwd(name, is_union); });
@@ -312,15 +350,19 @@ private:
             for (const ExprPtr &p : d->members)
                 parts.push_back(visit(*p));
             put([=, this](const auto &p) {
-                return add_struct(d->is_union, name, d->members, d->bitfields, p);
+                return add_struct(d->is_union, name, d->members, *d, p);
             });
             return id;
         }
         if (e.kind == Expr::typedef_)
             parts.push_back(visit(*program_.typedefs[e.number][typedefs_[e.number]]));
+        if (e.kind == Expr::knot)
+            for (const ExprPtr &p : program_.knots[e.number])
+                parts.push_back(visit(*p));
+        if (e.kind == Expr::loop)
+            parts.push_back(visit(*program_.loops[e.number]));
         for (const ExprPtr &p : e.parts)
             parts.push_back(visit(*p));
-        std::shared_ptr<uint32_t> index;
         switch (e.kind) {
         case Expr::integer:
             put([n = e.number, this](const auto &) {
@@ -340,7 +382,15 @@ private:
             put(ref(BTF_KIND_TYPEDEF, "t" + std::to_string(e.number)));
             break;
         case Expr::tag:
-            put(ref(BTF_KIND_TYPE_TAG, "user"));
+            put(ref(BTF_KIND_TYPE_TAG, e.number ? "rcu" : "user"));
+            break;
+        case Expr::loop:
+            put(ref(BTF_KIND_TYPEDEF, "l" + std::to_string(e.number)));
+            break;
+        case Expr::knot:
+            put([n = e.number, this](const auto &p) {
+                return add_struct(false, "", program_.knots[n], {}, p);
+            });
             break;
         case Expr::array:
             parts.push_back(visit(Expr{Expr::integer, 2, false, {}}));
@@ -350,8 +400,9 @@ private:
             break;
         case Expr::enum_:
             put([n = e.number, this](const auto &) {
-                TypeId t = builder_.add_enum(BTF_KIND_ENUM, "e" + std::to_string(n), 4, false);
-                uint32_t values = enums_[n] == none ? 0 : program_.enums[n][enums_[n]];
+                TypeId t = builder_.add_enum(is_wide(n) ? BTF_KIND_ENUM64 : BTF_KIND_ENUM,
+                                             "e" + std::to_string(n), is_wide(n) ? 8 : 4, false);
+                uint32_t values = enums_[n] == none ? 0 : program_.enums[n][enums_[n]] & ~wide;
                 for (uint32_t i = 0; i < values; ++i)
                     builder_.add_enumerator("V" + std::to_string(n) + std::to_string(i), i);
                 return t;
@@ -367,7 +418,7 @@ private:
             break;
         default:
             put([n = e.number, members = e.parts, this](const auto &p) {
-                return add_struct(n, "", members, false, p);
+                return add_struct(n, "", members, {}, p);
             });
         }
         return id;
@@ -383,80 +434,12 @@ private:
     uint32_t last_id_ = 0;
 };
 
-/// Do a type of an object and one of the result mean the same?
-class Matcher
-{
-public:
-    Matcher(const Btf &a, const Btf &b) : a_(a), b_(b) {}
-
-    bool same(TypeId x, TypeId y)
-    {
-        std::set<std::pair<TypeId, TypeId>> seen{{x, y}};
-        std::vector<std::pair<TypeId, TypeId>> open{{x, y}};
-        while (!open.empty()) {
-            auto [i, j] = open.back();
-            open.pop_back();
-            bool stop = false;
-            if (!own(i, j, stop))
-                return false;
-            if (stop)
-                continue;
-            std::vector<TypeId> refs;
-            btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
-            size_t next = 0;
-            btf::for_each_type_id(b_.type(j), [&](uint32_t r) {
-                std::pair<TypeId, TypeId> p{refs[next++], TypeId{r}};
-                if (seen.insert(p).second)
-                    open.push_back(p);
-            });
-        }
-        return true;
-    }
-
-private:
-    bool own(TypeId x, TypeId y, bool &stop)
-    {
-        if (x == void_id || y == void_id)
-            return stop = true, x == y;
-        const btf_type &s = a_.type(x), &t = b_.type(y);
-        if (a_.name(x) != b_.name(y))
-            return false;
-        uint32_t k = btf::kind_of(s), l = btf::kind_of(t);
-        auto is_enum = [](uint32_t kind) {
-            return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
-        };
-        if (k == BTF_KIND_FWD) {
-            stop = true;
-            if (l == BTF_KIND_FWD)
-                return s.info == t.info;
-            return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
-        }
-        if (is_enum(k) && is_enum(l) && btf::vlen_of(s) == 0)
-            return stop = true;
-        if (s.info != t.info)
-            return false;
-        // Words that are neither names nor ids.
-        auto words = [](const btf_type &type) {
-            auto *p = reinterpret_cast<const uint32_t *>(&type);
-            std::vector<uint32_t> w(
-                p, p + btf::words_of(btf::kinds[btf::kind_of(type)], btf::vlen_of(type)));
-            auto &own = *reinterpret_cast<btf_type *>(w.data());
-            btf::for_each_str_off(own, [](uint32_t &o) { o = 0; });
-            btf::for_each_type_id(own, [](uint32_t &o) { o = 0; });
-            return w;
-        };
-        return words(s) == words(t);
-    }
-
-    const Btf &a_, &b_;
-};
-
 } // namespace
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules)
 {
     Random random(seed);
-    Program program = ProgramMaker(random).run();
+    Program program = ProgramMaker(random, rules).run();
     Corpus out;
     uint32_t count = 2 + random.below(6);
     for (uint32_t n = 0; n < count; ++n) {
@@ -465,20 +448,6 @@ Corpus random_corpus(uint64_t seed, const CorpusRules &rules)
         out.objects.push_back(ObjectMaker(program, random, mine).run(rules.trailers));
     }
     return out;
-}
-
-std::string first_lost(const Btf &object, const Btf &merged)
-{
-    Matcher matcher(object, merged);
-    for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
-        bool found = false;
-        for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})
-            found = matcher.same(id, m);
-        if (!found)
-            return strf("type %u (%s '%s')", raw(id), object.kind_name(id),
-                        std::string(object.name(id)).c_str());
-    }
-    return "";
 }
 
 } // namespace btflink::merge::test

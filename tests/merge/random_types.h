@@ -21,12 +21,10 @@ struct CorpusRules {
     bool local_names = true; // some objects have two definitions of one name
     bool enum_forwards = true;
     bool base_complete = false; // the first half of the objects knows all definitions
+    bool knots = false;         // unnamed structs that reach themselves
+    bool loops = false;         // typedefs that reach themselves, without any struct; not C
 };
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules);
-
-/// Has each type of `object` a type in `merged` that means the same? Declarations of the object
-/// may have found their definitions. Names the first that has none; "" if all have.
-std::string first_lost(const Btf &object, const Btf &merged);
 
 } // namespace btflink::merge::test

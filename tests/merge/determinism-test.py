@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The same bytes for any number of threads, however they are scheduled, and for each form in which
+the same objects may come; the same meaning in any order.
+
+usage: determinism-test.py BTF-EMIT BTF-MERGE BTF-COMPARE [TEST...]
+
+The objects are compiled: many enough that the engine cuts them into runs, with conflicts, forward
+declarations, functions and variables. BTFLINK_ROUNDS=N repeats what depends on luck N times.
+"""
+import contextlib
+import os
+import random
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
+
+from cli_case import CliCase, run  # noqa: E402
+from program_maker import Program  # noqa: E402
+
+STRUCTS, FILES = 1100, 16
+THREADS = (1, 2, 3, 8, 64)
+ROUNDS = int(os.environ.get('BTFLINK_ROUNDS', '3'))
+ALL = '--features=+global_var'
+CFLAGS = ('-g', '-O1', '-w', '-fno-eliminate-unused-debug-types')
+
+
+class Determinism(CliCase):
+    btf_merge = btf_compare = None  # set by run()
+    made = None                     # folder with the objects, made once
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.made:
+            shutil.rmtree(cls.made)
+
+    def setUp(self):
+        super().setUp()
+        if not Determinism.made:
+            self.make()
+        shutil.copytree(Determinism.made, self.folder, dirs_exist_ok=True)
+        self.objects = [f'file{n}.o' for n in range(FILES)]
+
+    def make(self):
+        sources = Program(STRUCTS, FILES).write(self.folder)
+        for source in sources:
+            self.must('gcc', *CFLAGS, '-c', source)
+        objects = [s[:-2] + '.o' for s in sources]
+        self.good('--address-pool', ALL, *objects)
+        self.must('gcc', *objects, '-o', 'program')
+        Determinism.made = self.folder + '.made'
+        shutil.copytree(self.folder, Determinism.made)
+
+    def merge(self, *inputs, threads=2, image='program', **options):
+        arguments = [f'--threads={threads}', ALL, '-o', 'out.btf', *inputs]
+        if image:
+            arguments.append(f'--image={image}')
+        done = self.call(self.btf_merge, *arguments, **options)
+        self.assertEqual((done.returncode, done.stderr), (0, ''), arguments)
+        return self.read('out.btf')
+
+    def same(self, expected, *inputs, **options):
+        self.assertTrue(self.merge(*inputs, **options) == expected,
+                        f'other bytes: {inputs} {options}')
+
+    def test_objects_are_worth_it(self):
+        done = self.call(self.btf_merge, '--stats', ALL, *self.objects, '-o', 'out.btf',
+                         '--image=program')
+        stats = dict(line.strip().split(': ')[:2]
+                     for line in (done.stdout + done.stderr).splitlines() if ': ' in line)
+        self.assertGreater(int(stats['types_in']), 4 << 14, 'types are too few for several runs')
+        self.assertGreaterEqual(int(stats['conflicting_names']), 3)
+        self.assertGreater(int(stats['types_out.FWD']), 0)
+        self.assertGreater(int(stats['types_out.FUNC']), FILES)
+        self.assertGreater(int(stats['types_out.VAR']), FILES)
+
+    def test_threads(self):
+        for image in ('program', ''):
+            expected = self.merge(*self.objects, threads=1, image=image)
+            for threads in THREADS[1:]:
+                self.same(expected, *self.objects, threads=threads, image=image)
+
+    def test_scheduling(self):
+        """One processor for many threads; many merges at once; a busy machine."""
+        expected = self.merge(*self.objects, threads=1)
+        one = min(os.sched_getaffinity(0))
+        for number in range(ROUNDS):
+            self.same(expected, *self.objects, threads=THREADS[1 + number % 4],
+                      preexec_fn=lambda: os.sched_setaffinity(0, {one}))
+        with contextlib.ExitStack() as stack:
+            for number in range(ROUNDS):
+                commands = [[self.btf_merge, ALL, f'--threads={threads}', '--image=program',
+                             *self.objects, '-o', f'out{threads}'] for threads in THREADS[1:]]
+                running = [stack.enter_context(subprocess.Popen(c, cwd=self.folder))
+                           for c in commands]
+                for process, threads in zip(running, THREADS[1:]):
+                    self.assertEqual(process.wait(), 0)
+                    self.assertTrue(self.read(f'out{threads}') == expected, f'{threads} threads')
+
+    def test_forms(self):
+        """ld -r of all or of parts, archives, thin ones, response files."""
+        half, mixed = FILES // 2, FILES // 3
+        first, second = self.objects[:half], self.objects[half:]
+        self.write('list', '\n'.join(self.objects))
+        self.must('ar', 'rcS', 'all.a', *self.objects)
+        self.must('ar', 'rcST', 'thin.a', *self.objects)
+        for linker in self.linkers():
+            tool = {'bfd': 'ld.bfd', 'lld': 'ld.lld'}[linker]
+            self.must(tool, '-r', *self.objects, '-o', f'{linker}-all')
+            self.must(tool, '-r', *first, '-o', f'{linker}-first')
+            self.must(tool, '-r', *second, '-o', f'{linker}-second')
+            self.must(tool, '-r', f'{linker}-first', f'{linker}-second', '-o', f'{linker}-twice')
+        for image in ('program', ''):
+            expected = self.merge(*self.objects, threads=1, image=image)
+            forms = [['@list'], ['all.a'], ['thin.a']]
+            for linker in self.linkers():
+                forms += [[f'{linker}-all'], [f'{linker}-twice'],
+                          [f'{linker}-first', f'{linker}-second'],
+                          [f'{linker}-first', *second], [*first, f'{linker}-second']]
+            self.must('ar', 'rcS', 'part.a', *self.objects[:mixed])
+            forms.append(['part.a', *self.objects[mixed:]])
+            for form in forms:
+                for threads in (1, 3):
+                    self.same(expected, *form, threads=threads, image=image)
+
+    def test_order_of_inputs(self):
+        """Where declarations fit several definitions the order may choose among these, and so how
+        many types there are (merge/NOTES.md); never what they say. Elsewhere nothing differs."""
+        for shown in (False, True):
+            objects, image = list(self.objects), 'program'
+            if shown:
+                objects, image = objects[:FILES // 2], 'shown'
+                for name in objects:
+                    self.must('gcc', *CFLAGS, '-DSHOW_ALL', '-c', name[:-2] + '.c')
+                self.good('--address-pool', ALL, *objects)
+                self.must('gcc', *objects, '-o', image)
+            self.merge(*objects, image=image)
+            os.rename(self.path('out.btf'), self.path('expected.btf'))
+            order = random.Random(2)
+            for _ in range(ROUNDS):
+                order.shuffle(objects)
+                self.merge(*objects, image=image)
+                done = self.call(self.btf_compare, 'expected.btf', 'out.btf')
+                self.assertIn('differing signatures 0;', done.stdout)
+                if shown:
+                    self.assertEqual(done.returncode, 0, done.stdout)
+
+
+if __name__ == '__main__':
+    run('__main__', Determinism, ('btf_emit', 'btf_merge', 'btf_compare'))

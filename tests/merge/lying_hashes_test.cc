@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Objects whose trailers state other hashes than their types have. The merge believes hashes, so
+// the result may be wrong about such an object's types; but it is well-formed or there is none, the
+// same for any number of threads, and made in bounded time (FORMAT.md, 6).
+// BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
+#include "common/file_io.h"
+#include "tests/merge/object_maker.h"
+#include "tests/merge/random_types.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <random>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+using Hash = std::array<std::byte, 16>;
+
+/// The stub hashes in a contribution.
+class HashTable
+{
+public:
+    explicit HashTable(std::vector<std::byte> &object)
+    {
+        auto parts = split_contributions(object, Where{"object"});
+        size_t trailer = parts->front().trailer_offset;
+        auto word = [&](size_t at) { return load<uint32_t>(&object[trailer + at], host_order); };
+        begin_ = &object[trailer + word(40)];
+        count_ = word(44);
+    }
+    size_t size() const { return count_; }
+    Hash get(size_t i) const
+    {
+        Hash h;
+        std::memcpy(h.data(), begin_ + i * 16, 16);
+        return h;
+    }
+    void set(size_t i, const Hash &h) { std::memcpy(begin_ + i * 16, h.data(), 16); }
+
+private:
+    std::byte *begin_;
+    size_t count_;
+};
+
+class LyingHashes : public testing::Test
+{
+protected:
+    /// Make `table` lie, in one of several ways; `others`: of another object.
+    void lie(HashTable table, HashTable others)
+    {
+        auto below = [&](size_t n) { return static_cast<size_t>(random_() % n); };
+        auto noise = [&] {
+            Hash h;
+            for (std::byte &b : h)
+                b = static_cast<std::byte>(random_());
+            return h;
+        };
+        switch (below(7)) {
+        case 0:
+            table.set(below(table.size()), noise());
+            break;
+        case 1:
+            for (size_t i = 0; i < table.size(); ++i)
+                table.set(i, noise());
+            break;
+        case 2: // two types are one
+            table.set(below(table.size()), table.get(below(table.size())));
+            break;
+        case 3: // some are what others are
+            for (size_t n = 1 + below(table.size()); n; --n)
+                table.set(below(table.size()), others.get(below(others.size())));
+            break;
+        case 4: // all are one
+            for (size_t i = 0; i < table.size(); ++i)
+                table.set(i, Hash{});
+            break;
+        case 5: // each is the next
+            for (size_t i = 0; i + 1 < table.size(); ++i)
+                table.set(i, table.get(i + 1));
+            break;
+        default:
+            for (size_t i = table.size(); i > 1; --i) {
+                size_t j = below(i);
+                Hash h = table.get(j);
+                table.set(j, table.get(i - 1));
+                table.set(i - 1, h);
+            }
+        }
+    }
+
+    /// What comes out: BTF, or an error's text.
+    std::vector<std::byte> outcome(unsigned threads)
+    {
+        Options options;
+        options.inputs = {dir_ / "objects"};
+        options.output = dir_ / "out.btf";
+        options.threads = threads;
+        Report report;
+        std::clock_t start = std::clock();
+        auto done = merge(options, report);
+        EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
+        ++(done ? merged_ : refused_);
+        if (done)
+            return *read_file(options.output); // the merge has checked it
+        std::string text = done.error().str();
+        return {as_bytes(text).begin(), as_bytes(text).end()};
+    }
+
+    void TearDown() override { std::printf("%zu merged, %zu refused\n", merged_, refused_); }
+
+    TempDir dir_;
+    std::mt19937_64 random_;
+    size_t merged_ = 0, refused_ = 0;
+};
+
+TEST_F(LyingHashes, AreBorne)
+{
+    uint64_t first = 1, last = 400;
+    if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
+        char *end;
+        last = std::strtoull(seeds, &end, 10);
+        if (*end == ':') {
+            first = last;
+            last = first + std::strtoull(end + 1, nullptr, 10);
+        }
+    }
+    for (uint64_t seed = first; seed < last && !HasFailure(); ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        random_.seed(seed);
+        Corpus corpus = random_corpus(seed, {true, seed % 2 == 0, seed % 3 == 0, seed % 5 == 0});
+        size_t liars = 1 + random_() % corpus.objects.size();
+        std::vector<std::byte> all;
+        for (size_t i = 0; i < corpus.objects.size(); ++i) {
+            auto &object = corpus.objects[i];
+            if (i < liars)
+                lie(HashTable(object), HashTable(corpus.objects[random_() % (i + 1)]));
+            all.insert(all.end(), object.begin(), object.end());
+        }
+        ASSERT_TRUE(write_file(dir_ / "objects", all));
+        auto one = outcome(1);
+        EXPECT_EQ(one, outcome(3));
+    }
+    EXPECT_GT(merged_, 0u);
+}
+
+} // namespace
+
+} // namespace btflink::merge::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "tests/merge/meaning.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+/// What of a type is neither a name nor an id.
+std::vector<uint32_t> own_words(const btf_type &type)
+{
+    auto *p = reinterpret_cast<const uint32_t *>(&type);
+    std::vector<uint32_t> w(p,
+                            p + btf::words_of(btf::kinds[btf::kind_of(type)], btf::vlen_of(type)));
+    auto &own = *reinterpret_cast<btf_type *>(w.data());
+    btf::for_each_str_off(own, [](uint32_t &o) { o = 0; });
+    btf::for_each_type_id(own, [](uint32_t &o) { o = 0; });
+    return w;
+}
+
+/// Names of a type, of members and so on, in their order.
+std::string names_of(const Btf &btf, const btf_type &type)
+{
+    std::string names;
+    btf::for_each_str_off(type, [&](uint32_t o) { (names += btf.str(o)) += '\0'; });
+    return names;
+}
+
+/// Do a type of an object and one of the result mean the same?
+class Matcher
+{
+public:
+    Matcher(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+
+    bool same(TypeId x, TypeId y)
+    {
+        std::set<std::pair<TypeId, TypeId>> seen{{x, y}};
+        std::vector<std::pair<TypeId, TypeId>> open{{x, y}};
+        while (!open.empty()) {
+            auto [i, j] = open.back();
+            open.pop_back();
+            bool stop = false;
+            if (!own(i, j, stop))
+                return false;
+            if (stop)
+                continue;
+            std::vector<TypeId> refs;
+            btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
+            size_t next = 0;
+            btf::for_each_type_id(b_.type(j), [&](uint32_t r) {
+                std::pair<TypeId, TypeId> p{refs[next++], TypeId{r}};
+                if (seen.insert(p).second)
+                    open.push_back(p);
+            });
+        }
+        return true;
+    }
+
+private:
+    bool own(TypeId x, TypeId y, bool &stop)
+    {
+        if (x == void_id || y == void_id)
+            return stop = true, x == y;
+        const btf_type &s = a_.type(x), &t = b_.type(y);
+        if (a_.name(x) != b_.name(y))
+            return false;
+        uint32_t k = btf::kind_of(s), l = btf::kind_of(t);
+        auto is_enum = [](uint32_t kind) {
+            return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+        };
+        if (k == BTF_KIND_FWD) {
+            stop = true;
+            if (l == BTF_KIND_FWD)
+                return s.info == t.info;
+            return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
+        }
+        if (is_enum(k) && is_enum(l) && btf::vlen_of(s) == 0)
+            return stop = true;
+        if (s.info != t.info)
+            return false;
+        return own_words(s) == own_words(t);
+    }
+
+    const Btf &a_, &b_;
+};
+
+} // namespace
+
+std::string first_lost(const Btf &object, const Btf &merged)
+{
+    Matcher matcher(object, merged);
+    for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
+        bool found = false;
+        for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})
+            found = matcher.same(id, m);
+        if (!found)
+            return strf("type %u (%s '%s')", raw(id), object.kind_name(id),
+                        std::string(object.name(id)).c_str());
+    }
+    return "";
+}
+
+size_t fewest_types(const std::vector<const Btf *> &objects)
+{
+    // Types of all objects one after the other; [0] is void.
+    std::vector<std::pair<const Btf *, TypeId>> types{{nullptr, void_id}};
+    std::vector<std::vector<uint32_t>> refs(1);
+    std::map<std::pair<std::vector<uint32_t>, std::string>, uint32_t> first;
+    std::vector<uint32_t> colour{0};
+    for (const Btf *btf : objects) {
+        auto begin = static_cast<uint32_t>(types.size()) - raw(btf->first_id());
+        for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1}) {
+            const btf_type &t = btf->type(id);
+            types.emplace_back(btf, id);
+            auto &mine = refs.emplace_back();
+            btf::for_each_type_id(t, [&](uint32_t r) { mine.push_back(r ? begin + r : 0); });
+            auto content = std::pair(own_words(t), names_of(*btf, t));
+            colour.push_back(
+                first.emplace(content, static_cast<uint32_t>(first.size()) + 1).first->second);
+        }
+    }
+    // Split until nothing splits: a class is a colour, and the colours of what it refers to.
+    for (size_t count = first.size(), last = 0; count != last;) {
+        last = count;
+        std::map<std::vector<uint32_t>, uint32_t> next;
+        std::vector<uint32_t> now{0};
+        for (uint32_t i = 1; i < types.size(); ++i) {
+            std::vector<uint32_t> key{colour[i]};
+            for (uint32_t r : refs[i])
+                key.push_back(colour[r]);
+            now.push_back(next.emplace(key, static_cast<uint32_t>(next.size()) + 1).first->second);
+        }
+        colour = std::move(now);
+        count = next.size();
+    }
+    return *std::max_element(colour.begin(), colour.end());
+}
+
+} // namespace btflink::merge::test
