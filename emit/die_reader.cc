@@ -455,6 +455,7 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, S
     tree.dies.emplace_back();
     tree.source = units.front().name;
     tree.clang = units.front().clang;
+    tree.rust = units.front().language == DW_LANG_Rust;
     tree.address_size = units.front().widths.address;
     for (const Unit &unit : units)
         RETURN_IF_ERROR(Reader(file, unit, tree, skips).run());

@@ -88,6 +88,7 @@ public:
     std::vector<AddressRef> addresses;
     const char *source = nullptr; // DW_AT_name of the (first) unit
     bool clang = false;
+    bool rust = false; // members need not be in the order of their offsets
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }

@@ -12,6 +12,7 @@
 // is counted by reason.
 #include "emit/unit_types.h"
 
+#include <algorithm>
 #include <bit>
 #include <dwarf.h>
 
@@ -235,7 +236,7 @@ private:
         out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name,
                                static_cast<uint32_t>(d.byte_size), bitfields);
         const char *wrong = nullptr;
-        for_each_child(i, DW_TAG_member, [&](const Die &m) {
+        auto add = [&](const Die &m) {
             uint64_t offset = layout_.member_bit_offset(m, order_);
             if (m.bit_size > 255)
                 wrong = "has a bitfield of more than 255 bits";
@@ -248,10 +249,28 @@ private:
             out_.btf.add_member(out_.btf.placed_str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
-        });
+        };
+        if (tree_.rust)
+            for_each_member_by_offset(i, add);
+        else
+            for_each_child(i, DW_TAG_member, add);
         if (wrong)
             return fail(at, strf("'%s' %s", name, wrong));
         return {};
+    }
+
+    /// Kernels refuse members whose offsets do not ascend.
+    template <typename Visit>
+    void for_each_member_by_offset(DieIndex i, Visit visit)
+    {
+        std::vector<std::pair<uint64_t, const Die *>> members;
+        for_each_child(i, DW_TAG_member, [&](const Die &m) {
+            members.emplace_back(layout_.member_bit_offset(m, order_), &m);
+        });
+        std::stable_sort(members.begin(), members.end(),
+                         [](const auto &a, const auto &b) { return a.first < b.first; });
+        for (const auto &[offset, member] : members)
+            visit(*member);
     }
 
     Result<void> enumeration(DieIndex i)
