@@ -9,26 +9,32 @@
 namespace btflink
 {
 
-/// Relocation types that place an absolute address or offset, as debug sections use them.
-struct AbsoluteReloc {
+/// What a relocation does to what is there. RISC-V writes a difference of two addresses as two
+/// relocations of one place: its linker may still move code between them.
+enum class RelocOp : uint8_t { set, add, subtract };
+
+/// Relocation types that debug sections use.
+struct DebugReloc {
     uint32_t type; // R_*
     uint8_t size;  // bytes that it fills
+    RelocOp op = RelocOp::set;
 };
 
 struct Arch {
-    const char *name;                            // as in the kernel's ARCH, for messages
-    uint16_t machine;                            // EM_*
-    uint8_t address_size;                        // bytes of a pointer
-    bool rela;                                   // relocations carry their addend (SHT_RELA)
-    uint32_t reloc_none;                         // R_*_NONE
-    uint32_t reloc_abs32;                        // 32-bit absolute: DATASEC offsets in .rel[a].BTF
-    uint32_t reloc_pointer;                      // pointer-sized absolute: the address pool
-    std::span<const AbsoluteReloc> debug_relocs; // all that debug sections may hold
-    // Parameter passing (pahole-compatible parameter checks). DWARF register numbers, -1: not
-    // known.
+    const char *name;                         // as in the kernel's ARCH, for messages
+    uint16_t machine;                         // EM_*
+    uint8_t address_size;                     // bytes of a pointer
+    bool rela;                                // relocations carry their addend (SHT_RELA)
+    uint32_t reloc_none;                      // R_*_NONE
+    uint32_t reloc_abs32;                     // 32-bit absolute: DATASEC offsets in .rel[a].BTF
+    uint32_t reloc_pointer;                   // pointer-sized absolute: the address pool
+    std::span<const DebugReloc> debug_relocs; // all that debug sections may hold
+    // Parameter passing (pahole-compatible parameter checks). DWARF register numbers; empty: any
+    // register will do.
     std::span<const int8_t> param_regs;
     uint8_t param_reg_count;     // registers that pass parameters; 0: no checks
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers
+    bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };
 
 /// nullptr: not supported.

@@ -123,12 +123,7 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
         uint32_t type = reloc_type(r);
-        const AbsoluteReloc *known = nullptr;
-        for (const AbsoluteReloc &candidate : arch_->debug_relocs)
-            if (candidate.type == type) {
-                known = &candidate;
-                break;
-            }
+        const DebugReloc *known = find_reloc(type);
         if (!known && type != arch_->reloc_none)
             return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
@@ -203,6 +198,33 @@ DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
     return {value, section, false, ELF64_ST_BIND(binding) == STB_WEAK};
 }
 
+const DebugReloc *DwarfFile::find_reloc(uint32_t type) const
+{
+    for (const DebugReloc &candidate : arch_->debug_relocs)
+        if (candidate.type == type)
+            return &candidate;
+    return nullptr;
+}
+
+uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64_t raw) const
+{
+    uint64_t value = raw, offset = section.relocs.offset(reloc);
+    for (; reloc < section.relocs.size() && section.relocs.offset(reloc) == offset; ++reloc) {
+        RelocEntry r = section.relocs[reloc];
+        const DebugReloc *known = find_reloc(reloc_type(r));
+        if (!known) // R_*_NONE
+            continue;
+        uint64_t operand = symbol(image_.reloc_symbol(r.info)).value +
+                           static_cast<uint64_t>(r.addend); // RELA only
+        value = known->op == RelocOp::set   ? operand
+                : known->op == RelocOp::add ? value + operand
+                                            : value - operand;
+        if (known->size < 8)
+            value &= (uint64_t{1} << known->size * 8) - 1;
+    }
+    return value;
+}
+
 uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const
 {
     size_t i = section.relocs.find(offset);
@@ -229,7 +251,8 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     if (i == section.relocs.size() || section.relocs.offset(i) != offset)
         return std::nullopt;
     RelocEntry r = section.relocs[i];
-    if (reloc_type(r) == arch_->reloc_none)
+    const DebugReloc *known = find_reloc(reloc_type(r));
+    if (!known || known->op != RelocOp::set)
         return std::nullopt;
     ref.symbol = image_.reloc_symbol(r.info);
     Symbol sym = symbol(ref.symbol);

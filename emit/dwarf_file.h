@@ -50,6 +50,8 @@ public:
         RelocEntry r = section.relocs[reloc];
         if (reloc_type(r) == arch_->reloc_none)
             return raw;
+        if (arch_->reloc_pairs)
+            return difference(section, reloc, raw);
         return symbol(image_.reloc_symbol(r.info)).value +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
@@ -83,6 +85,9 @@ private:
         return static_cast<uint32_t>(image_.is64 ? r.info : r.info & 0xff);
     }
     Symbol symbol(uint32_t index) const;
+    const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
+    /// All relocations of the place of entry `reloc`, one after the other.
+    uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
     Result<void> check_symbols() const;
     DebugSection *wanted(std::string_view name);
 };

@@ -183,6 +183,8 @@ private:
     /// own is unexpected.
     void check_kept_signature(const Function &f)
     {
+        if (file_.arch().param_regs.empty())
+            return;
         uint32_t next = 0, count = file_.arch().param_reg_count;
         for (Param &p : params(f)) {
             if (p.in_memory)

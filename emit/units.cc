@@ -26,10 +26,11 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     Header h;
     Unit &unit = h.unit;
     unit.offset = offset;
-    uint64_t length = in.read<uint32_t>();
+    // LLVM's assembler before 15 writes lengths as relocations for RISC-V.
+    uint64_t length = file.value_at(file.info, offset, in.read<uint32_t>());
     if (length == UINT32_MAX) {
         unit.widths.offset = 8;
-        length = in.read<uint64_t>();
+        length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
     }
     if (in.overrun() || length > in.left())
         return fail(where.at(offset),

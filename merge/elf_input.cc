@@ -181,6 +181,8 @@ private:
             s.size = symbol.st_size;
             s.type = symbol.getType();
             s.binding = symbol.getBinding();
+            if (out.machine_ == elf::EM_ARM && s.type == elf::STT_FUNC)
+                s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
             s.section = symbol.st_shndx;
             if (s.section == elf::SHN_XINDEX) {
                 if (number >= extended.size())

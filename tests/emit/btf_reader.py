@@ -39,21 +39,24 @@ class Section:
 
 
 class Elf:
-    """Sections of a little-endian 64-bit ELF file."""
+    """Sections of an ELF file."""
 
     def __init__(self, path):
         with open(path, 'rb') as file:
             data = file.read()
-        assert data[:6] == b'\x7fELF\x02\x01', f'{path} is not 64-bit little-endian ELF'
-        self.type, self.machine = struct.unpack_from('<HH', data, 16)
-        table, = struct.unpack_from('<Q', data, 40)
-        size, count, names = struct.unpack_from('<HHH', data, 58)
-        headers = [struct.unpack_from('<IIQQQQIIQQ', data, table + i * size)
+        assert data[:4] == b'\x7fELF', f'{path} is not ELF'
+        self.bits = 32 * data[4]
+        self.order = order = '<' if data[5] == 1 else '>'
+        self.type, self.machine = struct.unpack_from(order + 'HH', data, 16)
+        wide = self.bits == 64
+        table, = struct.unpack_from(order + ('Q' if wide else 'I'), data, 40 if wide else 32)
+        size, count, names = struct.unpack_from(order + 'HHH', data, 58 if wide else 46)
+        header = order + ('IIQQQQIIQQ' if wide else 'IIIIIIIIII')
+        headers = [struct.unpack_from(header, data, table + i * size)
                    for i in range(count or 1)] if table else []
         if headers and count == 0:
             count = headers[0][5]
-            headers = [struct.unpack_from('<IIQQQQIIQQ', data, table + i * size)
-                       for i in range(count)]
+            headers = [struct.unpack_from(header, data, table + i * size) for i in range(count)]
         if names == 0xffff:
             names = headers[0][6]
         self.sections = []

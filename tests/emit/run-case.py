@@ -7,65 +7,37 @@ usage: run-case.py BTF-EMIT BTF-LINES CASE.c
 Directives, one per line, anywhere in the C file:
   // flags: -O2                 compiler flags (added up)
   // emit: --features=+global_var   btf-emit options (added up)
-  // compilers: gcc clang       only these families (default: both)
-  // expect: LINE               this line must be in btf-lines' output
-  // expect-gcc: / expect-clang:    the same for one family
-  // count: N PATTERN           exactly N lines match the regular expression
-  // reject: PATTERN            no line matches the regular expression
+  // compilers: gcc clang       only these families (default: both; cross64 is gcc's for other machines)
+  // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
 Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice: the
 second run must leave the bytes as they are. A compiler that is not installed is named; if there is
 none at all the test is skipped.
 """
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
+from directives import check, directives, values
+
 COMPILERS = {
     'gcc': ['gcc'],
     'clang': ['clang-14', 'clang-19'],
-    'aarch64': ['aarch64-linux-gnu-gcc'],
+    'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
+                'powerpc64le-linux-gnu-gcc'],
+    's390x': ['s390x-linux-gnu-gcc'],
 }
-
-
-def directives(path):
-    found = []
-    with open(path, encoding='utf-8') as source:
-        for line in source:
-            m = re.match(r'\s*// ([a-z-]+0?): (.*)$', line)
-            if m:
-                found.append((m.group(1), m.group(2).strip()))
-    return found
 
 
 def run(command):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def check(lines, wanted, family):
-    """What the output lacks or has too much of."""
-    problems = []
-    for kind, text in wanted:
-        if kind == 'expect' or kind == 'expect-' + family:
-            if text not in lines:
-                problems.append(f'missing: {text}')
-        elif kind == 'reject':
-            problems += [f'unwanted: {line}' for line in lines if re.search(text, line)]
-        elif kind == 'count':
-            number, pattern = text.split(' ', 1)
-            hits = [line for line in lines if re.search(pattern, line)]
-            if len(hits) != int(number):
-                problems.append(f'{len(hits)} instead of {number} match {pattern}: {hits}')
-    return problems
-
-
 def main():
     emit, btf_lines, case = sys.argv[1:]
     wanted = directives(case)
-    values = lambda name: [w for kind, text in wanted if kind == name for w in text.split()]
-    families = values('compilers') or ['gcc', 'clang']
+    families = values(wanted, 'compilers') or ['gcc', 'clang']
     failed = ran = 0
     with tempfile.TemporaryDirectory() as folder:
         obj = os.path.join(folder, 'case.o')
@@ -77,10 +49,10 @@ def main():
                 for dwarf in ('-gdwarf-4', '-gdwarf-5'):
                     for compressed in ('', '-gz'):
                         name = ' '.join(filter(None, [compiler, dwarf, compressed]))
-                        flags = ['-w', '-c', dwarf, '-o', obj] + values('flags')
+                        flags = ['-w', '-c', dwarf, '-o', obj] + values(wanted, 'flags')
                         problems = one(emit, btf_lines, obj, wanted, family,
                                        [compiler, case] + flags + [compressed] * bool(compressed),
-                                       values('emit'))
+                                       values(wanted, 'emit'))
                         ran += 1
                         failed += bool(problems)
                         print(('FAIL' if problems else 'ok  '), name)
@@ -108,7 +80,8 @@ def one(emit, btf_lines, obj, wanted, family, compile_command, options):
     done = run([btf_lines, obj])
     if done.returncode:
         return problems + [f'btf-lines: exit {done.returncode}: {done.stderr}']
-    found = check(done.stdout.splitlines(), wanted, 'gcc' if family == 'aarch64' else family)
+    found = check(done.stdout.splitlines(), wanted,
+                  [family if family in ('gcc', 'clang') else 'gcc'])
     return problems + found + (done.stdout.splitlines() if found else [])
 
 

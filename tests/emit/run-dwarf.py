@@ -3,6 +3,7 @@
 """Run one file of hand-made DWARF cases (dwarf/*.py): assemble, emit, compare.
 
 usage: run-dwarf.py BTF-EMIT BTF-LINES CASES.py [NAME...]
+       run-dwarf.py --list CASES.py
 
 Each case runs for its DWARF versions and its machines; an assembler that is not installed is named,
 and if there is none at all the test is skipped. With names, only these cases run, and their output
@@ -140,6 +141,9 @@ def run_one(tools, case, machine, version):
 
 
 def main():
+    if sys.argv[1] == '--list':
+        print('\n'.join(case.name for case in load(sys.argv[2])))
+        return
     tools = [os.path.abspath(path) for path in sys.argv[1:3]]
     cases, names = load(sys.argv[3]), sys.argv[4:]
     if names:

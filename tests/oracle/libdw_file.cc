@@ -214,8 +214,8 @@ Result<void> LibdwFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::ve
         auto symbol = static_cast<uint32_t>(GELF_R_SYM(r.r_info));
         if (type == arch_->reloc_none)
             continue;
-        const AbsoluteReloc *known = nullptr;
-        for (const AbsoluteReloc &candidate : arch_->debug_relocs)
+        const DebugReloc *known = nullptr;
+        for (const DebugReloc &candidate : arch_->debug_relocs)
             if (candidate.type == type)
                 known = &candidate;
         if (!known)
@@ -233,6 +233,12 @@ Result<void> LibdwFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::ve
                                           : static_cast<int32_t>(load<uint32_t>(at, order_));
         const Symbol &sym = symbols_[symbol];
         uint64_t value = (sym.common ? 0 : sym.value) + static_cast<uint64_t>(r.r_addend);
+        if (known->op != RelocOp::set) {
+            uint64_t there = known->size == 8   ? load<uint64_t>(at, order_)
+                             : known->size == 4 ? load<uint32_t>(at, order_)
+                                                : load<uint16_t>(at, order_);
+            value = known->op == RelocOp::add ? there + value : there - value;
+        }
         if (known->size == 8)
             store<uint64_t>(at, value, order_);
         else if (known->size == 4)

@@ -1,5 +1,5 @@
 // All dimensions in one ARRAY; no bound, or a bound that is not constant, gives 0.
-// compilers: gcc clang aarch64
+// compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: ARRAY: [6 by int]int
 // expect-gcc: ARRAY: [0 by int]long int

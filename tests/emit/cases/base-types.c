@@ -1,5 +1,5 @@
 // Sizes and encodings of base types; sizes that BTF cannot have are sanitised.
-// compilers: gcc clang aarch64
+// compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: INT int size 4 bits 32 signed
 // expect: INT unsigned char size 1 bits 8

@@ -1,6 +1,6 @@
 // Offsets and widths, whatever form the DWARF version uses for them. Not on arm64, whose ABI lays out
 // zero-width bitfields in another way.
-// compilers: gcc clang
+// compilers: gcc clang s390x
 // emit: --features=+global_var
 // expect: STRUCT mixed size 16; int a@0:3; unsigned int b@3:5; u32 c@8:10; enum kind e@18:4; volatile u32 d@22:9; word w@64:40; byte t@104
 // expect-gcc: STRUCT whole size 4; int full@0:32

@@ -1,5 +1,5 @@
 // Structs in unions in structs, empty ones, forward declarations, types inside functions.
-// compilers: gcc clang aarch64
+// compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: STRUCT outer size 24; int k@0; union {; int x@0; struct {; int y@0; int z@32 } @0 } @32; struct {; int deep@0 } named@96; *struct opaque o@128
 // expect: STRUCT empty size 0

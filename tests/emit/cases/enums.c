@@ -1,5 +1,5 @@
 // Sign, width and truncation of enumerations.
-// compilers: gcc clang aarch64
+// compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: ENUM plain size 4; A=0; B=5
 // expect: ENUM negative size 4 signed; M=-3; N=7

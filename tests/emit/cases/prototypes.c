@@ -1,5 +1,5 @@
 // Function types: variadic, without parameters, qualifiers in the order of the source.
-// compilers: gcc clang aarch64
+// compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: TYPEDEF handler = *int (*struct fwd, const *volatile void, ...)
 // expect: TYPEDEF nullary = *void ()

@@ -269,4 +269,10 @@ CASES = [
     case('producer by index', function(parameter('a', STACK)),
          ['FUNCTION f address', 'FUNC f: void (int a)'], producer=form('strx', CLANG),
          versions=(5,)),
+
+    # Of these machines' registers only the number is known: any will do.
+    *[judged(f'{compiler} for {machine}: {name}', [parameter('a', 'reg12'), parameter('b', 'reg11')],
+             flags, producer=producer, machines=(machine,))
+      for machine in ('riscv64', 'ppc64le') for compiler, producer, name, flags in (
+          ('clang', CLANG, 'registers', ''), ('gcc', 'GNU C17 12.2.0', 'registers', ''))],
 ]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Directives in the comments of a C file: "// key: value", and what they demand of btf-lines' output.
+
+  expect: LINE       this line must be there
+  count: N PATTERN   exactly N lines match the regular expression
+  reject: PATTERN    no line matches the regular expression
+
+A key may be bound to variants by words behind it, all of which must hold: expect-gcc, reject-clang-image.
+"""
+import re
+
+DEMANDS = ('expect', 'count', 'reject')
+
+
+def directives(path):
+    found = []
+    with open(path, encoding='utf-8') as source:
+        for line in source:
+            m = re.match(r'\s*// ([a-z]+[a-z0-9-]*): (.*)$', line)
+            if m:
+                found.append((m.group(1), m.group(2).strip()))
+    return found
+
+
+def values(found, name):
+    """All words of the directives of that name."""
+    return [word for key, text in found if key == name for word in text.split()]
+
+
+def check(lines, wanted, variant):
+    """What the output lacks or has too much of. `variant`: the words that hold."""
+    problems = []
+    for key, text in wanted:
+        kind, *words = key.split('-')
+        if kind not in DEMANDS or not set(words) <= set(variant):
+            continue
+        if kind == 'expect':
+            if text not in lines:
+                problems.append(f'missing: {text}')
+        elif kind == 'reject':
+            problems += [f'unwanted: {line}' for line in lines if re.search(text, line)]
+        else:
+            number, pattern = text.split(' ', 1)
+            hits = [line for line in lines if re.search(pattern, line)]
+            if len(hits) != int(number):
+                problems.append(f'{len(hits)} instead of {number} match {pattern}: {hits}')
+    return problems

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Run one program case: compile its sources, emit, link, merge in every way, compare.
+
+usage: run-program.py BTF-EMIT BTF-MERGE BTF-LINES BTF-COMPARE CASE.c [MACHINE...]
+
+CASE.c has several sources: a line "//// NAME.c" begins each (NAME.s: assembly), what stands before
+the first belongs to all that are C. Directives besides those of directives.py:
+  // flags: -O2             compiler flags (added up)
+  // features: +global_var  --features of both programs
+  // link: -Wl,-z,now       flags of the final link
+  // compilers: gcc clang   only these families (default: both)
+  // pahole-ignore: FUNC    kinds in which pahole is known to differ; README.md says why
+Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
+without an image), image.
+
+gcc makes DWARF 4 and 5, clang 14 the former, clang 19 the latter. What is merged from the objects and
+from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
+still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
+pahole of the reference's version, its result for the image is compared by meaning. With machines,
+gcc's cross compilers for these run instead.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from btf_reader import Elf
+from compilers import cross_compiler
+from directives import check, directives, values
+
+COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
+             'clang': {'clang-19': ('dwarf5',), 'clang-14': ('dwarf4',)}}
+REFERENCE = 131  # pahole's numeric version
+# As kernels have it: per-CPU variables stay in a section of their own.
+SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
+ADDRESS_KINDS = 'bBdDgGrRsSvV'  # of nm: data
+
+
+def call(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def reference():
+    """A pahole that decides as the reference does, or None."""
+    command = shutil.which(os.environ.get('BTFLINK_PAHOLE', 'pahole'))
+    if not command:
+        return None
+    said = call(command, '--numeric_version').stdout.strip()
+    return command if said.isdigit() and int(said) >= REFERENCE else None
+
+
+class Failed(Exception):
+    pass
+
+
+class Build:
+    """One variant of a case, in a folder of its own."""
+
+    def __init__(self, tools, case, compiler, words, folder):
+        self.tools, self.case, self.compiler, self.words = tools, case, compiler, words
+        self.folder = folder
+        self.wanted = directives(case)
+        self.objects = []
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def must(self, *command):
+        done = call(*command, cwd=self.folder)
+        if done.returncode or done.stderr:
+            raise Failed(f'{" ".join(command)}: exit {done.returncode}: {done.stderr}')
+        return done.stdout
+
+    def bound(self, name):
+        """Words of the directives of that name which hold for this variant."""
+        return [word for key, text in self.wanted for word in text.split()
+                if (key + '-').startswith(name + '-')
+                and set(key[len(name):].split('-')) - {''} <= set(self.words)]
+
+    def features(self):
+        return [f'--features={names}' for names in values(self.wanted, 'features')]
+
+    def sources(self):
+        with open(self.case, encoding='utf-8') as file:
+            common, *parts = re.split(r'^//// (\S+)\n', file.read(), flags=re.M)
+        for name, text in zip(parts[::2], parts[1::2]):
+            with open(self.path(name), 'w', encoding='utf-8') as out:
+                out.write(text if name.endswith('.s') else common + text)
+            yield name
+
+    def compile(self):
+        for name in self.sources():
+            output = name[:-2] + '.o'
+            dwarf = '-gdwarf-' + next(word[5:] for word in self.words if word.startswith('dwarf'))
+            self.must(*self.compiler, '-w', '-fno-pic', dwarf, '-c', *self.bound('flags'), name, '-o',
+                      output)
+            self.objects.append(output)
+            for extra in ([], ['--strip-dwarf']):
+                self.must(self.tools['emit'], '--address-pool', *self.features(), *extra, '-o',
+                          'bare-' + output if extra else output, output)
+
+    def link(self, output, *how):
+        linker = self.compiler if 'gcc' in self.words else ['gcc']
+        self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
+
+    def merge(self, inputs, image=None):
+        """The result's bytes."""
+        self.must(self.tools['merge'], *self.features(), '-o', 'out.btf',
+                  *([f'--image={image}'] if image else []), *inputs)
+        with open(self.path('out.btf'), 'rb') as file:
+            return file.read()
+
+    def lines(self, blob):
+        with open(self.path('lines.btf'), 'wb') as file:
+            file.write(blob)
+        return self.must(self.tools['lines'], 'lines.btf').splitlines()
+
+    def run(self):
+        self.compile()
+        self.link('joined.o', '-r')
+        with open(self.path('percpu.lds'), 'w', encoding='utf-8') as out:
+            out.write(SCRIPT)
+        self.link('image', '-no-pie', '-Wl,-e,0,-T,percpu.lds', *self.bound('link'))
+        bare = ['bare-' + name for name in self.objects]
+        module = self.merge(self.objects)
+        image = self.merge(self.objects, 'image')
+        for name, blob, same in (('ld -r', self.merge(['joined.o']), module),
+                                 ('ld -r as image', self.merge(self.objects, 'joined.o'), module),
+                                 ('without DWARF', self.merge(bare, 'image'), image),
+                                 ('ld -r, image', self.merge(['joined.o'], 'image'), image)):
+            if blob != same:
+                raise Failed(f'{name}: another result')
+        problems = []
+        for word, blob in (('module', module), ('image', image)):
+            lines = self.lines(blob)
+            found = check(lines, self.wanted, {*self.words, word})
+            if word == 'image':
+                found += self.check_offsets(lines)
+            problems += [f'{word}: {problem}' for problem in found]
+            problems += ['     ' + line for line in lines] if found else []
+        return problems + self.compare_pahole(image)
+
+    def check_offsets(self, lines):
+        """Every variable is where the linker's symbol table says."""
+        elf = Elf(self.path('image'))
+        symbols = {}
+        for line in self.must('nm', 'image').splitlines():
+            match = re.match(rf'([0-9a-f]+) [{ADDRESS_KINDS}] (\S+)', line)
+            if match:
+                symbols.setdefault(match.group(2), set()).add(int(match.group(1), 16))
+        problems = []
+        for line in lines:
+            if not line.startswith('DATASEC '):
+                continue
+            name, *entries = re.findall(r'DATASEC (\S+)|(\S+)@(\d+)\+\d+', line)
+            section = elf.get(name[0])
+            if not section:
+                problems.append(f'no section {name[0]}')
+                continue
+            for _, variable, offset in entries:
+                # gcc may add a number to a static's name.
+                places = set().union(*(places for symbol, places in symbols.items()
+                                       if symbol.split('.')[0] == variable.split('.')[0]))
+                if section.address + int(offset) not in places:
+                    problems.append(f'{variable} is not at {name[0]}+{offset}: {places}')
+        return problems
+
+    def compare_pahole(self, blob):
+        command = reference()
+        if not command:
+            return []
+        with open(self.path('ours.btf'), 'wb') as file:
+            file.write(blob)
+        features = ','.join(values(self.wanted, 'features')) or 'default'
+        done = call(command, '-J', f'--btf_features={features}',
+                    '--btf_encode_detached=theirs.btf', 'image', cwd=self.folder)
+        if not os.path.exists(self.path('theirs.btf')):
+            return [f'pahole wrote nothing: {done.stdout}{done.stderr}']
+        ignored = [f'--ignore={kind}' for kind in self.bound('pahole-ignore')]
+        done = call(self.tools['compare'], 'ours.btf', 'theirs.btf', *ignored, cwd=self.folder)
+        return ['pahole differs:', *done.stdout.splitlines(), done.stderr] * bool(done.returncode)
+
+
+def variants(case, machines):
+    """(name, compiler command, words that hold)."""
+    wanted = directives(case)
+    if machines:
+        rows = [(machine, cross_compiler(machine), ['gcc', machine], ('dwarf4', 'dwarf5'))
+                for machine in machines]
+    else:
+        rows = [(command, shutil.which(command) and [command], [family], versions)
+                for family in values(wanted, 'compilers') or ['gcc', 'clang']
+                for command, versions in COMPILERS[family].items()]
+    for name, command, words, versions in rows:
+        if not command:
+            print(f'SKIP {name}: no compiler')
+            continue
+        for dwarf in versions:
+            yield f'{name} {dwarf}', command, [*words, dwarf]
+
+
+def main():
+    names = ('emit', 'merge', 'lines', 'compare')
+    tools = {name: os.path.abspath(path) for name, path in zip(names, sys.argv[1:5])}
+    case, machines = sys.argv[5], sys.argv[6:]
+    if not reference():
+        print('SKIP comparing with pahole: none of version 1.31 in PATH (or $BTFLINK_PAHOLE)')
+    ran = failed = 0
+    for name, command, words in variants(case, machines):
+        with tempfile.TemporaryDirectory() as folder:
+            width = '32' if words[1] in ('i386', 'arm') else '64'
+            try:
+                problems = Build(tools, case, command, [*words, width], folder).run()
+            except Failed as why:
+                problems = [str(why)]
+        ran += 1
+        failed += bool(problems)
+        print('FAIL' if problems else 'ok  ', name)
+        for problem in problems:
+            print('    ', problem)
+    if not ran:
+        print('skipped: none of the compilers of this case is installed')
+        sys.exit(77)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == '__main__':
+    main()
