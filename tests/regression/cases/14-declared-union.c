@@ -1,0 +1,18 @@
+// A declared union is no declared struct, and each takes the definition of its kind.
+// features: +global_var
+// expect: FWD only_union union
+// expect: FWD only_struct struct
+// expect: PTR: *union known
+// expect: UNION known size 4; int a@0
+// count: 2 ^FWD
+union known;
+//// a.c
+union only_union;
+struct only_struct;
+union only_union *u = (void *)1;
+struct only_struct *s = (void *)1;
+union known *k = (void *)1;
+//// b.c
+union known {
+    int a;
+} known = {1};

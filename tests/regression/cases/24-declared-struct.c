@@ -1,0 +1,42 @@
+// A struct that one unit defines and another declares is one type; of two defined ones only the name counts.
+// flags: -O1
+// expect: FUNC known: int (*struct s s)
+// expect: FUNC layout: int (*struct t t)
+// expect: FUNC inner: int (*struct holder h)
+// reject: ^FUNC kind
+// count: 3 ^FUNC\b
+// expect: STRUCT s size 8; int a@0; int b@32
+// reject: ^FWD s\b
+// count: 2 ^STRUCT t\b
+//// a.c
+struct s {
+    int a, b;
+};
+struct t {
+    int a;
+};
+struct holder {
+    struct s *s;
+};
+struct k {
+    int a;
+};
+int known(struct s *s) { return s->a; }
+int layout(struct t *t) { return t->a; }
+int inner(struct holder *h) { return h->s->b; }
+int kind(struct k *k) { return k->a; }
+//// b.c
+struct s;
+struct t {
+    long a;
+};
+struct holder {
+    struct s *s;
+};
+union k {
+    int a;
+};
+__attribute__((weak)) int known(struct s *s) { return s != 0; }
+__attribute__((weak)) int layout(struct t *t) { return t->a; }
+__attribute__((weak)) int inner(struct holder *h) { return h->s != 0; }
+__attribute__((weak)) int kind(union k *k) { return k->a; }

@@ -1,0 +1,27 @@
+// A struct by value, also behind const and typedef, may take several registers and throw off the count; such
+// functions are kept. A union by value is no excuse where gcc's count goes wrong.
+// flags: -O1
+// expect: FUNC pair_first: word (struct pair p, word x)
+// expect: FUNC constant: word (const struct pair p, word x)
+// expect: FUNC renamed: word (pair_t p, word x)
+// expect: FUNC large: word (struct triple t, word x)
+// reject-gcc: ^FUNC union_first
+// expect-clang: FUNC union_first: word (union many u, word x)
+typedef long word;
+struct pair {
+    word a, b;
+};
+typedef struct pair pair_t;
+struct triple {
+    word a, b, c;
+};
+union many {
+    word a[3];
+    char c;
+};
+//// a.c
+word pair_first(struct pair p, word x) { return p.a + p.b + x; }
+word constant(const struct pair p, word x) { return p.a - p.b + x; }
+word renamed(pair_t p, word x) { return p.a * p.b + x; }
+word large(struct triple t, word x) { return t.a + t.c + x; }
+word union_first(union many u, word x) { return u.a[0] + u.a[2] + x; }

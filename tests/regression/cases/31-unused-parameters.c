@@ -1,0 +1,15 @@
+// Parameters that nobody uses do not make a function that others can call uncertain (30: nor does the
+// register that another one would be in).
+// flags: -O2
+// expect: FUNC unused: int (int a, int b, int c)
+// expect: FUNC all_unused: int (int a, int b)
+// expect: FUNC overwritten: int (int a, int b)
+// count: 3 ^FUNC\b
+//// a.c
+int unused(int a, int b, int c) { return c; }
+int all_unused(int a, int b) { return 7; }
+int overwritten(int a, int b)
+{
+    a = b + 1;
+    return a * b;
+}

@@ -1,0 +1,13 @@
+// Variables without a size are no variables of BTF: nothing can be in them.
+// expect: VAR full: int global
+// reject: ^VAR (empty|nothing|none)
+// expect: DATASEC .data..percpu size 8; full@0+4; last@4+4
+struct empty {
+};
+#define PERCPU __attribute__((section(".data..percpu")))
+//// a.c
+PERCPU int full = 1;
+PERCPU struct empty empty;
+PERCPU int nothing[0];
+PERCPU struct empty none[3];
+PERCPU int last = 2;
