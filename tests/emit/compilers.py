@@ -45,3 +45,12 @@ def assembler_for(machine):
             name = {'arm': 'armv7', 'ppc64le': 'powerpc64le'}.get(machine, machine)
             return (command, f'--target={name}-linux-gnu')
     return None
+
+
+def has_lld(clang):
+    """Is there an lld that reads the bitcode of this clang (clang-19 and the like)?"""
+    def said(*command):
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    lld = said(clang, '-print-prog-name=ld.lld').strip()
+    version = clang.rpartition('-')[2]
+    return bool(shutil.which(lld)) and f'LLD {version}.' in said(lld, '--version')

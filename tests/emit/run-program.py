@@ -9,6 +9,7 @@ the first belongs to all that are C. Directives besides those of directives.py:
   // flags: -O2             compiler flags (added up)
   // features: +global_var  --features of both programs
   // link: -Wl,-z,now       flags of the final link
+  // linked: yes            the linked file is encoded, not the objects
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; README.md says why
 Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
@@ -28,7 +29,7 @@ import sys
 import tempfile
 
 from btf_reader import Elf
-from compilers import cross_compiler
+from compilers import cross_compiler, has_lld
 from directives import check, directives, values
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
@@ -98,12 +99,16 @@ class Build:
             self.must(*self.compiler, '-w', '-fno-pic', dwarf, '-c', *self.bound('flags'), name, '-o',
                       output)
             self.objects.append(output)
+            if 'yes' in values(self.wanted, 'linked'):
+                continue
             for extra in ([], ['--strip-dwarf']):
                 self.must(self.tools['emit'], '--address-pool', *self.features(), *extra, '-o',
                           'bare-' + output if extra else output, output)
 
     def link(self, output, *how):
-        linker = self.compiler if 'gcc' in self.words else ['gcc']
+        linker = self.compiler
+        if 'clang' in self.words:  # its bitcode is for lld alone
+            linker = [*linker, '-fuse-ld=lld'] if '-flto' in how else ['gcc']
         self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
 
     def merge(self, inputs, image=None):
@@ -120,6 +125,10 @@ class Build:
 
     def run(self):
         self.compile()
+        if 'yes' in values(self.wanted, 'linked'):
+            self.link('image', *self.bound('flags'), *self.bound('link'))
+            self.must(self.tools['emit'], '--image', *self.features(), '-o', 'encoded', 'image')
+            return self.compare({'image': self.merge(['encoded'])})
         self.link('joined.o', '-r')
         with open(self.path('percpu.lds'), 'w', encoding='utf-8') as out:
             out.write(SCRIPT)
@@ -133,15 +142,18 @@ class Build:
                                  ('ld -r, image', self.merge(['joined.o'], 'image'), image)):
             if blob != same:
                 raise Failed(f'{name}: another result')
+        return self.compare({'module': module, 'image': image})
+
+    def compare(self, results):
         problems = []
-        for word, blob in (('module', module), ('image', image)):
+        for word, blob in results.items():
             lines = self.lines(blob)
             found = check(lines, self.wanted, {*self.words, word})
             if word == 'image':
                 found += self.check_offsets(lines)
             problems += [f'{word}: {problem}' for problem in found]
             problems += ['     ' + line for line in lines] if found else []
-        return problems + self.compare_pahole(image)
+        return problems + self.compare_pahole(results['image'])
 
     def check_offsets(self, lines):
         """Every variable is where the linker's symbol table says."""
@@ -197,6 +209,9 @@ def variants(case, machines):
     for name, command, words, versions in rows:
         if not command:
             print(f'SKIP {name}: no compiler')
+            continue
+        if words == ['clang'] and '-flto' in values(wanted, 'link') and not has_lld(name):
+            print(f'SKIP {name}: no lld of its version')
             continue
         for dwarf in versions:
             yield f'{name} {dwarf}', command, [*words, dwarf]
