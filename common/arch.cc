@@ -33,7 +33,9 @@ constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}};
 constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};
 constexpr std::span<const int8_t> arm_params = aarch64_params;
 
-// RISC-V ELF psABI, table 3. Of its registers (a0 to a7) pahole knows the number only.
+// RISC-V ELF psABI, table 3; two of it are not in every <elf.h>. Of the registers that pass
+// parameters (a0 to a7) pahole knows the number only.
+constexpr uint32_t riscv_set_uleb128 = 60, riscv_sub_uleb128 = 61;
 constexpr DebugReloc riscv64_relocs[] = {
     {R_RISCV_32, 4},
     {R_RISCV_64, 8},
@@ -45,6 +47,8 @@ constexpr DebugReloc riscv64_relocs[] = {
     {R_RISCV_SUB16, 2, RelocOp::subtract},
     {R_RISCV_SUB32, 4, RelocOp::subtract},
     {R_RISCV_SUB64, 8, RelocOp::subtract},
+    {riscv_set_uleb128, 0},
+    {riscv_sub_uleb128, 0, RelocOp::subtract},
 };
 
 // ELF ABI s390x supplement, table 3.2 (relocations) and 1.2.2 (r2 to r6).

@@ -16,7 +16,7 @@ enum class RelocOp : uint8_t { set, add, subtract };
 /// Relocation types that debug sections use.
 struct DebugReloc {
     uint32_t type; // R_*
-    uint8_t size;  // bytes that it fills
+    uint8_t size;  // bytes that it fills; 0: a LEB128, of which none is read that has relocations
     RelocOp op = RelocOp::set;
 };
 

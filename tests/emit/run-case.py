@@ -26,6 +26,7 @@ COMPILERS = {
     'clang': ['clang-14', 'clang-19'],
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
                 'powerpc64le-linux-gnu-gcc'],
+    'riscv64-clang': ['clang-19 --target=riscv64-linux-gnu'],
     's390x': ['s390x-linux-gnu-gcc'],
 }
 
@@ -43,7 +44,7 @@ def main():
         obj = os.path.join(folder, 'case.o')
         for family in families:
             for compiler in COMPILERS[family]:
-                if not shutil.which(compiler):
+                if not shutil.which(compiler.split()[0]):
                     print(f'SKIP {compiler}: not installed')
                     continue
                 for dwarf in ('-gdwarf-4', '-gdwarf-5'):
@@ -51,7 +52,7 @@ def main():
                         name = ' '.join(filter(None, [compiler, dwarf, compressed]))
                         flags = ['-w', '-c', dwarf, '-o', obj] + values(wanted, 'flags')
                         problems = one(emit, btf_lines, obj, wanted, family,
-                                       [compiler, case] + flags + [compressed] * bool(compressed),
+                                       [*compiler.split(), case] + flags + [compressed] * bool(compressed),
                                        values(wanted, 'emit'))
                         ran += 1
                         failed += bool(problems)
@@ -81,7 +82,7 @@ def one(emit, btf_lines, obj, wanted, family, compile_command, options):
     if done.returncode:
         return problems + [f'btf-lines: exit {done.returncode}: {done.stderr}']
     found = check(done.stdout.splitlines(), wanted,
-                  [family if family in ('gcc', 'clang') else 'gcc'])
+                  ['clang' if 'clang' in family else 'gcc'])
     return problems + found + (done.stdout.splitlines() if found else [])
 
 

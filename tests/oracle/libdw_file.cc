@@ -227,6 +227,8 @@ Result<void> LibdwFile::relocate(Elf_Scn *rel_scn, const GElf_Shdr &rel, std::ve
         if (symbol >= symbols_.size())
             return fail(here, strf("relocation names symbol %u, but there are %zu", symbol,
                                    symbols_.size()));
+        if (known->size == 0)
+            continue;
         std::byte *at = bytes + r.r_offset;
         if (!rela)
             r.r_addend = known->size == 8 ? static_cast<int64_t>(load<uint64_t>(at, order_))

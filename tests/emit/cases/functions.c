@@ -1,5 +1,6 @@
 // Candidates: definitions, inline-only instances, statics; no declarations. The blob has FUNCs for
 // those that may get an address, the link trailer has all.
+// compilers: gcc clang riscv64-clang
 // flags: -O2
 // emit: --address-pool
 // expect: FUNC defined: int (int a, *struct s s)
