@@ -19,21 +19,23 @@ gcc makes DWARF 4 and 5, clang 14 the former, clang 19 the latter. What is merge
 from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
 still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
 pahole of the reference's version, its result for the image is compared by meaning. With machines,
-gcc's cross compilers for these run instead.
+gcc's cross compilers for these run instead, DWARF 5 being compressed.
 """
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
-from btf_reader import Elf
-from compilers import cross_compiler, has_lld
+from btf_reader import SHT_BTF, Elf
+from compilers import CROSS, cross_compiler, has_lld
 from directives import check, directives, values
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {'clang-19': ('dwarf5',), 'clang-14': ('dwarf4',)}}
+REL_MACHINES = ('arm', 'i386')  # relocations have their addends in the section
 REFERENCE = 131  # pahole's numeric version
 # As kernels have it: per-CPU variables stay in a section of their own.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
@@ -65,6 +67,7 @@ class Build:
         self.folder = folder
         self.wanted = directives(case)
         self.objects = []
+        self.packed = ['-gz'] if words[1] in CROSS and 'dwarf5' in words else []
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -96,14 +99,29 @@ class Build:
         for name in self.sources():
             output = name[:-2] + '.o'
             dwarf = '-gdwarf-' + next(word[5:] for word in self.words if word.startswith('dwarf'))
-            self.must(*self.compiler, '-w', '-fno-pic', dwarf, '-c', *self.bound('flags'), name, '-o',
-                      output)
+            self.must(*self.compiler, '-w', '-fno-pic', dwarf, '-c', *self.packed, *self.bound('flags'),
+                      name, '-o', output)
             self.objects.append(output)
             if 'yes' in values(self.wanted, 'linked'):
                 continue
             for extra in ([], ['--strip-dwarf']):
                 self.must(self.tools['emit'], '--address-pool', *self.features(), *extra, '-o',
                           'bare-' + output if extra else output, output)
+                self.check_object('bare-' + output if extra else output)
+
+    def check_object(self, name):
+        """Byte order, width and kind of relocations are the target's."""
+        elf = Elf(self.path(name))
+        btf, pool = elf.get('.BTF'), [s for s in elf.all('.debug_addr') if s.align == 8][-1]
+        rel = '.rel' if self.words[1] in REL_MACHINES else '.rela'
+        magic, = struct.unpack_from(elf.order + 'H', btf.data)
+        length, version, size = struct.unpack_from(elf.order + 'IHB', pool.data)
+        found = [btf.type, magic, version, size, length + 4]
+        if found != [SHT_BTF, 0xeb9f, 5, elf.bits // 8, len(pool.data)]:
+            raise Failed(f'{name}: .BTF and its pool are not of the target: {found}')
+        kinds = {s.name for s in elf.sections if s.name.endswith(('.BTF', '.debug_addr'))}
+        if not kinds <= {'.BTF', '.debug_addr', rel + '.BTF', rel + '.debug_addr'}:
+            raise Failed(f'{name}: relocations are not of the target\'s kind: {kinds}')
 
     def link(self, output, *how):
         linker = self.compiler
@@ -226,7 +244,7 @@ def main():
     ran = failed = 0
     for name, command, words in variants(case, machines):
         with tempfile.TemporaryDirectory() as folder:
-            width = '32' if words[1] in ('i386', 'arm') else '64'
+            width = '32' if words[1] in REL_MACHINES else '64'
             try:
                 problems = Build(tools, case, command, [*words, width], folder).run()
             except Failed as why:
