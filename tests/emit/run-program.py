@@ -160,7 +160,22 @@ class Build:
                                  ('ld -r, image', self.merge(['joined.o'], 'image'), image)):
             if blob != same:
                 raise Failed(f'{name}: another result')
+        if self.words[1] in CROSS:
+            self.check_outputs(image)
         return self.compare({'module': module, 'image': image})
+
+    def check_outputs(self, blob):
+        """The result goes into an image, and into an object that the target's linker takes."""
+        shutil.copy(self.path('image'), self.path('updated'))
+        self.must(self.tools['merge'], *self.features(), '--image=image', '--update=updated',
+                  *self.objects)
+        self.must(self.tools['merge'], *self.features(), '--image=image', '--format=object', '-o',
+                  'btf.o', *self.objects)
+        self.objects.append('btf.o')
+        self.link('linked', '-no-pie', '-Wl,-e,0')
+        for name in ('updated', 'linked'):
+            if Elf(self.path(name)).get('.BTF').data != blob:
+                raise Failed(f'{name}: .BTF is not what was merged')
 
     def compare(self, results):
         problems = []

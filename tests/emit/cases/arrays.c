@@ -8,6 +8,7 @@
 // expect-clang: ARRAY: [0 by int]short
 // expect: ARRAY: [3 by int]*struct s
 // expect-gcc: STRUCT s size 8; long int first@0; [0 by int]long int rest@64
+// expect: ARRAY: [0 by int]int
 // count: 1 ^INT int
 long first;
 int matrix[2][3];
@@ -18,3 +19,9 @@ struct s {
 struct s *pointers[3];
 struct s whole;
 short (*rows)[][4];
+int of_any_length(int n)
+{
+    int variable[n];
+    variable[0] = n;
+    return variable[0];
+}
