@@ -142,14 +142,17 @@ private:
         LooseHasher hasher(made);
         std::vector<TypeId> params;
         for (LinkFunction &f : trailer_.functions) {
-            const uint32_t *proto = &words[f.proto];
-            uint32_t result = proto[0], count = proto[1];
-            const uint32_t *at = proto + 2;
+            uint32_t result, count;
+            const uint32_t *at;
             if (f.func != void_id) {
                 const btf_type &t = made.type(TypeId{made.type(f.func).type});
                 result = t.type;
                 count = btf::vlen_of(t);
                 at = btf::tail_of(t);
+            } else {
+                result = words[f.proto];
+                count = words[f.proto + 1];
+                at = &words[f.proto] + 2;
             }
             params.clear();
             for (uint32_t i = 0; i < count; ++i)

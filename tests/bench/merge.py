@@ -63,13 +63,15 @@ class Bench:
         self.merge = options.tools / 'merge/btf-merge'
         self.threads = len(os.sched_getaffinity(0))
         self.out = scratch / 'out.btf'
+        self.clean = None  # the objects' contributions alone
+        self.clean, _ = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
         """A set of contributions, made once."""
         path = self.scratch / ('-'.join(arguments).replace('/', 'of'))
         print(f'making {path.name}', file=sys.stderr, flush=True)
         said = must(self.options.tools / 'tests/bench/btf-corpus', *arguments,
-                    self.options.objects, path)
+                    self.clean or self.options.objects, path)
         return path, said.strip()
 
     def merging(self, *arguments):
@@ -97,19 +99,20 @@ class Bench:
                   f'{cpu / max(unit_cpu, .001):.2f} | '
                   f'{cost.memory / max(unit.memory, 1):.2f} |', flush=True)
 
-    def whole(self, clean):
+    def whole(self):
         options = self.options
         cases = {'btf-merge': self.merging(options.objects, f'--image={options.image}'),
                  'btf-merge, no image': self.merging(options.objects),
                  'libbpf: btf__add_btf, btf__dedup, of the bare blobs': lambda watch: run(
-                     [options.tools / 'tests/bench/dedup-libbpf', clean, self.out], watch=watch)}
+                     [options.tools / 'tests/bench/dedup-libbpf', self.clean, self.out], watch=watch)}
         if options.pahole:
             cases[f'pahole -J -j{self.threads}, on the image'] = lambda watch: run(
                 [options.pahole, *PAHOLE, f'-j{self.threads}',
                  f'--btf_encode_detached={self.out}', options.dwarf_image], watch=watch)
         self.table('whole merge', cases)
 
-    def explosion(self, clean):
+    def explosion(self):
+        clean = self.clean
         exploded, said = self.corpus('explode', self.options.struct)
         left = {path: self.stat(path, 'types_out') for path in (clean, exploded)}
         self.table(f'explosion: {said}',
@@ -123,7 +126,8 @@ class Bench:
         return lambda watch: run([self.options.tools / 'tests/bench/dedup-libbpf', path, self.out],
                                  watch=watch, limit=PATIENCE)
 
-    def curve(self, clean):
+    def curve(self):
+        clean = self.clean
         paths = {f: clean if f == '1/1' else self.corpus('clone', f)[0] for f in FACTORS}
         types = {f: f' ({self.stat(path, "types_in")} types)' for f, path in paths.items()}
         self.table('as the input grows', {f: self.merging(path) for f, path in paths.items()},
@@ -132,7 +136,7 @@ class Bench:
             if path != clean:
                 path.unlink()
 
-    def module(self, clean):
+    def module(self):
         """Over a base that is made of what was measured before."""
         options = self.options
         base = self.scratch / 'base.btf'
@@ -182,10 +186,9 @@ def main():
         print(f'{datetime.date.today()}; {processor()}, {bench.threads} processors; '
               f'{must(bench.merge, "--version").strip()}; objects: {options.objects.name}; '
               f'medians of {options.rounds}; load at the start {os.getloadavg()[0]:.1f}')
-        clean, _ = bench.corpus('clone', '1/1')
         for name in options.only.split(','):
             if name != 'module' or options.module:
-                getattr(bench, name)(clean)
+                getattr(bench, name)()
 
 
 if __name__ == '__main__':
