@@ -9,13 +9,15 @@
 // references hash in full. The definition of a named struct hashes its members. So the walk ends.
 //
 // Invariant. A hash depends on the type's meaning only: never on ids, string offsets or order of
-// types. What hostile input or other languages may bring, a cycle that passes no name, is cut where
-// the walk meets itself; then equal types may get different hashes (they are not merged by hash),
-// never different types equal ones.
+// types. What other languages may bring, a cycle that passes no name, is noticed when the walk
+// meets itself, and what reaches such a cycle hashed anew by cycle_hash.cc. If there is more of
+// that than can be told apart in reasonable time, cycles are cut where the walk meets itself; then
+// equal types may get different hashes (they are not merged), never different types equal ones.
 //
 // Cost. Each type is hashed once, its bytes gathered in one buffer; the walk keeps its own stack,
 // for chains may be as deep as there are types.
 #include "common/type_hash.h"
+#include "common/cycle_hash.h"
 
 #include <algorithm>
 #include <cstring>
@@ -125,6 +127,8 @@ public:
                 },
                 [&](TypeId t) { hashes_[raw(t)] = hash(t); });
         }
+        if (met_cycle_)
+            hash_cycles(first);
         return {hashes_.begin() + raw(btf_.first_id()), hashes_.end()};
     }
 
@@ -143,12 +147,73 @@ private:
             return stub;
         }
         if (state_[raw(id)] != done) { // a cycle that passes no name
+            met_cycle_ = true;
             stub_.word('C');
             stub_.word(btf_.kind(id));
             stub_.text(btf_.name(id));
             return stub_.finish();
         }
         return hashes_[raw(id)];
+    }
+
+    /// Types from `first` on that reach a cycle. What does not is hashed already.
+    void hash_cycles(TypeId first)
+    {
+        auto is_part = [&](TypeId t) {
+            return t >= first && state_[raw(t)] == done && !stub_class(btf_, t);
+        };
+        auto for_parts = [&](TypeId t, auto visit) {
+            btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+                if (child && is_part(TypeId{child}))
+                    visit(child);
+            });
+        };
+        // Take away what refers to nothing of the rest, until nothing is left but what is wanted.
+        std::vector<uint32_t> waits(hashes_.size()), ends(hashes_.size() + 1), users, ready;
+        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1})
+            if (state_[raw(t)] == done)
+                for_parts(t, [&](uint32_t child) { ++ends[child + 1]; });
+        for (size_t i = 1; i < ends.size(); ++i)
+            ends[i] += ends[i - 1];
+        users.resize(ends.back());
+        std::vector<uint32_t> at(ends.begin(), ends.end() - 1);
+        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1}) {
+            if (state_[raw(t)] != done)
+                continue;
+            for_parts(t, [&](uint32_t child) {
+                users[at[child]++] = raw(t);
+                ++waits[raw(t)];
+            });
+            if (waits[raw(t)] == 0)
+                ready.push_back(raw(t));
+        }
+        while (!ready.empty()) {
+            uint32_t t = ready.back();
+            ready.pop_back();
+            for (uint32_t i = ends[t]; i < ends[t + 1]; ++i)
+                if (--waits[users[i]] == 0)
+                    ready.push_back(users[i]);
+        }
+        std::vector<uint32_t> members, number(hashes_.size());
+        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1})
+            if (waits[raw(t)]) {
+                number[raw(t)] = static_cast<uint32_t>(members.size());
+                members.push_back(raw(t));
+                state_[raw(t)] = open; // to others it is a part of a cycle
+            }
+        std::vector<std::vector<uint32_t>> refs(members.size());
+        std::vector<Hash128> own;
+        for (size_t i = 0; i < members.size(); ++i) {
+            TypeId t{members[i]};
+            own.push_back(hash(t));
+            btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+                if (child && state_[child] == open && !stub_class(btf_, TypeId{child}))
+                    refs[i].push_back(number[child]);
+            });
+        }
+        std::vector<Hash128> made = cycle_hashes(refs, own);
+        for (size_t i = 0; i < made.size(); ++i)
+            hashes_[members[i]] = made[i];
     }
 
     Hash128 hash(TypeId id)
@@ -191,6 +256,7 @@ private:
     std::vector<uint8_t> state_;
     std::vector<TypeId> stack_;
     Digest digest_, stub_;
+    bool met_cycle_ = false;
 };
 
 } // namespace

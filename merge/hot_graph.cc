@@ -4,9 +4,11 @@
 // reach one of these is final by its stub hash; the rest is to be found, in all objects, without
 // looking at their types.
 //
-// Method. Steps 1 and 2 of conflicts.cc. Taint spreads backwards through the class graph. Nodes
-// are found by their classes; their slots are names, and a name is one node of its object. Only in
-// objects with two definitions of one name are the types themselves walked.
+// Method. Steps 1 and 2 of conflicts.cc. Cycles that pass no struct, which C does not have, are
+// nodes as unnamed structs are, so that what lies between nodes is no cycle. Taint spreads
+// backwards through the class graph. Nodes are found by their classes; their slots are names, and a
+// name is one node of its object. Only in objects with two definitions of one name are the types
+// themselves walked.
 //
 // Cost. One look at each type's class; the rest in proportion to what is tainted. Walks by path
 // are cut off at max_paths steps: what has more equals no other, which costs room, not truth.
@@ -131,6 +133,8 @@ private:
             else
                 out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
         }
+        for (uint32_t c : on_cycles())
+            out_.role[c] = role_node;
         out_.slot_name.assign(graph_.size(), none);
         out_.slot_names = static_cast<uint32_t>(graph_.names.size());
         for (uint32_t c = 0; c < graph_.size(); ++c)
@@ -138,6 +142,48 @@ private:
                 out_.slot_name[c] = graph_.name[c] != no_name ? graph_.name[c]
                                     : graph_.alias[c] == c    ? out_.slot_names++
                                                               : none;
+    }
+
+    /// Classes between nodes that lie on cycles, or between two. What refers to none of the others,
+    /// or to what none of them refers, is not one of them; what is left when all that is taken away
+    /// is.
+    std::vector<uint32_t> on_cycles() const
+    {
+        std::vector<uint32_t> left;
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            if (out_.role[c] == role_ref && graph_.alias[c] == c)
+                left.push_back(c);
+        std::vector<uint32_t> place(graph_.size(), none), ready;
+        for (uint32_t i = 0; i < left.size(); ++i)
+            place[left[i]] = i;
+        for (bool users : {true, false}) {
+            auto each = [&](auto put) { // (what is looked at, who waits for it)
+                for (uint32_t i = 0; i < left.size(); ++i)
+                    if (place[left[i]] != none)
+                        for (uint32_t ref : graph_.refs_of(left[i]))
+                            if (ref != no_class && place[graph_.alias[ref]] != none) {
+                                uint32_t to = place[graph_.alias[ref]];
+                                put(users ? to : i, users ? i : to);
+                            }
+            };
+            Lists waiting = Lists::make(left.size(), each);
+            std::vector<uint32_t> waits(left.size());
+            for (uint32_t w : waiting.items)
+                ++waits[w];
+            for (uint32_t i = 0; i < left.size(); ++i)
+                if (waits[i] == 0 && place[left[i]] != none)
+                    ready.push_back(i);
+            while (!ready.empty()) {
+                uint32_t i = ready.back();
+                ready.pop_back();
+                place[left[i]] = none;
+                for (uint32_t w : waiting[i])
+                    if (--waits[w] == 0)
+                        ready.push_back(w);
+            }
+        }
+        std::erase_if(left, [&](uint32_t c) { return place[c] == none; });
+        return left;
     }
 
     void collect_nodes()

@@ -12,6 +12,7 @@ import contextlib
 import os
 import random
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -147,6 +148,36 @@ class Determinism(CliCase):
                 self.assertIn('differing signatures 0;', done.stdout)
                 if shown:
                     self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_lying_hashes(self):
+        """Noise for hashes in the trailer: an error of one line, or BTF that can be read; the same
+        for any number of threads. lying_hashes_test.cc has more ways to lie."""
+        noise = random.Random(3)
+        inputs = self.objects[:3]
+        whole = bytearray(self.read(inputs[1]))
+        trailer = whole.index(b'BTFL')
+        begin, count = struct.unpack_from('<II', whole, trailer + 40)
+        begin += trailer
+        for _ in range(4 * ROUNDS):
+            lie = bytearray(whole)
+            for _ in range(noise.choice((1, 20, count))):
+                at = begin + 16 * noise.randrange(count)
+                other = begin + 16 * noise.randrange(count)
+                lie[at:at + 16] = noise.choice((noise.randbytes(16), whole[other:other + 16]))
+            self.write(inputs[1], bytes(lie))
+            ends = set()
+            for threads in (1, 3):
+                self.write('out.btf', b'')
+                done = self.call(self.btf_merge, f'--threads={threads}', ALL, *inputs, '-o',
+                                 'out.btf')
+                ends.add((done.returncode, done.stderr, self.read('out.btf')))
+            self.assertEqual(len(ends), 1, 'depends on threads')
+            status, said, _ = ends.pop()
+            if status:
+                self.assertEqual((status, said.count('\n')), (1, 1), said)
+                self.assertRegex(said, '^btf-merge: ERROR: ')
+            else:
+                self.assertEqual(self.call(self.btf_compare, 'out.btf', 'out.btf').returncode, 0)
 
 
 if __name__ == '__main__':

@@ -8,13 +8,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <unistd.h>
 
 namespace btflink::merge::test
 {
 
 TempDir::TempDir()
 {
-    path_ = testing::TempDir() + "btf-merge-XXXXXX";
+    // In memory if there is such a place: files of a moment cost more than merging them.
+    bool memory = !std::getenv("TEST_TMPDIR") && ::access("/dev/shm", W_OK) == 0;
+    path_ = (memory ? "/dev/shm/" : testing::TempDir()) + "btf-merge-XXXXXX";
     if (!::mkdtemp(path_.data()))
         std::abort();
 }

@@ -11,11 +11,11 @@ import random
 
 
 class Program:
-    """Writes HEADER and FILES sources into a folder."""
+    """Writes a header and sources into a folder. `agree`: they define none of these names."""
 
-    def __init__(self, structs, files, conflicts=3, hidden=4, seed=1):
+    def __init__(self, structs, files, conflicts=3, hidden=4, seed=1, agree=False):
         self.random = random.Random(seed)
-        self.structs, self.files = structs, files
+        self.structs, self.files, self.agree = structs, files, agree
         # Near the end: what refers to them is a part of the program, not all of it.
         late = range(structs // 2, structs)
         chosen = self.random.sample(late, conflicts + hidden)
@@ -68,6 +68,8 @@ class Program:
         pick = self.random.randrange
         lines = [f'#define CONFLICT_{c}' for c in self.conflicts if self.random.random() < .5]
         lines += [f'#define HIDE_{h}' for h in self.hidden if self.random.random() < .4]
+        if self.agree:
+            lines.clear()
         lines += ['#include "program.h"']
         lines += [f'struct own{number} {{ struct s{pick(self.structs)} *a; int b; }};',
                   f'struct own{number} global{number};',

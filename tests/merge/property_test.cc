@@ -198,6 +198,20 @@ TEST_F(Property, All)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
+// Typedefs of functions that take themselves, as other languages make them: a cycle without any
+// struct. btf__dedup gives up on these.
+TEST_F(Property, Loops)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check_alone(seed, {seed % 2 == 0, false, true, false, false, true, true});
+}
+
+TEST_F(Property, LoopsAndForwards)
+{
+    for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
+        check_alone(seed, {seed % 2 == 0, true, true, true, false, true, true});
+}
+
 TEST_F(Property, OverBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)

@@ -121,6 +121,32 @@ TEST(StubHash, CyclesWithoutNamesEnd)
         loose.prototype(TypeId{id}, {});
 }
 
+// The same function pointer that takes itself: as one object writes it, in another order, and with
+// a part of the cycle written out once more.
+TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
+{
+    TextBlob one = from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
+                             "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=1\n");
+    TextBlob other = from_text("[1] FUNC_PROTO '' ret_type_id=0\n'' type_id=3\n"
+                               "[2] PTR '' type_id=1\n[3] TYPEDEF 'f' type_id=2\n");
+    TextBlob longer = from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
+                                "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=4\n"
+                                "[4] TYPEDEF 'f' type_id=5\n[5] PTR '' type_id=3\n");
+    EXPECT_EQ(stub_of(one, 1), stub_of(other, 3));
+    EXPECT_EQ(stub_of(one, 2), stub_of(other, 2));
+    EXPECT_EQ(stub_of(one, 3), stub_of(other, 1));
+    EXPECT_EQ(stub_of(one, 1), stub_of(longer, 1));
+    EXPECT_EQ(stub_of(one, 1), stub_of(longer, 4));
+    EXPECT_FALSE(stub_of(one, 1) == stub_of(one, 2));
+    // What differs is seen, far around.
+    EXPECT_FALSE(stub_of(one, 1) ==
+                 stub_of(from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
+                                   "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=4\n"
+                                   "[4] TYPEDEF 'f' type_id=5\n[5] PTR '' type_id=6\n"
+                                   "[6] FUNC_PROTO '' ret_type_id=1\n'' type_id=1\n"),
+                         1));
+}
+
 TEST(StubHash, LongChainsNeedNoStack)
 {
     std::string text;

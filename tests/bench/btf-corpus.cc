@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes large and odd sets of object BTF from a given one, for benchmarks. Everything is written
+// anew through BtfBuilder: hashes and trailers are what btf-emit would have written for such
+// objects, except that address pools and relocations are left behind.
+//
+//   btf-corpus clone N/D IN OUT       N/D times as many objects. Below 1, evenly chosen ones;
+//   above,
+//                                     copies with names of their own for structs, unions, enums,
+//                                     typedefs, functions, variables and source files.
+//   btf-corpus explode STRUCT IN OUT  the same objects; in every second that defines STRUCT, its
+//                                     first member that may be is volatile.
+//
+// IN: a file with object BTF (an object, the result of ld -r, or its bare section). OUT: bare
+// contributions. Exit status: 0, 1 bad input, 2 wrong usage.
+#include "common/btf_builder.h"
+#include "common/bytes.h"
+#include "tests/tools/btf_file.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+using namespace btflink;
+
+namespace
+{
+
+/// How an object differs from the one that it is made from.
+struct Change {
+    std::string suffix;   // of names; "": none
+    TypeId volatile_of{}; // a struct; void: none
+    uint32_t member = 0;  // of it: this one gets volatile
+};
+
+bool has_own_name(uint32_t kind)
+{
+    switch (kind) {
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION:
+    case BTF_KIND_FWD:
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+    case BTF_KIND_TYPEDEF:
+    case BTF_KIND_FUNC:
+    case BTF_KIND_VAR:
+        return true;
+    default:
+        return false;
+    }
+}
+
+class Rewriter
+{
+public:
+    Rewriter(const Btf &btf, LinkTrailer trailer, const Change &change)
+        : btf_(btf), trailer_(std::move(trailer)), change_(change)
+    {
+    }
+
+    std::vector<std::byte> run()
+    {
+        for (TypeId id = btf_.first_id(); id < btf_.end_id(); id = TypeId{raw(id) + 1}) {
+            if (id == trailer_.plain_end)
+                add_volatile();
+            copy(id);
+        }
+        if (trailer_.plain_end == btf_.end_id())
+            add_volatile();
+        rewrite_trailer();
+        std::vector<std::byte> out = out_.serialize(host_order);
+        out.resize(align_up(out.size(), 8));
+        auto parsed = Btf::parse(out, Where{"made"});
+        auto bytes = encode_trailer(trailer_, Bytes(out).first(parsed->blob_size()), host_order);
+        out.insert(out.end(), bytes.begin(), bytes.end());
+        return out;
+    }
+
+private:
+    bool changes() const { return change_.volatile_of != void_id; }
+    uint32_t shifted(uint32_t id) const
+    {
+        return changes() && TypeId{id} >= trailer_.plain_end ? id + 1 : id;
+    }
+
+    /// Behind the plain types, as one of them.
+    void add_volatile()
+    {
+        if (changes())
+            out_.add_ref(
+                BTF_KIND_VOLATILE, "",
+                TypeId{btf::tail_of(btf_.type(change_.volatile_of))[change_.member * 3 + 1]});
+    }
+
+    void copy(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        auto *begin = reinterpret_cast<const uint32_t *>(&t);
+        words_.assign(begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+        auto &own = *reinterpret_cast<btf_type *>(words_.data());
+        bool first = has_own_name(btf::kind_of(t)); // the type's name comes before its elements'
+        btf::for_each_str_off(own, [&](uint32_t &off) {
+            off = raw(std::exchange(first, false) ? renamed(StrOff{off}) : moved(StrOff{off}));
+        });
+        btf::for_each_type_id(own, [&](uint32_t &ref) { ref = shifted(ref); });
+        if (changes() && id == change_.volatile_of)
+            btf::tail_of(own)[change_.member * 3 + 1] = raw(trailer_.plain_end);
+        out_.add_words(words_);
+    }
+
+    StrOff moved(StrOff off) { return out_.str(btf_.str(off)); }
+    StrOff renamed(StrOff off)
+    {
+        std::string_view name = btf_.str(off);
+        return name.empty() ? StrOff{0} : out_.str(std::string(name) + change_.suffix);
+    }
+
+    void rewrite_trailer()
+    {
+        trailer_.source = renamed(trailer_.source);
+        for (StrOff &name : trailer_.ambiguous)
+            name = renamed(name);
+        for (LinkVariable &v : trailer_.variables) {
+            v.var = TypeId{shifted(raw(v.var))};
+            v.section = moved(v.section);
+        }
+        std::vector<uint32_t> &words = trailer_.proto_words;
+        for (size_t i = 0; i < words.size();) {
+            uint32_t count = words[i + 1];
+            for (i += 2; count; --count, i += 2)
+                words[i] = raw(moved(StrOff{words[i]}));
+        }
+        for (LinkFunction &f : trailer_.functions) {
+            f.name = renamed(f.name);
+            f.func = TypeId{shifted(raw(f.func))};
+        }
+        // No string is added from here on: these look at what was written.
+        Btf made = out_.view();
+        trailer_.hashes = stub_hashes(made);
+        if (changes())
+            trailer_.plain_end = TypeId{raw(trailer_.plain_end) + 1};
+        LooseHasher hasher(made);
+        std::vector<TypeId> params;
+        for (LinkFunction &f : trailer_.functions) {
+            uint32_t result, count;
+            const uint32_t *at;
+            if (f.func != void_id) {
+                const btf_type &t = made.type(TypeId{made.type(f.func).type});
+                result = t.type;
+                count = btf::vlen_of(t);
+                at = btf::tail_of(t);
+            } else {
+                result = words[f.proto];
+                count = words[f.proto + 1];
+                at = &words[f.proto] + 2;
+            }
+            params.clear();
+            for (uint32_t i = 0; i < count; ++i)
+                params.push_back(TypeId{at[i * 2 + 1]});
+            f.loose_hash = hasher.prototype(TypeId{result}, params);
+        }
+    }
+
+    const Btf &btf_;
+    LinkTrailer trailer_;
+    const Change &change_;
+    BtfBuilder out_;
+    std::vector<uint32_t> words_;
+};
+
+/// The first definition of the struct that has a member which may become volatile.
+Change volatile_in(const Btf &btf, std::string_view name)
+{
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+        if (btf.kind(id) != BTF_KIND_STRUCT || btf.name(id) != name)
+            continue;
+        const btf_type &t = btf.type(id);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            TypeId member{btf::tail_of(t)[i * 3 + 1]};
+            bool bitfield = btf::kflag_of(t) && btf::tail_of(t)[i * 3 + 2] >> 24;
+            if (!bitfield && btf.kind(member) != BTF_KIND_VOLATILE)
+                return {"", id, i};
+        }
+    }
+    return {};
+}
+
+class Corpus
+{
+public:
+    Corpus(const tools::BtfFile &in, std::FILE *out) : in_(in), out_(out) {}
+
+    Result<void> clone(unsigned long n, unsigned long d)
+    {
+        size_t count = in_.parts().size();
+        for (unsigned long copy = 0; copy * d < n; ++copy) {
+            unsigned long share = std::min(d, n - copy * d); // of d
+            for (size_t i = 0; i < count; ++i)
+                if ((i + 1) * share / d != i * share / d)
+                    RETURN_IF_ERROR(write(i, {copy ? "_" + std::to_string(copy) : "", {}, 0}));
+        }
+        return {};
+    }
+
+    Result<void> explode(const std::string &name)
+    {
+        size_t found = 0;
+        for (size_t i = 0; i < in_.parts().size(); ++i) {
+            auto btf = in_.parse(i);
+            if (!btf)
+                return tl::unexpected(btf.error());
+            Change change = volatile_in(*btf, name);
+            if (change.volatile_of != void_id && ++found % 2)
+                change = {};
+            RETURN_IF_ERROR(write(i, change));
+        }
+        std::printf("%zu of %zu objects define struct %s; %zu were changed\n", found,
+                    in_.parts().size(), name.c_str(), found / 2);
+        return {};
+    }
+
+private:
+    Result<void> write(size_t i, const Change &change)
+    {
+        auto btf = in_.parse(i);
+        if (!btf)
+            return tl::unexpected(btf.error());
+        if (in_.parts()[i].trailer.empty())
+            return fail(in_.place(i), "has no link trailer");
+        auto trailer = decode_trailer(in_.parts()[i].trailer, *btf, in_.trailer_place(i), false);
+        if (!trailer)
+            return tl::unexpected(trailer.error());
+        auto bytes = Rewriter(*btf, std::move(*trailer), change).run();
+        if (std::fwrite(bytes.data(), 1, bytes.size(), out_) != bytes.size())
+            return fail({}, std::string("cannot write: ") + std::strerror(errno));
+        return {};
+    }
+
+    const tools::BtfFile &in_;
+    std::FILE *out_;
+};
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::string_view what = argc == 5 ? argv[1] : "";
+    unsigned long n = 0, d = 0;
+    char end;
+    if (!((what == "clone" && std::sscanf(argv[2], "%lu/%lu%c", &n, &d, &end) == 2 && n && d) ||
+          what == "explode")) {
+        std::fputs("usage: btf-corpus clone N/D IN OUT\n       btf-corpus explode STRUCT IN OUT\n",
+                   stderr);
+        return 2;
+    }
+    auto error = [](const std::string &text) {
+        std::fprintf(stderr, "btf-corpus: ERROR: %s\n", text.c_str());
+        return 1;
+    };
+    auto in = tools::BtfFile::open(argv[3]);
+    if (!in)
+        return error(in.error().str());
+    std::FILE *file = std::fopen(argv[4], "wb");
+    if (!file)
+        return error(std::string(argv[4]) + ": " + std::strerror(errno));
+    Corpus corpus(*in, file);
+    auto done = what == "clone" ? corpus.clone(n, d) : corpus.explode(argv[2]);
+    if (!done)
+        return error(done.error().str());
+    return std::fclose(file) == 0 ? 0 : error(std::string(argv[4]) + ": " + std::strerror(errno));
+}

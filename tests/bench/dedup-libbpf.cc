@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What libbpf alone takes for the same work: btf__add_btf() of each contribution of a file, one
+// btf__dedup(), and the result written. For benchmarks.
+//
+//   dedup-libbpf IN OUT
+#include "common/file_io.h"
+#include "common/link_trailer.h"
+
+#include <bpf/btf.h>
+#include <cstdio>
+
+using namespace btflink;
+
+int main(int argc, char **argv)
+{
+    if (argc != 3) {
+        std::fputs("usage: dedup-libbpf IN OUT\n", stderr);
+        return 2;
+    }
+    auto fail_with = [](const std::string &text) {
+        std::fprintf(stderr, "dedup-libbpf: ERROR: %s\n", text.c_str());
+        return 1;
+    };
+    auto pages = FilePages::read(argv[1]);
+    if (!pages)
+        return fail_with(pages.error().str());
+    auto parts = split_contributions(pages->bytes(), Where{argv[1]});
+    if (!parts)
+        return fail_with(parts.error().str());
+    ::btf *all = btf__new_empty();
+    for (const Contribution &part : *parts) {
+        ::btf *one = btf__new(part.blob.data(), static_cast<uint32_t>(part.blob.size()));
+        if (!one || btf__add_btf(all, one) < 0)
+            return fail_with("btf__add_btf");
+        btf__free(one);
+    }
+    if (btf__dedup(all, nullptr))
+        return fail_with("btf__dedup");
+    uint32_t size = 0;
+    const void *data = btf__raw_data(all, &size);
+    if (!data)
+        return fail_with("btf__raw_data");
+    if (auto done = write_file(argv[2], {static_cast<const std::byte *>(data), size}); !done)
+        return fail_with(done.error().str());
+    return 0;
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Runs of programs and what they cost."""
+import collections
+import os
+import pathlib
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+# Seconds; seconds of user and system; private memory (resident, less pages of mapped files) in MB.
+Cost = collections.namedtuple('Cost', 'wall user system memory')
+
+
+def private_memory(pid):
+    """Of a process now, in MB; 0 if it has ended."""
+    try:
+        text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
+    except OSError:
+        return 0
+    found = dict(line.split(':', 1) for line in text.splitlines() if line.startswith('Rss'))
+    return sum(int(found.get(name, '0 kB').split()[0]) for name in ('RssAnon', 'RssShmem')) / 1024
+
+
+def run(argv, cwd=None, limit=None, watch=False):
+    """One process: its cost, or None if it took more than `limit` seconds of processor time. A failing
+    one ends the benchmark. Memory is looked at each millisecond, which costs, so only if `watch`: take times
+    from other runs then."""
+    start = time.monotonic()
+    bounds = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))) if limit else None
+    with subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, preexec_fn=bounds) as child:
+        memory = 0
+        while watch and not os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+            memory = max(memory, private_memory(child.pid))
+            time.sleep(.001)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - start
+        child.returncode = os.waitstatus_to_exitcode(status)
+    if limit and child.returncode < 0 and usage.ru_utime + usage.ru_stime > limit * .9:
+        return None
+    if child.returncode != 0:
+        sys.exit(f'bench: {argv[0]} failed with status {child.returncode}')
+    return Cost(wall, usage.ru_utime, usage.ru_stime, memory)
+
+
+def median(costs):
+    return Cost(*(statistics.median(column) for column in zip(*costs)))
+
+
+def rounds(cases, count):
+    """name -> function that runs it once: name -> median cost, or None for what took too long. All
+    run in turn, once to warm up, `count` times for the figures, once for memory."""
+    found = collections.defaultdict(list)
+    memory, slow = {}, set()
+    for number in range(count + 2):
+        print(f'round {number} of {count + 1}' + ' (warm-up)' * (number == 0), file=sys.stderr,
+              flush=True)
+        for name, once in cases.items():
+            if name in slow:
+                continue
+            cost = once(watch=number > count)
+            if cost is None:
+                slow.add(name)
+            elif number > count:
+                memory[name] = cost.memory
+            elif number:
+                found[name].append(cost)
+    return {name: None if name in slow else median(found[name])._replace(memory=memory[name])
+            for name in cases}
+
+
+def processor():
+    for line in pathlib.Path('/proc/cpuinfo').read_text(encoding='utf-8').splitlines():
+        if line.startswith('model name'):
+            return line.split(':')[1].strip()
+    return platform.machine()
