@@ -50,7 +50,7 @@ public:
         RelocEntry r = section.relocs[reloc];
         if (reloc_type(r) == arch_->reloc_none)
             return raw;
-        return symbol(image_.reloc_symbol(r.info)).value +
+        return symbol_value(image_.reloc_symbol(r.info)) +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
     /// The same, found by offset.
@@ -64,6 +64,7 @@ private:
     DwarfFile() = default;
     Result<void> find_sections();
     Result<void> attach_relocations(uint32_t rel_index);
+    bool is_plain(const RelocTable &table, const DebugSection &section) const;
     void read_notes(const ElfSection &section);
 
     ElfImage image_;
@@ -83,6 +84,15 @@ private:
         return static_cast<uint32_t>(image_.is64 ? r.info : r.info & 0xff);
     }
     Symbol symbol(uint32_t index) const;
+    /// The value alone; looked up for each string.
+    uint64_t symbol_value(uint32_t index) const
+    {
+        if (!image_.is64 || image_.order != host_order)
+            return symbol(index).value;
+        Elf64_Sym s;
+        __builtin_memcpy(&s, symtab_.data() + size_t{index} * sizeof s, sizeof s);
+        return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
+    }
     Result<void> check_symbols() const;
     DebugSection *wanted(std::string_view name);
 };
