@@ -264,7 +264,8 @@ std::optional<AddressRef> LibdwFile::lookup(const DebugSection &section, uint64_
         return std::nullopt;
     const Symbol &symbol = symbols_[it->symbol];
     uint64_t at = (symbol.common ? 0 : symbol.value) + static_cast<uint64_t>(it->addend);
-    return AddressRef{it->symbol, it->addend, at, symbol.section, symbol.common, symbol.weak, false};
+    return AddressRef{it->symbol,    it->addend,  at,   symbol.section,
+                      symbol.common, symbol.weak, false};
 }
 
 std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operand) const
