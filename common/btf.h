@@ -72,13 +72,13 @@ public:
     }
     uint32_t kind(TypeId id) const { return id == void_id ? 0 : btf::kind_of(type(id)); }
     /// Terminated by a NUL byte behind its end.
-    std::string_view str(uint32_t offset) const
-    {
-        if (offset < str_base_)
-            return base_->str(offset);
-        return std::string_view(strings_ + (offset - str_base_));
-    }
+    std::string_view str(uint32_t offset) const { return text(offset); }
     std::string_view str(StrOff offset) const { return str(raw(offset)); }
+    /// The same where only its first bytes are looked at.
+    const char *text(uint32_t offset) const
+    {
+        return offset < str_base_ ? base_->text(offset) : strings_ + (offset - str_base_);
+    }
     std::string_view name(TypeId id) const
     {
         return id == void_id ? std::string_view() : str(type(id).name_off);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/btf_builder.h"
 
+#include <cstring>
+#define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
 #include <xxhash.h>
 
 namespace btflink
 {
 
-StringTable::StringTable(uint32_t first) : slots_(8192), first_(first)
+StringTable::StringTable(uint32_t first) : index_(1024), first_(first)
 {
     if (first == 0)
         add("");
@@ -14,25 +16,24 @@ StringTable::StringTable(uint32_t first) : slots_(8192), first_(first)
 
 StrOff StringTable::add(std::string_view text)
 {
-    text = text.substr(0, text.find('\0'));
+    return insert(text.substr(0, text.find('\0')));
+}
+
+StrOff StringTable::insert(std::string_view text)
+{
     if (text.empty() && first_ != 0)
         return StrOff{0};
-    size_t mask = slots_.size() - 1;
-    for (size_t i = XXH3_64bits(text.data(), text.size()) & mask;; i = (i + 1) & mask) {
-        if (slots_[i]) {
-            const char *old = blob_.data() + slots_[i] - 1;
-            if (std::string_view(old) == text)
-                return StrOff{first_ + slots_[i] - 1};
-            continue;
-        }
-        auto offset = static_cast<uint32_t>(blob_.size());
-        slots_[i] = offset + 1;
+    const auto end = static_cast<uint32_t>(blob_.size());
+    auto [offset, is_new] =
+        index_.find_or_add(XXH3_64bits(text.data(), text.size()), end, [&](uint32_t old) {
+            return text.size() < end - old && blob_[old + text.size()] == '\0' &&
+                   std::memcmp(blob_.data() + old, text.data(), text.size()) == 0;
+        });
+    if (is_new) {
         blob_.append(text);
         blob_.push_back('\0');
-        if (++used_ * 2 > slots_.size())
-            grow();
-        return StrOff{first_ + offset};
     }
+    return StrOff{first_ + offset};
 }
 
 StrOff StringTable::add_placed(const char *text)
@@ -43,24 +44,15 @@ StrOff StringTable::add_placed(const char *text)
     auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
     Placed &slot = placed_[hash >> 52];
     if (slot.text != text)
-        slot = {text, add(text)};
+        slot = {text, insert(text)};
     return slot.offset;
 }
 
-void StringTable::grow()
+void BtfBuilder::reserve(size_t types, size_t words, size_t string_bytes)
 {
-    std::vector<uint32_t> old(slots_.size() * 2);
-    old.swap(slots_);
-    size_t mask = slots_.size() - 1;
-    for (uint32_t slot : old) {
-        if (!slot)
-            continue;
-        std::string_view text = blob_.data() + slot - 1;
-        size_t i = XXH3_64bits(text.data(), text.size()) & mask;
-        while (slots_[i])
-            i = (i + 1) & mask;
-        slots_[i] = slot;
-    }
+    starts_.reserve(types);
+    words_.reserve(words);
+    strings_.reserve(string_bytes);
 }
 
 TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
@@ -142,9 +134,9 @@ TypeId BtfBuilder::add_func_proto(TypeId result)
     return begin(BTF_KIND_FUNC_PROTO, StrOff{0}, raw(result));
 }
 
-void BtfBuilder::add_param(std::string_view name, TypeId type)
+void BtfBuilder::add_param(StrOff name, TypeId type)
 {
-    const uint32_t words[] = {raw(str(name)), raw(type)};
+    const uint32_t words[] = {raw(name), raw(type)};
     add_element(words, 2);
 }
 
@@ -188,11 +180,33 @@ TypeId BtfBuilder::add_words(std::span<const uint32_t> words)
     return id;
 }
 
+void BtfBuilder::renumber(std::span<const TypeId> new_ids)
+{
+    CHECK(new_ids.size() == starts_.size());
+    uint32_t kept = 0, end = 0; // types and words that are in their place
+    for (size_t i = 0; i < new_ids.size(); ++i) {
+        if (raw(new_ids[i]) != first_ + kept)
+            continue;
+        auto &t = *reinterpret_cast<btf_type *>(&words_[starts_[i]]);
+        const uint32_t size = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        btf::for_each_type_id(t, [&](uint32_t &id) {
+            if (id >= first_)
+                id = raw(new_ids[id - first_]);
+        });
+        std::memmove(&words_[end], &t, size * sizeof(uint32_t));
+        starts_[kept++] = end;
+        end += size;
+    }
+    starts_.resize(kept);
+    words_.resize(end);
+}
+
 std::vector<std::byte> BtfBuilder::serialize(ByteOrder order) const
 {
     ByteWriter out(order);
     auto type_len = static_cast<uint32_t>(words_.size() * 4);
     auto str_len = static_cast<uint32_t>(strings_.blob().size());
+    out.reserve(btf::header_size + uint64_t{type_len} + str_len);
     out.put<uint16_t>(BTF_MAGIC);
     out.put<uint8_t>(BTF_VERSION);
     out.put<uint8_t>(0);

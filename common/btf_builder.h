@@ -4,10 +4,10 @@
 #pragma once
 
 #include "common/btf.h"
+#include "common/flat_index.h"
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace btflink
@@ -27,18 +27,18 @@ public:
     StrOff add_placed(const char *text);
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
+    void reserve(size_t bytes) { blob_.reserve(bytes); }
 
 private:
     struct Placed {
         const char *text = nullptr;
         StrOff offset{};
     };
-    void grow();
+    StrOff insert(std::string_view text); // without NUL bytes
 
     std::vector<Placed> placed_; // by hash of the pointer; a slot holds the last that came
     std::string blob_;
-    std::vector<uint32_t> slots_; // offset + 1 into blob_, 0: free; open addressing
-    size_t used_ = 0;
+    FlatIndex index_; // of offsets into blob_
     uint32_t first_;
 };
 
@@ -50,6 +50,9 @@ public:
         : strings_(first_string), first_(raw(first))
     {
     }
+
+    /// Room for so much, to be had at once.
+    void reserve(size_t types, size_t words, size_t string_bytes);
 
     StrOff str(std::string_view text) { return strings_.add(text); }
     /// See StringTable::add_placed(). nullptr is "".
@@ -78,7 +81,8 @@ public:
     void add_enumerator(StrOff name, uint64_t value);
     void add_enumerator(std::string_view name, uint64_t value) { add_enumerator(str(name), value); }
     TypeId add_func_proto(TypeId result);
-    void add_param(std::string_view name, TypeId type);
+    void add_param(StrOff name, TypeId type);
+    void add_param(std::string_view name, TypeId type) { add_param(str(name), type); }
     TypeId add_func(std::string_view name, TypeId proto, uint32_t linkage);
     TypeId add_var(std::string_view name, TypeId type, uint32_t linkage);
     TypeId add_datasec(std::string_view name, uint32_t size);
@@ -88,6 +92,10 @@ public:
                         bool kflag = false);
     /// Append a type as raw words (host order); its ids and string offsets must be ours already.
     TypeId add_words(std::span<const uint32_t> words);
+    /// Give each type the id new_ids[its id - the first], and drop those whose new id is that of a
+    /// type before: a type's new id is the next free one, or one given already. References follow.
+    /// Strings stay all: a type must be dropped only for one that has the same ones.
+    void renumber(std::span<const TypeId> new_ids);
 
     /// A type added before, to be looked at or changed in place.
     btf_type &type(TypeId id)

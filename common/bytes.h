@@ -112,6 +112,9 @@ class ByteWriter
 public:
     explicit ByteWriter(ByteOrder order) : order_(order) {}
 
+    /// Room for so many bytes more, to be had at once.
+    void reserve(uint64_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
+
     template <std::unsigned_integral T>
     void put(T value)
     {

@@ -181,17 +181,22 @@ Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
 }
 
 ElfAppender::ElfAppender(ElfImage &image, ElfBody body)
-    : image_(image), body_(std::move(body)), out_(image.order),
-      start_(align_up(body_.size(), new_section_alignment))
+    : image_(image), body_(std::move(body)), out_(image.order), start_(body_.size())
 {
     if (image_.sections.empty())
         image_.sections.emplace_back();
 }
 
+void ElfAppender::align()
+{
+    uint64_t end = start_ + out_.size();
+    out_.put_zeros(align_up(end, new_section_alignment) - end);
+}
+
 ElfSection &ElfAppender::add_section(std::string_view name, uint32_t type, uint64_t alignment,
                                      Bytes data)
 {
-    out_.align(new_section_alignment);
+    align();
     last_ = out_.size();
     ElfSection &s = image_.sections.emplace_back();
     s.name = name;
@@ -211,9 +216,7 @@ Result<FileChange> ElfAppender::finish()
         return fail(image_.where, "the file would be too large for 32-bit ELF");
     FileChange change;
     change.kept = body_.kept;
-    change.tail.resize(start_ - body_.size());
-    std::vector<std::byte> part = out_.take();
-    change.tail.insert(change.tail.end(), part.begin(), part.end());
+    change.tail = out_.take();
     change.rebuilt = std::move(body_.rebuilt);
     ByteWriter header(image_.order);
     put_elf_header(header, image_, image_.head);
@@ -240,7 +243,7 @@ void ElfAppender::add_names()
 
 void ElfAppender::add_headers()
 {
-    out_.align(new_section_alignment);
+    align();
     image_.head.e_shoff = start_ + out_.size();
     image_.head.e_shentsize = static_cast<uint16_t>(image_.section_header_size());
     // Numbers that do not fit stand in section header 0 (which may hold e_phnum in sh_info).

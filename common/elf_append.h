@@ -42,6 +42,8 @@ public:
     /// Append a section at the next aligned place; the rest of its header may be set until
     /// another is added. `name` and, for the call, `data` must stay.
     ElfSection &add_section(std::string_view name, uint32_t type, uint64_t alignment, Bytes data);
+    /// Room for sections of so many bytes in all, to be had at once.
+    void reserve(uint64_t bytes) { out_.reserve(bytes); }
     const std::vector<uint32_t> &symbol_map() const { return body_.symbol_map; }
     /// Write into the section that was added last.
     template <std::unsigned_integral T>
@@ -52,6 +54,7 @@ public:
     Result<FileChange> finish();
 
 private:
+    void align();
     void add_names();
     void add_headers();
 

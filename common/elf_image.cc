@@ -241,23 +241,11 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
     return static_cast<uint32_t>(s.data.size() / symbol_size());
 }
 
-bool ElfImage::is_mips64el() const
-{
-    return head.e_machine == EM_MIPS && is64 && order == ByteOrder::little;
-}
-
 uint64_t ElfImage::reloc_info(uint32_t symbol, uint32_t type) const
 {
     if (is_mips64el()) // the type is the last byte, the symbol the first four
         return uint64_t{type} << 56 | symbol;
     return is64 ? ELF64_R_INFO(symbol, type) : ELF32_R_INFO(symbol, type);
-}
-
-uint32_t ElfImage::reloc_symbol(uint64_t info) const
-{
-    if (is_mips64el())
-        return static_cast<uint32_t>(info);
-    return static_cast<uint32_t>(is64 ? ELF64_R_SYM(info) : ELF32_R_SYM(info));
 }
 
 Result<ElfImage> read_elf(Bytes file, const Where &where)

@@ -64,10 +64,18 @@ struct ElfImage {
 
     // The two parts of r_info, whose places depend on class and machine.
     uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
-    uint32_t reloc_symbol(uint64_t info) const;
+    uint32_t reloc_symbol(uint64_t info) const
+    {
+        if (!is64)
+            return static_cast<uint32_t>(ELF32_R_SYM(info));
+        return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
+    }
 
 private:
-    bool is_mips64el() const; // r_info is a struct there, not an integer
+    bool is_mips64el() const // r_info is a struct there, not an integer
+    {
+        return head.e_machine == EM_MIPS && is64 && order == ByteOrder::little;
+    }
 };
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);

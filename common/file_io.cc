@@ -8,7 +8,6 @@
 #include <climits>
 #include <cstdlib>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -133,12 +132,9 @@ Result<FilePages> FilePages::read(const std::string &path)
     if (st.st_size == 0)
         return file;
     auto size = static_cast<size_t>(st.st_size);
-    void *pages = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (pages == MAP_FAILED)
+    file.data_ = static_cast<std::byte *>(std::malloc(size));
+    if (!file.data_)
         return fail_errno(Where{path}, "no memory for its contents");
-    file.data_ = static_cast<std::byte *>(pages);
-    file.mapped_ = size;
     while (file.size_ < size) {
         auto n = read_some(path, fd, file.data_ + file.size_, size - file.size_);
         if (!n)
@@ -151,15 +147,13 @@ Result<FilePages> FilePages::read(const std::string &path)
 }
 
 FilePages::FilePages(FilePages &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
-      mapped_(std::exchange(other.mapped_, 0))
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0))
 {
 }
 
 FilePages::~FilePages()
 {
-    if (mapped_)
-        ::munmap(data_, mapped_);
+    std::free(data_);
 }
 
 Result<void> write_file(const std::string &path, Bytes bytes)

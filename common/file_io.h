@@ -16,8 +16,7 @@ namespace btflink
 /// Regular files, and anything else that can be read to its end (/sys/kernel/btf/vmlinux, pipes).
 Result<std::vector<std::byte>> read_file(const std::string &path);
 
-/// Contents of a regular file in pages of their own, which are had at once: for files that are read
-/// once by a short-lived process, where touching fresh memory page by page costs more than reading.
+/// Contents of a regular file in memory that is not written before they are read into it.
 class FilePages
 {
 public:
@@ -32,7 +31,7 @@ private:
     FilePages() = default;
 
     std::byte *data_ = nullptr;
-    size_t size_ = 0, mapped_ = 0;
+    size_t size_ = 0;
 };
 
 /// Whether both paths lead to one regular file, whatever its names.

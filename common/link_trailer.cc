@@ -50,6 +50,10 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order)
 {
     ByteWriter out(order);
+    out.reserve(header_length + trailer.hashes.size() * hash_size +
+                trailer.functions.size() * function_size + trailer.proto_words.size() * 4 +
+                trailer.variables.size() * variable_size + trailer.ambiguous.size() * 4 +
+                trailer.addresses.size() * 8 + 64);
     out.put<uint32_t>(trailer_magic);
     out.put<uint16_t>(trailer_version);
     out.put<uint16_t>(header_length);
@@ -66,11 +70,15 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.patch<uint32_t>(emitter_at, trailer.emitter);
 
     put_table(out, tables + 0, trailer.hashes.size());
-    for (const Hash128 &hash : trailer.hashes) {
-        uint64_t halves[2] = {in_order(hash.low, ByteOrder::little),
-                              in_order(hash.high, ByteOrder::little)};
-        out.put_bytes(std::as_bytes(std::span(halves)));
-    }
+    static_assert(sizeof(Hash128) == hash_size && offsetof(Hash128, high) == 8);
+    if (host_order == ByteOrder::little)
+        out.put_bytes(std::as_bytes(std::span(trailer.hashes)));
+    else
+        for (const Hash128 &hash : trailer.hashes) {
+            uint64_t halves[2] = {in_order(hash.low, ByteOrder::little),
+                                  in_order(hash.high, ByteOrder::little)};
+            out.put_bytes(std::as_bytes(std::span(halves)));
+        }
     put_table(out, tables + 8, trailer.functions.size());
     for (const LinkFunction &f : trailer.functions) {
         out.put<uint32_t>(raw(f.name));

@@ -20,7 +20,9 @@
 #include "common/cycle_hash.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#define XXH_INLINE_ALL // most types are short: a call costs as much as hashing them
 #include <xxhash.h>
 
 namespace btflink
@@ -35,15 +37,33 @@ enum : uint8_t { fresh, open, done };
 class Digest
 {
 public:
+    explicit Digest(const Btf &btf) : btf_(btf) {}
+
     void word(uint32_t value)
     {
         value = in_order(value, ByteOrder::little);
         append(&value, sizeof value);
     }
-    void text(std::string_view s)
+    /// A string of the blob, with its NUL byte.
+    void text(uint32_t offset)
     {
-        append(s.data(), s.size());
-        append("", 1);
+        const char *s = btf_.text(offset);
+        // Eight bytes at a time: the lowest of them that is zero is the lowest high bit of `zeros`.
+        if (host_order == ByteOrder::little && offset >= btf_.str_base()) {
+            const char *end = btf_.strings().data() + btf_.str_size();
+            for (uint64_t bytes; end - s >= static_cast<ptrdiff_t>(sizeof bytes);) {
+                std::memcpy(&bytes, s, sizeof bytes);
+                std::memcpy(room(sizeof bytes), &bytes, sizeof bytes);
+                uint64_t zeros = (bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080;
+                if (zeros) {
+                    used_ += static_cast<size_t>(std::countr_zero(zeros)) / 8 + 1;
+                    return;
+                }
+                used_ += sizeof bytes;
+                s += sizeof bytes;
+            }
+        }
+        append(s, std::strlen(s) + 1);
     }
     void hash(const Hash128 &h)
     {
@@ -59,13 +79,19 @@ public:
     }
 
 private:
-    void append(const void *p, size_t n)
+    char *room(size_t n)
     {
         if (n > buffer_.size() - used_)
             buffer_.resize((used_ + n) * 2);
-        std::memcpy(buffer_.data() + used_, p, n);
+        return buffer_.data() + used_;
+    }
+    void append(const void *p, size_t n)
+    {
+        std::memcpy(room(n), p, n);
         used_ += n;
     }
+
+    const Btf &btf_;
     std::vector<char> buffer_ = std::vector<char>(4096); // only grows
     size_t used_ = 0;
 };
@@ -104,8 +130,10 @@ class StubHasher
 public:
     explicit StubHasher(const Btf &btf)
         : btf_(btf), hashes_(raw(btf.end_id())), stubs_(raw(btf.end_id())),
-          state_(raw(btf.end_id()))
+          state_(raw(btf.end_id())), classes_(raw(btf.end_id())), digest_(btf), stub_(btf)
     {
+        for (uint32_t id = 1; id < classes_.size(); ++id)
+            classes_[id] = stub_class(btf, TypeId{id});
     }
 
     std::vector<Hash128> run(std::span<const Hash128> known = {},
@@ -121,7 +149,7 @@ public:
                 id, state_, stack_,
                 [&](TypeId t, auto need) {
                     btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
-                        if (!stub_class(btf_, TypeId{child}))
+                        if (!classes_[child])
                             need(TypeId{child});
                     });
                 },
@@ -137,11 +165,11 @@ private:
     {
         if (id == void_id)
             return {};
-        if (char c = stub_class(btf_, id)) {
+        if (char c = classes_[raw(id)]) {
             Hash128 &stub = stubs_[raw(id)];
             if (stub == Hash128{}) {
                 stub_.word(static_cast<uint32_t>(c));
-                stub_.text(btf_.name(id));
+                stub_.text(btf_.type(id).name_off);
                 stub = stub_.finish();
             }
             return stub;
@@ -150,7 +178,7 @@ private:
             met_cycle_ = true;
             stub_.word('C');
             stub_.word(btf_.kind(id));
-            stub_.text(btf_.name(id));
+            stub_.text(btf_.type(id).name_off);
             return stub_.finish();
         }
         return hashes_[raw(id)];
@@ -222,7 +250,7 @@ private:
         const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
         const uint32_t *tail = btf::tail_of(t);
         digest_.word(t.info);
-        digest_.text(btf_.str(t.name_off));
+        digest_.text(t.name_off);
         if (kind.third == btf::Third::size)
             digest_.word(t.size);
         else if (kind.third == btf::Third::type)
@@ -233,6 +261,15 @@ private:
             digest_.word(tail[2]);
             return digest_.finish();
         }
+        if (btf::kind_of(t) == BTF_KIND_STRUCT || btf::kind_of(t) == BTF_KIND_UNION) {
+            // The same as below; most words are of these.
+            for (uint32_t n = btf::vlen_of(t); n; --n, tail += 3) {
+                digest_.text(tail[0]);
+                digest_.hash(ref(TypeId{tail[1]}));
+                digest_.word(tail[2]);
+            }
+            return digest_.finish();
+        }
         for (uint32_t i = 0; i < kind.fixed_words; ++i)
             digest_.word(tail[i]);
         tail += kind.fixed_words;
@@ -240,7 +277,7 @@ private:
             for (uint32_t n = btf::vlen_of(t); n; --n, tail += kind.element_words)
                 for (int w = 0; w < kind.element_words; ++w) {
                     if (w == kind.element_name)
-                        digest_.text(btf_.str(tail[w]));
+                        digest_.text(tail[w]);
                     else if (w == kind.element_type)
                         digest_.hash(ref(TypeId{tail[w]}));
                     else
@@ -254,6 +291,7 @@ private:
     std::vector<Hash128> hashes_;
     std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
     std::vector<uint8_t> state_;
+    std::vector<char> classes_; // stub_class() of each
     std::vector<TypeId> stack_;
     Digest digest_, stub_;
     bool met_cycle_ = false;
@@ -263,13 +301,16 @@ private:
 
 char stub_class(const Btf &btf, TypeId id)
 {
-    switch (btf.kind(id)) {
+    if (id == void_id)
+        return 0;
+    const btf_type &t = btf.type(id);
+    switch (btf::kind_of(t)) {
     case BTF_KIND_FWD:
-        return btf::kflag_of(btf.type(id)) ? 'U' : 'S';
+        return btf::kflag_of(t) ? 'U' : 'S';
     case BTF_KIND_STRUCT:
-        return btf.name(id).empty() ? 0 : 'S';
+        return *btf.text(t.name_off) ? 'S' : 0;
     case BTF_KIND_UNION:
-        return btf.name(id).empty() ? 0 : 'U';
+        return *btf.text(t.name_off) ? 'U' : 0;
     default:
         return 0;
     }
@@ -291,13 +332,14 @@ void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
 }
 
 struct LooseHasher::Buffers {
+    explicit Buffers(const Btf &btf) : types(btf), prototype(btf) {}
     Digest types, prototype;
     std::vector<TypeId> stack;
 };
 
 LooseHasher::LooseHasher(const Btf &btf)
     : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id())),
-      buffers_(std::make_unique<Buffers>())
+      buffers_(std::make_unique<Buffers>(btf))
 {
 }
 
@@ -347,18 +389,18 @@ Hash128 LooseHasher::of(TypeId root)
         case BTF_KIND_INT:
             digest.word(t.size);
             digest.word(btf::tail_of(t)[0]);
-            digest.text(btf_.str(t.name_off));
+            digest.text(t.name_off);
             break;
         case BTF_KIND_FLOAT:
             digest.word(t.size);
-            digest.text(btf_.str(t.name_off));
+            digest.text(t.name_off);
             break;
         case BTF_KIND_TYPEDEF:
         case BTF_KIND_STRUCT:
         case BTF_KIND_UNION:
         case BTF_KIND_ENUM:
         case BTF_KIND_ENUM64:
-            digest.text(btf_.str(t.name_off));
+            digest.text(t.name_off);
             break;
         case BTF_KIND_PTR:
         case BTF_KIND_CONST:

@@ -168,6 +168,8 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.known = true;
         uint64_t tag = in.uleb();
         abbrev.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
+        abbrev.keep = KeepTable(abbrev.tag);
+        abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
         attributes.clear();
         for (;;) {

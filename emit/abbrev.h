@@ -13,6 +13,30 @@
 namespace btflink::emit
 {
 
+/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
+/// it, or passed with all that is below it.
+enum class Keep : uint8_t { no, yes, children_only };
+/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
+/// declarations, which the tag does not tell.
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
+
+/// keep_tag() for one tag below any other: looked up once per abbreviation.
+class KeepTable
+{
+public:
+    KeepTable() = default;
+    explicit KeepTable(uint32_t tag);
+    Keep below(uint8_t parent_class) const
+    {
+        return static_cast<Keep>(answers_ >> parent_class * 2 & 3);
+    }
+    /// Number of a set of tags that keep_tag() does not tell apart as parents.
+    static uint8_t class_of(uint32_t parent_tag, bool is_unit);
+
+private:
+    uint32_t answers_ = 0;
+};
+
 /// Widths that forms depend on.
 struct UnitWidths {
     uint16_t version = 5;
@@ -35,8 +59,10 @@ struct AbbrevStep {
 struct Abbrev {
     uint16_t tag = 0;
     bool known = false, children = false;
-    bool declares = false; // has DW_AT_declaration
-    uint32_t first = 0;    // steps, in AbbrevTable::steps
+    bool declares = false;    // has DW_AT_declaration
+    uint8_t parent_class = 0; // KeepTable::class_of()
+    KeepTable keep;
+    uint32_t first = 0; // steps, in AbbrevTable::steps
     uint32_t count = 0;
     uint32_t skip_first = 0; // the same without reading anything, for entries that do not matter
     uint32_t skip_count = 0;

@@ -31,8 +31,11 @@ RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
 
     // Assemblers write them in order; a linker may not.
     bool in_order = true;
-    for (size_t i = 1; i < count_ && in_order; ++i)
-        in_order = offset(i - 1) <= offset(i);
+    uint64_t last = 0;
+    for (size_t i = 0; i < count_ && in_order; ++i) {
+        in_order = last <= offset(i);
+        last = offset(i);
+    }
     if (in_order)
         return;
     std::vector<size_t> index(count_);

@@ -38,7 +38,23 @@ public:
         }
         return decode(p);
     }
-    uint64_t offset(size_t i) const { return (*this)[i].offset; }
+    uint64_t offset(size_t i) const
+    {
+        if (!native64_)
+            return decode(raw_.data() + i * entry_size_).offset;
+        uint64_t offset;
+        __builtin_memcpy(&offset, raw_.data() + i * sizeof(Elf64_Rela), sizeof offset);
+        return offset;
+    }
+    /// From `i` on the first one that is not before `offset`.
+    size_t skip_before(size_t i, uint64_t offset) const
+    {
+        while (i < count_ && this->offset(i) < offset)
+            ++i;
+        return i;
+    }
+    /// The host's own Elf64_Rela.
+    bool native64() const { return native64_; }
     /// Index of the first entry at or behind `offset`.
     size_t find(uint64_t offset) const;
 

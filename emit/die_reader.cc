@@ -23,6 +23,22 @@ namespace
 /// Entries may nest no deeper; compilers stay below 100.
 constexpr size_t max_depth = 2000;
 
+/// Parents that keep_tag() asks for; the first stands for all others, the second for the unit.
+constexpr uint32_t parent_classes[] = {
+    0,
+    DW_TAG_compile_unit,
+    DW_TAG_structure_type,
+    DW_TAG_class_type,
+    DW_TAG_union_type,
+    DW_TAG_enumeration_type,
+    DW_TAG_array_type,
+    DW_TAG_subprogram,
+    DW_TAG_subroutine_type,
+    DW_TAG_namespace,
+    DW_TAG_lexical_block,
+};
+static_assert(std::size(parent_classes) <= 16);
+
 class Reader
 {
 public:
@@ -38,7 +54,8 @@ public:
         pass(*unit_abbrev);
         if (!unit_abbrev->children)
             return {};
-        open_.push_back({0, DW_TAG_compile_unit, false});
+        open_.push_back(
+            {0, DW_TAG_compile_unit, KeepTable::class_of(DW_TAG_compile_unit, true), false});
         while (!open_.empty() && !in_.in().at_end()) {
             uint64_t offset = in_.in().offset();
             uint64_t code = in_.in().uleb();
@@ -53,7 +70,8 @@ public:
                 return fail(place(offset),
                             strf("entry with abbreviation %llu, which is not in its table",
                                  static_cast<unsigned long long>(code)));
-            RETURN_IF_ERROR(entry(offset, *abbrev));
+            if (!entry(offset, *abbrev))
+                return tl::unexpected(std::move(*error_));
             if (in_.in().overrun() || in_.problem())
                 return fail(place(offset),
                             in_.problem() ? in_.problem() : "entry runs past the end of its unit");
@@ -67,8 +85,15 @@ private:
     struct Open {
         DieIndex kept; // nearest kept entry, this one or above
         uint32_t tag;
-        bool is_kept; // `kept` is this one
+        uint8_t parent_class; // KeepTable::class_of()
+        bool is_kept;         // `kept` is this one
     };
+
+    bool stop(uint64_t offset, std::string why)
+    {
+        error_ = Error{place(offset), std::move(why)};
+        return false;
+    }
 
     Where place(uint64_t offset) const { return file_.where().in(".debug_info").at(offset); }
 
@@ -133,34 +158,35 @@ private:
         }
     }
 
-    Result<void> entry(uint64_t offset, const Abbrev &abbrev)
+    /// False: error_ says why not. (A Result per entry would be half of the cost.)
+    bool entry(uint64_t offset, const Abbrev &abbrev)
     {
-        const Open &parent = open_.back();
+        const Open parent = open_.back();
         bool top_level = open_.size() == 1;
-        Keep keep = keep_tag(abbrev.tag, parent.tag, top_level);
+        Keep keep = abbrev.keep.below(parent.parent_class);
         if (abbrev.tag == DW_TAG_variable && !top_level && !abbrev.declares)
             keep = Keep::no;
         if (keep == Keep::no) {
             pass_tree(abbrev);
             if (unknown_code_)
-                return fail(place(offset),
-                            "below this entry is one with an abbreviation that is not in its "
-                            "table");
-            return {};
+                return stop(offset, "below this entry is one with an abbreviation that is not in "
+                                    "its table");
+            return true;
         }
         if (open_.size() > max_depth)
-            return fail(place(offset), strf("entries nest deeper than %zu", max_depth));
+            return stop(offset, strf("entries nest deeper than %zu", max_depth));
         if (keep == Keep::children_only) {
             pass(abbrev);
             if (abbrev.children)
-                open_.push_back({parent.kept, abbrev.tag, false});
-            return {};
+                open_.push_back({parent.kept, abbrev.tag, abbrev.parent_class, false});
+            return true;
         }
         auto index = static_cast<DieIndex>(tree_.dies.size());
         Die &d = tree_.dies.emplace_back();
         d.tag = abbrev.tag;
         d.offset = static_cast<uint32_t>(offset);
         d.parent = parent.kept;
+        tree_.annotations |= d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation;
         if (top_level)
             d.has |= Die::top_level;
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
@@ -172,10 +198,10 @@ private:
                 in_.skip(steps[i].form);
         }
         if (abbrev.children)
-            open_.push_back({index, abbrev.tag, true});
+            open_.push_back({index, abbrev.tag, abbrev.parent_class, true});
         else
             complete(index);
-        return {};
+        return true;
     }
 
     uint32_t reference(const AbbrevStep &step)
@@ -360,6 +386,7 @@ private:
     FormReader in_;
     std::vector<Open> open_;
     bool unknown_code_ = false;
+    std::optional<Error> error_;
 };
 
 } // namespace
@@ -417,6 +444,22 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
     default:
         return Keep::no;
     }
+}
+
+uint8_t KeepTable::class_of(uint32_t parent_tag, bool is_unit)
+{
+    if (is_unit)
+        return 1;
+    for (uint8_t c = 2; c < std::size(parent_classes); ++c)
+        if (parent_classes[c] == parent_tag)
+            return c;
+    return 0;
+}
+
+KeepTable::KeepTable(uint32_t tag)
+{
+    for (uint8_t c = 0; c < std::size(parent_classes); ++c)
+        answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
 DieIndex DieTree::find(uint32_t offset) const

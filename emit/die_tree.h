@@ -73,13 +73,6 @@ struct Die {
     bool is(uint32_t bits) const { return has & bits; }
 };
 
-/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
-/// it, or passed with all that is below it.
-enum class Keep : uint8_t { no, yes, children_only };
-/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
-/// declarations, which the tag does not tell.
-Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
-
 class DieTree
 {
 public:
@@ -88,7 +81,8 @@ public:
     std::vector<AddressRef> addresses;
     const char *source = nullptr; // DW_AT_name of the (first) unit
     bool clang = false;
-    bool rust = false; // members need not be in the order of their offsets
+    bool rust = false;        // members need not be in the order of their offsets
+    bool annotations = false; // there are entries with tags for BTF
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }

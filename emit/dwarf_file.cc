@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/dwarf_file.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace btflink::emit
@@ -99,6 +100,26 @@ Result<void> DwarfFile::find_sections()
     return {};
 }
 
+/// True if all entries are right, found out the quick way: as one question, in the common case.
+bool DwarfFile::is_plain(const RelocTable &table, const DebugSection &section) const
+{
+    if (!table.native64() || table.size() == 0 || section.data.size() < 8 ||
+        table.offset(table.size() - 1) > section.data.size() - 8)
+        return false;
+    uint32_t type = arch_->debug_relocs.front().type;
+    for (size_t i = 0; i < table.size(); ++i) {
+        RelocEntry r = table[i];
+        if (reloc_type(r) != type) {
+            type = reloc_type(r);
+            if (!find_reloc(type))
+                return false;
+        }
+        if (image_.reloc_symbol(r.info) >= symbol_count_)
+            return false;
+    }
+    return true;
+}
+
 Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
 {
     const ElfSection &rel = image_.sections[rel_index];
@@ -120,10 +141,12 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     // Offsets are those of the table as sorted; the place is good enough to find it.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
     // From here on every entry is known to fit; values are computed when they are read.
-    for (size_t i = 0; i < table.size(); ++i) {
+    const DebugReloc *known = nullptr; // of the last entry: most are of one type
+    for (size_t i = is_plain(table, *mine) ? table.size() : 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
         uint32_t type = reloc_type(r);
-        const DebugReloc *known = find_reloc(type);
+        if (!known || known->type != type)
+            known = find_reloc(type);
         if (!known && type != arch_->reloc_none)
             return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
@@ -179,13 +202,17 @@ DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
     uint64_t value;
     uint8_t binding;
     if (image_.is64) {
-        binding = load<uint8_t>(p + offsetof(Elf64_Sym, st_info), image_.order);
-        section = load<uint16_t>(p + offsetof(Elf64_Sym, st_shndx), image_.order);
-        value = load<uint64_t>(p + offsetof(Elf64_Sym, st_value), image_.order);
+        Elf64_Sym s;
+        std::memcpy(&s, p, sizeof s);
+        binding = s.st_info;
+        section = in_order(s.st_shndx, image_.order);
+        value = in_order(s.st_value, image_.order);
     } else {
-        binding = load<uint8_t>(p + offsetof(Elf32_Sym, st_info), image_.order);
-        section = load<uint16_t>(p + offsetof(Elf32_Sym, st_shndx), image_.order);
-        value = load<uint32_t>(p + offsetof(Elf32_Sym, st_value), image_.order);
+        Elf32_Sym s;
+        std::memcpy(&s, p, sizeof s);
+        binding = s.st_info;
+        section = in_order(s.st_shndx, image_.order);
+        value = in_order(s.st_value, image_.order);
     }
     if (section == SHN_COMMON)
         return {0, 0, true, false};

@@ -52,7 +52,7 @@ public:
             return raw;
         if (arch_->reloc_pairs)
             return difference(section, reloc, raw);
-        return symbol(image_.reloc_symbol(r.info)).value +
+        return symbol_value(image_.reloc_symbol(r.info)) +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
     /// The same, found by offset.
@@ -66,6 +66,7 @@ private:
     DwarfFile() = default;
     Result<void> find_sections();
     Result<void> attach_relocations(uint32_t rel_index);
+    bool is_plain(const RelocTable &table, const DebugSection &section) const;
     void read_notes(const ElfSection &section);
 
     ElfImage image_;
@@ -88,6 +89,15 @@ private:
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
     /// All relocations of the place of entry `reloc`, one after the other.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
+    /// The value alone; looked up for each string.
+    uint64_t symbol_value(uint32_t index) const
+    {
+        if (!image_.is64 || image_.order != host_order)
+            return symbol(index).value;
+        Elf64_Sym s;
+        __builtin_memcpy(&s, symtab_.data() + size_t{index} * sizeof s, sizeof s);
+        return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
+    }
     Result<void> check_symbols() const;
     DebugSection *wanted(std::string_view name);
 };

@@ -60,7 +60,7 @@ encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const Emi
 }
 
 /// Concatenate contributions and pools, as a linker would: those to be kept, then the units'.
-ObjectBtf join(const DwarfFile &file, ExistingBtf kept, const std::vector<UnitObject> &units,
+ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
                const EmitOptions &options)
 {
     ObjectBtf out{std::move(kept.btf), std::move(kept.btf_relocs), std::move(kept.pool),
@@ -68,9 +68,12 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, const std::vector<UnitOb
     out.section_type = options.section_type;
     out.exclude = options.exclude_flag;
     out.strip_dwarf = options.strip_dwarf;
-    for (const UnitObject &unit : units) {
+    for (UnitObject &unit : units) {
         uint64_t base = out.btf.size();
-        out.btf.insert(out.btf.end(), unit.contribution.begin(), unit.contribution.end());
+        if (base == 0)
+            out.btf = std::move(unit.contribution);
+        else
+            out.btf.insert(out.btf.end(), unit.contribution.begin(), unit.contribution.end());
         for (NewReloc reloc : unit.btf_relocs) {
             reloc.offset += base;
             out.btf_relocs.push_back(reloc);
@@ -104,7 +107,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
 }
 
 Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes before,
-                         ExistingBtf kept, const std::vector<UnitObject> &units,
+                         ExistingBtf kept, std::vector<UnitObject> units,
                          const EmitOptions &options, EmitReport report)
 {
     if (!options.detached.empty()) {
@@ -122,8 +125,8 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         RETURN_IF_ERROR(write_file(options.detached, plain));
         return report;
     }
-    auto change = plan_object_btf(before, file.arch(), join(file, std::move(kept), units, options),
-                                  file.where());
+    auto change = plan_object_btf(
+        before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where());
     if (!change)
         return tl::unexpected(change.error());
     if (!options.output.empty())
@@ -232,7 +235,8 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         if (!options.detached.empty())
             return report;
     }
-    return write(path, file, before, std::move(kept), *objects, options, std::move(report));
+    return write(path, file, before, std::move(kept), std::move(*objects), options,
+                 std::move(report));
 }
 
 } // namespace

@@ -2,15 +2,12 @@
 #include "emit/form_reader.h"
 
 #include <cstring>
-#include <dwarf.h>
 
 namespace btflink::emit
 {
 
-uint32_t FormReader::resolve(uint32_t form)
+uint32_t FormReader::resolve_indirect()
 {
-    if (form != DW_FORM_indirect)
-        return form;
     uint64_t real = in_.uleb();
     if (real == DW_FORM_indirect || real == DW_FORM_implicit_const || real > UINT16_MAX) {
         problem_ = "an indirect form is none that may be";
@@ -61,15 +58,14 @@ void FormReader::skip(uint32_t form)
     }
 }
 
-std::optional<uint64_t> FormReader::constant(uint32_t form, int64_t implicit)
+/// Forms that constant() leaves over, and those behind DW_FORM_indirect.
+std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implicit)
 {
-    form = resolve(form);
+    if (form == DW_FORM_indirect)
+        return constant(resolve_indirect(), implicit);
     switch (form) {
-    case DW_FORM_data1:
     case DW_FORM_flag:
         return in_.read<uint8_t>();
-    case DW_FORM_data2:
-        return in_.read<uint16_t>();
     case DW_FORM_data4:
         return relocated(4);
     case DW_FORM_data8:
@@ -80,8 +76,6 @@ std::optional<uint64_t> FormReader::constant(uint32_t form, int64_t implicit)
         return in_.uleb();
     case DW_FORM_sdata:
         return static_cast<uint64_t>(in_.sleb());
-    case DW_FORM_implicit_const:
-        return static_cast<uint64_t>(implicit);
     case DW_FORM_flag_present:
         return 1;
     default:
@@ -108,33 +102,23 @@ std::optional<int64_t> FormReader::signed_constant(uint32_t form, int64_t implic
     }
 }
 
-bool FormReader::flag(uint32_t form, int64_t implicit)
-{
-    return constant(form, implicit).value_or(0) != 0;
-}
-
-const char *FormReader::string_at(const DebugSection &section, uint64_t offset)
+const char *FormReader::unterminated_string(const DebugSection &section, uint64_t offset)
 {
     if (offset < section.data.size()) {
         auto *text = reinterpret_cast<const char *>(section.data.data()) + offset;
-        // Sections of strings end in a NUL byte; where one does not, look for each string's end.
-        if (section.data.back() == std::byte{0} ||
-            std::memchr(text, 0, section.data.size() - offset))
+        if (std::memchr(text, 0, section.data.size() - offset))
             return text;
     }
     problem_ = "a string lies beyond the end of its section";
     return nullptr;
 }
 
-const char *FormReader::string(uint32_t form)
+const char *FormReader::other_string(uint32_t form)
 {
-    form = resolve(form);
+    if (form == DW_FORM_indirect)
+        return string(resolve_indirect());
     uint64_t index;
     switch (form) {
-    case DW_FORM_string:
-        return in_.string();
-    case DW_FORM_strp:
-        return string_at(file_.str, relocated(unit_.widths.offset));
     case DW_FORM_line_strp:
         return string_at(file_.line_str, relocated(unit_.widths.offset));
     case DW_FORM_strx:
@@ -163,14 +147,14 @@ const char *FormReader::string(uint32_t form)
     return string_at(file_.str, file_.value_at(offsets, at, in.read_sized(width)));
 }
 
-uint32_t FormReader::reference(uint32_t form, const char *&skipped)
+uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
 {
-    form = resolve(form);
+    if (form == DW_FORM_indirect)
+        return reference(resolve_indirect(), skipped);
     uint64_t local;
     switch (form) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
-    case DW_FORM_ref4:
     case DW_FORM_ref8:
         local = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
         break;
@@ -194,11 +178,7 @@ uint32_t FormReader::reference(uint32_t form, const char *&skipped)
         skip(form);
         return 0;
     }
-    if (local >= unit_.end - unit_.offset) {
-        skipped = "unresolved-reference";
-        return 0;
-    }
-    return static_cast<uint32_t>(unit_.offset + local);
+    return local_reference(local, skipped);
 }
 
 LocationAttr FormReader::location(uint32_t form)

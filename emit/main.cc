@@ -2,13 +2,12 @@
 // btf-emit: the command line. What it does is in emit.h.
 #include "common/features.h"
 #include "emit/emit.h"
+#include "emit/heap.h"
 #include "emit/languages.h"
 
 #include <CLI/CLI.hpp>
 #include <cinttypes>
-#include <climits>
 #include <cstdio>
-#include <malloc.h>
 
 using namespace btflink;
 using namespace btflink::emit;
@@ -74,11 +73,7 @@ void print_outcome(const std::string &path, const EmitReport &r)
 
 int main(int argc, char **argv)
 {
-    // One process per object: start-up counts. Memory that is freed is used again, never given
-    // back: each page costs the kernel more than it costs us to fill.
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, 1 << 20);
+    prepare_heap();
     if (argc == 2 && std::string_view(argv[1]) == "--version") {
         std::puts("btf-emit " BTFLINK_VERSION);
         return 0;

@@ -48,6 +48,11 @@ public:
     Result<FileChange> run(const ObjectBtf &added)
     {
         bool rela = arch_.rela;
+        uint64_t relocs = added.btf_relocs.size() + added.pool_relocs.size();
+        uint64_t headers = image_.sections.size() + 5;
+        // Names are short as a rule; if not, it grows.
+        out_.reserve(added.btf.size() + added.pool.size() + relocs * sizeof(Elf64_Rela) +
+                     headers * (sizeof(Elf64_Shdr) + 64));
         if (!added.btf.empty())
             RETURN_IF_ERROR(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
                                 added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf,
@@ -83,6 +88,7 @@ private:
             return tl::unexpected(symbols.error());
         const bool rela = arch_.rela;
         ByteWriter entries(image_.order);
+        entries.reserve(relocs.size() * sizeof(Elf64_Rela));
         auto put_word = [&](uint64_t value) {
             if (image_.is64)
                 entries.put<uint64_t>(value);

@@ -14,10 +14,9 @@
 // rounds are at most as many as the longest chain of references to a difference, and only objects
 // with such names pay.
 #include "emit/unit_dedup.h"
+#include "common/flat_index.h"
 
-#include <bit>
 #include <string>
-#include <unordered_map>
 #include <xxhash.h>
 
 namespace btflink::emit
@@ -25,33 +24,6 @@ namespace btflink::emit
 
 namespace
 {
-
-/// Numbers hashes by first appearance, from 1: a flat table, for there is one look-up per type.
-class Numbering
-{
-public:
-    explicit Numbering(size_t most) : slots_(std::bit_ceil(most * 2 + 2)) {}
-
-    uint32_t number(const Hash128 &hash)
-    {
-        size_t mask = slots_.size() - 1;
-        for (size_t i = hash.low & mask;; i = (i + 1) & mask) {
-            if (slots_[i].number == 0)
-                slots_[i] = {hash, ++count_};
-            if (slots_[i].hash == hash)
-                return slots_[i].number;
-        }
-    }
-    uint32_t count() const { return count_; }
-
-private:
-    struct Slot {
-        Hash128 hash;
-        uint32_t number = 0;
-    };
-    std::vector<Slot> slots_;
-    uint32_t count_ = 0;
-};
 
 using Classes = std::vector<uint32_t>; // class of each id; 0 is void
 
@@ -66,10 +38,7 @@ public:
     UnitDedup run()
     {
         Classes classes(end_);
-        Numbering seen(end_);
-        for (uint32_t id = 1; id < end_; ++id)
-            classes[id] = seen.number(hashes_[id - 1]);
-        size_t count = seen.count();
+        size_t count = classify(hashes_, classes);
         UnitDedup out;
         if (has_conflicts(out.ambiguous))
             for (;;) {
@@ -91,31 +60,51 @@ public:
     }
 
 private:
+    /// Numbers types by their hashes' first appearance, from 1; returns how many there are.
+    size_t classify(const std::vector<Hash128> &hashes, Classes &classes) const
+    {
+        FlatIndex seen(end_);
+        uint32_t count = 0;
+        for (uint32_t id = 1; id < end_; ++id) {
+            const Hash128 &hash = hashes[id - 1];
+            auto [first, is_new] = seen.find_or_add(
+                hash.low, id, [&](uint32_t other) { return hashes[other - 1] == hash; });
+            classes[id] = is_new ? ++count : classes[first];
+        }
+        return count;
+    }
+
     /// True if stub hashes alone do not decide. Lists names with several definitions.
     bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {
-            const Hash128 *definition = nullptr;
+            uint64_t key = 0;
+            uint32_t definition = 0;
             bool forward = false, several = false;
         };
-        std::unordered_map<std::string_view, Name> names[2]; // of structs, of unions
+        std::vector<Name> names;
+        FlatIndex by_name(512); // two per string: of structs, of unions
         bool conflicts = false;
         for (uint32_t id = 1; id < end_; ++id) {
-            uint32_t kind = types_.kind(TypeId{id});
-            std::string_view text = types_.name(TypeId{id});
-            if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_FWD) ||
-                text.empty())
+            const char stub = stub_class(types_, TypeId{id});
+            const btf_type &t = types_.type(TypeId{id});
+            if (!stub || t.name_off == 0)
                 continue;
-            bool is_union = kind == BTF_KIND_UNION ||
-                            (kind == BTF_KIND_FWD && btf::kflag_of(types_.type(TypeId{id})));
-            Name &name = names[is_union][text];
-            if (kind == BTF_KIND_FWD) {
+            // Equal strings are at one offset.
+            const uint64_t key = uint64_t{t.name_off} << 1 | (stub == 'U');
+            auto [n, is_new] =
+                by_name.find_or_add(key * 0x9e3779b97f4a7c15, static_cast<uint32_t>(names.size()),
+                                    [&](uint32_t other) { return names[other].key == key; });
+            if (is_new)
+                names.push_back({key});
+            Name &name = names[n];
+            if (btf::kind_of(t) == BTF_KIND_FWD) {
                 name.forward = true;
             } else if (!name.definition) {
-                name.definition = &hashes_[id - 1];
-            } else if (*name.definition != hashes_[id - 1] && !name.several) {
+                name.definition = id;
+            } else if (hashes_[name.definition - 1] != hashes_[id - 1] && !name.several) {
                 name.several = true;
-                ambiguous.emplace_back(text);
+                ambiguous.emplace_back(types_.str(t.name_off));
             }
             conflicts |= name.several || (name.forward && name.definition);
         }
@@ -125,18 +114,16 @@ private:
     /// One round; returns the number of classes.
     size_t refine(Classes &classes) const
     {
-        Classes next(end_);
-        Numbering seen(end_);
+        std::vector<Hash128> hashes(end_ - 1);
         std::vector<uint32_t> words;
         for (uint32_t id = 1; id < end_; ++id) {
             const btf_type &t = types_.type(TypeId{id});
             words.assign(1, classes[id]);
             btf::for_each_type_id(t, [&](uint32_t ref) { words.push_back(classes[ref]); });
             XXH128_hash_t h = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
-            next[id] = seen.number({h.low64, h.high64});
+            hashes[id - 1] = {h.low64, h.high64};
         }
-        classes.swap(next);
-        return seen.count();
+        return classify(hashes, classes);
     }
 
     const Btf &types_;

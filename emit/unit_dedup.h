@@ -18,7 +18,8 @@ struct UnitDedup {
     bool any = false; // there are duplicates
 };
 
-/// `hashes`: stub hashes of `types`, in id order.
+/// `types`: a builder's, so that equal strings are at one offset. `hashes`: their stub hashes, in
+/// id order.
 UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes);
 
 } // namespace btflink::emit

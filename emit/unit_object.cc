@@ -9,7 +9,8 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#define XXH_INLINE_ALL // short inputs: a call costs as much as the hash
+#include <xxhash.h>
 
 namespace btflink::emit
 {
@@ -32,10 +33,14 @@ public:
             TypeId first = dedup.representative[id];
             map_[id] = first == TypeId{id} ? TypeId{next++} : map_[raw(first)];
         }
-        if (dedup.any)
-            copy_distinct(types, dedup, hashes);
-        else
-            btf_ = std::move(types);
+        if (dedup.any) {
+            types.renumber(std::span(map_).subspan(1));
+            for (uint32_t id = 1; id < map_.size(); ++id) // the first of a class comes first
+                if (dedup.representative[id] == TypeId{id})
+                    hashes[raw(map_[id]) - 1] = hashes[id - 1];
+            hashes.resize(next - 1);
+        }
+        btf_ = std::move(types);
         trailer_.hashes = std::move(hashes);
         trailer_.plain_end = btf_.next_id();
         for (const std::string &name : dedup.ambiguous)
@@ -69,8 +74,8 @@ public:
     void functions(const std::vector<FunctionCandidate> &candidates)
     {
         for (uint32_t id = 1; id < raw(btf_.next_id()); ++id)
-            if (btf::kind_of(btf_.type(TypeId{id})) == BTF_KIND_FUNC_PROTO)
-                protos_.emplace(proto_key(TypeId{id}), TypeId{id});
+            if (const btf_type &t = btf_.type(TypeId{id}); btf::kind_of(t) == BTF_KIND_FUNC_PROTO)
+                find_proto(TypeId{t.type}, proto_words(TypeId{id}), TypeId{id});
         fold(candidates);
         for (const Instance &instance : instances_) {
             const FunctionCandidate &f = *instance.candidate;
@@ -119,6 +124,7 @@ public:
         out.contribution = btf_.serialize(file_.order());
         out.blob_size = out.contribution.size();
         std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
+        out.contribution.reserve(align_up(out.blob_size, 8) + trailer.size());
         out.contribution.resize(align_up(out.contribution.size(), 8));
         out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
         out.btf_relocs = std::move(btf_relocs_);
@@ -140,28 +146,6 @@ public:
     }
 
 private:
-    /// Copy one type of each class, in order, with its ids and strings made ours.
-    void copy_distinct(const BtfBuilder &types, const UnitDedup &dedup,
-                       std::vector<Hash128> &hashes)
-    {
-        Btf view = types.view();
-        std::vector<uint32_t> words;
-        for (uint32_t id = 1; id < map_.size(); ++id) {
-            if (dedup.representative[id] != TypeId{id})
-                continue;
-            const btf_type &t = view.type(TypeId{id});
-            auto *first = reinterpret_cast<const uint32_t *>(&t);
-            words.assign(first,
-                         first + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
-            auto &mine = *reinterpret_cast<btf_type *>(words.data());
-            btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = raw(map_[ref]); });
-            btf::for_each_str_off(mine, [&](uint32_t &off) { off = raw(btf_.str(view.str(off))); });
-            hashes[raw(map_[id]) - 1] = hashes[id - 1];
-            btf_.add_words(words);
-        }
-        hashes.resize(raw(btf_.next_id()) - 1);
-    }
-
     uint32_t pool_index(const AddressRef &address)
     {
         if (!(trailer_.flags & (trailer_has_pool | trailer_final_addresses)))
@@ -173,34 +157,39 @@ private:
         return it->second;
     }
 
-    std::string key_of(TypeId result, const std::vector<FunctionParam> &params)
-    {
-        std::vector<uint32_t> words{raw(result)};
-        for (const FunctionParam &p : params) {
-            words.push_back(raw(btf_.str(p.name)));
-            words.push_back(raw(map_[raw(p.type)]));
-        }
-        return {reinterpret_cast<const char *>(words.data()), words.size() * sizeof words[0]};
-    }
-
-    std::string proto_key(TypeId id)
+    /// The words of a prototype but for its head.
+    std::span<const uint32_t> proto_words(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        std::vector<uint32_t> words{t.type};
-        words.insert(words.end(), btf::tail_of(t), btf::tail_of(t) + btf::vlen_of(t) * 2);
-        return {reinterpret_cast<const char *>(words.data()), words.size() * sizeof words[0]};
+        return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
+    }
+
+    /// The prototype with these words, or `fresh`.
+    TypeId find_proto(TypeId result, std::span<const uint32_t> words, TypeId fresh)
+    {
+        uint64_t hash = XXH3_64bits_withSeed(words.data(), words.size_bytes(), raw(result));
+        auto [id, is_new] = protos_.find_or_add(hash, raw(fresh), [&](uint32_t known) {
+            return btf_.type(TypeId{known}).type == raw(result) &&
+                   std::ranges::equal(proto_words(TypeId{known}), words);
+        });
+        return TypeId{id};
     }
 
     TypeId proto(const FunctionCandidate &f)
     {
         TypeId result = map_[raw(f.result)];
-        auto [it, added] = protos_.emplace(key_of(result, f.params), void_id);
-        if (added) {
-            it->second = btf_.add_func_proto(result);
-            for (const FunctionParam &p : f.params)
-                btf_.add_param(p.name, map_[raw(p.type)]);
+        words_.clear();
+        for (const FunctionParam &p : f.params) {
+            words_.push_back(raw(btf_.str(p.name)));
+            words_.push_back(raw(map_[raw(p.type)]));
         }
-        return it->second;
+        TypeId id = find_proto(result, words_, btf_.next_id());
+        if (id == btf_.next_id()) {
+            btf_.add_func_proto(result);
+            for (size_t i = 0; i < words_.size(); i += 2)
+                btf_.add_param(StrOff{words_[i]}, TypeId{words_[i + 1]});
+        }
+        return id;
     }
 
     static bool is_placed(const FunctionCandidate &f)
@@ -214,11 +203,18 @@ private:
     void fold(const std::vector<FunctionCandidate> &candidates)
     {
         constexpr uint32_t shared = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
-        std::unordered_map<std::string_view, size_t> last_of_name;
+        FlatIndex names(candidates.size());
+        std::vector<size_t> last_of_name;
         for (const FunctionCandidate &f : candidates) {
-            auto [known, added] = last_of_name.emplace(f.name, instances_.size());
-            if (!added) {
-                Instance &last = instances_[known->second];
+            auto [name, is_new] = names.find_or_add(
+                XXH3_64bits(f.name.data(), f.name.size()),
+                static_cast<uint32_t>(last_of_name.size()), [&](uint32_t known) {
+                    return instances_[last_of_name[known]].candidate->name == f.name;
+                });
+            if (is_new) {
+                last_of_name.push_back(instances_.size());
+            } else {
+                Instance &last = instances_[last_of_name[name]];
                 const FunctionCandidate &other = *last.candidate;
                 if ((!is_placed(f) || !is_placed(other)) && f.result == other.result &&
                     f.params == other.params && f.tags == other.tags) {
@@ -229,7 +225,7 @@ private:
                         last.candidate = &f;
                     continue;
                 }
-                known->second = instances_.size();
+                last_of_name[name] = instances_.size();
             }
             instances_.push_back({&f, f.flags});
         }
@@ -293,7 +289,8 @@ private:
     std::vector<AddressRef> pool_;
     std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots_;
     std::vector<NewReloc> btf_relocs_;
-    std::unordered_map<std::string, TypeId> protos_;
+    FlatIndex protos_{256};           // ids in btf_
+    std::vector<uint32_t> words_;     // of a prototype
     std::vector<Instance> instances_; // of each of trailer_.functions
 };
 
@@ -303,19 +300,22 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
                                const UnitOptions &options)
 {
     Skips skips;
-    const Where &where = file.where();
-
     auto tree = read_units(file, units, skips);
     if (!tree)
         return tl::unexpected(tree.error());
+    return encode_tree(file, *tree, options, std::move(skips));
+}
 
-    auto types = encode_types(*tree, options.features, file.order(), where, skips);
+Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
+                               const UnitOptions &options, Skips skips)
+{
+    auto types = encode_types(tree, options.features, file.order(), file.where(), skips);
     if (!types)
         return tl::unexpected(types.error());
-    auto variables = collect_variables(file, *tree, *types, options.features, skips);
+    auto variables = collect_variables(file, tree, *types, options.features, skips);
     if (!variables)
         return tl::unexpected(variables.error());
-    auto functions = collect_functions(file, *tree, *types, options.features);
+    auto functions = collect_functions(file, tree, *types, options.features);
 
     // From here on ids of the unit's types are only looked up, never changed.
     std::vector<Hash128> hashes;
@@ -326,12 +326,12 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
         dedup = find_duplicates(view, hashes);
     }
     Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
-    assembler.source(tree->source);
+    assembler.source(tree.source);
     assembler.variables(*variables);
     assembler.functions(functions);
     auto object = assembler.finish(std::move(skips));
     if (object)
-        object->dies = static_cast<uint32_t>(tree->dies.size() - 1);
+        object->dies = static_cast<uint32_t>(tree.dies.size() - 1);
     return object;
 }
 

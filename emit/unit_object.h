@@ -33,5 +33,8 @@ struct UnitObject {
 /// `units`: one, or all units of a link-time optimised file together.
 Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
                                const UnitOptions &options);
+/// The same from the units' entries, whoever read them; `skips`: what was left out in reading.
+Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
+                               const UnitOptions &options, Skips skips);
 
 } // namespace btflink::emit

@@ -26,6 +26,8 @@ Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrd
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {
+    if (!tree.annotations)
+        return true;
     const Die &d = tree.at(i);
     bool found = false;
     for (DieIndex c = i + 1; c < d.end; c = tree.at(c).end) {

@@ -4,18 +4,17 @@
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
+#include "emit/heap.h"
 #include "kbuild-integration/compile_command.h"
 #include "kbuild-integration/compiler_cache.h"
 #include "kbuild-integration/kbuild_plans.h"
 #include "kbuild-integration/settings.h"
 
 #include <cerrno>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -233,9 +232,7 @@ int main(int argc, char **argv)
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
 
-    mallopt(M_MMAP_THRESHOLD, 1 << 30); // as in btf-emit: pages that are freed are used again
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, 1 << 20);
+    emit::prepare_heap();
     for (const std::string &object : command.objects)
         if (is_elf_object(object) && !emit_into(object, *settings)) {
             unlink(object.c_str()); // as the compiler does whose last step fails

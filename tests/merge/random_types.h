@@ -21,7 +21,7 @@ struct CorpusRules {
     bool local_names = true; // some objects have two definitions of one name
     bool enum_forwards = true;
     bool base_complete = false; // the first half of the objects knows all definitions
-    bool knots = true;         // unnamed structs that reach themselves
+    bool knots = true;          // unnamed structs that reach themselves
     bool loops = false;         // typedefs that reach themselves, without any struct; not C
 };
 

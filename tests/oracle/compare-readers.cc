@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads the DWARF of each FILE twice, by emit/'s own decoder and by libdw, and demands the same
-// entries with the same attributes. Exit status: 0 the same, 1 different, 2 unreadable.
+// entries with the same attributes, and the same bytes of object BTF made of them.
+// Exit status: 0 the same, 1 different, 2 unreadable.
 #include "common/file_io.h"
+#include "emit/unit_object.h"
 #include "tests/oracle/libdw_reader.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -48,7 +51,8 @@ const char *difference(const Die &a, const Die &b)
 bool same_address(const emit::AddressRef &a, const emit::AddressRef &b)
 {
     return a.symbol == b.symbol && a.addend == b.addend && a.offset == b.offset &&
-           a.section == b.section && a.common == b.common && a.is_final == b.is_final;
+           a.section == b.section && a.common == b.common && a.weak == b.weak &&
+           a.is_final == b.is_final;
 }
 
 /// True if the trees are the same; says where they are not.
@@ -69,6 +73,43 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
         std::printf("%s: number, order or addresses of entries differ from libdw's\n",
                     path.c_str());
     return same;
+}
+
+bool same_relocs(const std::vector<emit::NewReloc> &a, const std::vector<emit::NewReloc> &b)
+{
+    return std::ranges::equal(a, b, [](const emit::NewReloc &x, const emit::NewReloc &y) {
+        return x.offset == y.offset && x.symbol == y.symbol && x.addend == y.addend;
+    });
+}
+
+/// The object BTF of one unit, both ways: all that emit/ does with the entries is done twice.
+Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &file,
+                             const emit::Unit &unit, emit::DieTree &libdw)
+{
+    emit::UnitOptions options;
+    options.features = default_features();
+    options.features.add(*parse_features("global_var"));
+    options.address_pool = file.relocatable();
+    auto ours = emit::encode_unit(file, {&unit, 1}, options);
+    if (!ours)
+        return tl::unexpected(ours.error());
+    libdw.index();
+    libdw.annotations = true; // they are looked for, not taken on trust
+    auto theirs = emit::encode_tree(file, libdw, options, {});
+    if (!theirs)
+        return tl::unexpected(theirs.error());
+    auto [a, b] = std::ranges::mismatch(ours->contribution, theirs->contribution);
+    if (a != ours->contribution.end() || b != theirs->contribution.end()) {
+        std::printf("%s: .BTF+0x%zx: differs from that made of libdw's entries\n", path.c_str(),
+                    static_cast<size_t>(a - ours->contribution.begin()));
+        return false;
+    }
+    if (!same_relocs(ours->btf_relocs, theirs->btf_relocs) ||
+        !same_relocs(ours->pool_relocs, theirs->pool_relocs)) {
+        std::printf("%s: relocations differ from those made of libdw's entries\n", path.c_str());
+        return false;
+    }
+    return true;
 }
 
 Result<bool> compare_file(const std::string &path)
@@ -102,6 +143,9 @@ Result<bool> compare_file(const std::string &path)
             return tl::unexpected(tree.error());
         if (!compare(path, *tree, (*trees)[i]))
             return false;
+        auto same = compare_objects(path, **ours, (*units)[i], (*trees)[i]);
+        if (!same || !*same)
+            return same;
     }
     return true;
 }

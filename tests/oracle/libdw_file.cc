@@ -109,7 +109,7 @@ Result<void> LibdwFile::read_symbols()
             return fail(
                 where_.in(".symtab").at(static_cast<uint64_t>(i) * shdr.sh_entsize),
                 strf("symbol %d is in section %u, but there are %zu", i, section, section_count));
-        symbols_.push_back({sym.st_value, section, common});
+        symbols_.push_back({sym.st_value, section, common, GELF_ST_BIND(sym.st_info) == STB_WEAK});
     }
     return {};
 }
@@ -272,7 +272,8 @@ std::optional<AddressRef> LibdwFile::lookup(const DebugSection &section, uint64_
         return std::nullopt;
     const Symbol &symbol = symbols_[it->symbol];
     uint64_t at = (symbol.common ? 0 : symbol.value) + static_cast<uint64_t>(it->addend);
-    return AddressRef{it->symbol, it->addend, at, symbol.section, symbol.common, false};
+    return AddressRef{it->symbol,    it->addend,  at,   symbol.section,
+                      symbol.common, symbol.weak, false};
 }
 
 std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operand) const

@@ -84,7 +84,7 @@ private:
     struct Symbol {
         uint64_t value;
         uint32_t section;
-        bool common;
+        bool common, weak;
     };
     std::vector<Symbol> symbols_;
     DebugSection info_, addr_;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A process that encodes one object touches some 500 fresh pages. Each costs the kernel a
+// fault of 1.5 us (measured in a virtual machine), in sum more than any pass of ours, and as much
+// whether they are touched one by one or had in one go: it is the bookkeeping per page.
+//
+// Method. Huge pages: 2 MB for a tenth of the price of 500 small ones. malloc() grows its heap from
+// wherever the program's data ends, at no boundary. So the heap is made to grow once, far enough
+// to hold two aligned huge pages; these are asked for before they are touched; and a block that is
+// never used takes what lies before them (it costs addresses, no memory). Memory that is freed is
+// used again, never given back.
+//
+// Where the kernel has no huge pages to give, or must not, small ones come as ever.
+#include "emit/heap.h"
+
+#include <climits>
+#include <cstdint>
+#include <cstdlib>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+constexpr uintptr_t huge_page = uintptr_t{2} << 20;
+constexpr uintptr_t huge_pages = 2; // enough for a large object's contents and what is made of them
+constexpr int top_pad = 1 << 20;
+
+void *filler; // kept in sight of leak checkers
+
+uintptr_t heap_end()
+{
+    return reinterpret_cast<uintptr_t>(sbrk(0));
+}
+
+} // namespace
+
+void prepare_heap()
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    const uintptr_t first = (heap_end() + huge_page - 1) / huge_page * huge_page;
+    const uintptr_t end = first + huge_pages * huge_page;
+    mallopt(M_TOP_PAD, static_cast<int>(end - heap_end()));
+    // Larger than what is left of the heap's first piece (132 KB), so that it has to grow.
+    constexpr size_t probe_size = 256 << 10;
+    void *probe = std::malloc(probe_size);
+    mallopt(M_TOP_PAD, top_pad);
+    const auto at = reinterpret_cast<uintptr_t>(probe);
+    if (probe && at < first && heap_end() >= end &&
+        madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE) == 0) {
+        std::free(probe);
+        // The next block begins a few bytes before the first huge page or behind that.
+        filler = std::malloc(first - at);
+        return;
+    }
+    std::free(probe);
+}
+
+} // namespace btflink::emit
