@@ -63,6 +63,13 @@ std::string resolve_links(const std::string &path)
     return target;
 }
 
+/// With its slash; empty: the current one.
+std::string folder_of(const std::string &path)
+{
+    size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
 /// Open for reading; `st` then describes the file.
 Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
 {
@@ -180,9 +187,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
                    named.st_ino != st.st_ino))
         return write_directly(path, parts);
     // A name of its own length, so that it fits wherever a long target name does.
-    size_t slash = target.rfind('/');
-    std::string temp =
-        (slash == std::string::npos ? "" : target.substr(0, slash + 1)) + ".btflink-XXXXXX";
+    std::string temp = folder_of(target) + ".btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot create a temporary file beside it");
@@ -206,6 +211,22 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::unlink(temp.c_str());
         return error;
     }
+    return {};
+}
+
+Result<void> check_writable(const std::string &path)
+{
+    struct stat st;
+    bool exists = ::stat(path.c_str(), &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return fail(Where{path}, "cannot write: is a directory");
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot write");
+    if (exists && !S_ISREG(st.st_mode))
+        return {};
+    std::string folder = folder_of(resolve_links(path));
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot create a temporary file beside it");
     return {};
 }
 

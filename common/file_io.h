@@ -44,4 +44,8 @@ Result<void> write_file(const std::string &path, Bytes bytes);
 /// The same for bytes that lie in several places, one behind the other.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
 
+/// Would write_file() be allowed to? For results that come long after: an error is told before the
+/// work is done. Nothing is created or changed.
+Result<void> check_writable(const std::string &path);
+
 } // namespace btflink

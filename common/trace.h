@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Where the time of a run goes, as a file for chrome://tracing or ui.perfetto.dev: what
+// --time-trace writes. A run has phases; each has a name, a thread, wall and processor time. They
+// nest, and many threads may have some at once. While no trace is recorded, a phase costs one load
+// and one branch.
+//
+//     auto file = trace::File::start(path, "btf-merge");   // first of all: tells a bad path
+//     { trace::Phase phase("load"); ... }
+//     file->write();
+#pragma once
+
+#include "common/result.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace btflink::trace
+{
+
+namespace internal
+{
+extern std::atomic<bool> recording;
+} // namespace internal
+
+/// Are phases recorded? For callers to whom the name of a phase costs something.
+inline bool on()
+{
+    return internal::recording.load(std::memory_order_relaxed);
+}
+
+/// From its construction to its end or destruction, which must be on the same thread. One that was
+/// begun while nothing was recorded never appears.
+class Phase
+{
+public:
+    /// `name`: which phase; `detail`: what it is about, such as a file.
+    explicit Phase(std::string_view name, std::string_view detail = {})
+    {
+        if (on())
+            begin(name, detail);
+    }
+    Phase(const Phase &) = delete;
+    Phase &operator=(const Phase &) = delete;
+    ~Phase() { end(); }
+
+    /// A number that the viewer shows with the phase.
+    void note(std::string_view name, uint64_t value)
+    {
+        if (begun_)
+            notes_.emplace_back(name, value);
+    }
+    /// It is over now; nothing if it was before.
+    void end()
+    {
+        if (begun_)
+            record();
+    }
+
+private:
+    void begin(std::string_view name, std::string_view detail);
+    void record();
+
+    bool begun_ = false;
+    std::string name_, detail_;
+    int64_t wall_ = 0, cpu_ = 0; // nanoseconds, of clocks
+    std::vector<std::pair<std::string, uint64_t>> notes_;
+};
+
+/// The trace of this process; there is one at a time.
+class File
+{
+public:
+    /// Record from now on. An error if `path` cannot be written; nothing is written to it yet.
+    static Result<File> start(std::string path, std::string program);
+    File(File &&other) noexcept;
+    File &operator=(File &&) = delete;
+    /// Recording ends.
+    ~File();
+
+    /// Write what is recorded so far; phases that are not over are not in it.
+    Result<void> write() const;
+
+private:
+    explicit File(std::string path) : path_(std::move(path)) {}
+
+    std::string path_; // empty: moved from
+};
+
+/// As a JSON string, quotes included. What is not UTF-8 in it becomes U+FFFD.
+std::string json_string(std::string_view text);
+
+} // namespace btflink::trace
