@@ -163,7 +163,8 @@ public:
 private:
     Result<Object> make(Btf btf, bool is_marked, bool keep_hashes)
     {
-        Object o{pending_.where, pending_.input, std::move(btf), {}, false, {}, {}, {}, {}, {}, {}};
+        Object o{
+            pending_.where, pending_.input, std::move(btf), {}, false, {}, {}, {}, {}, {}, {}, {}};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
@@ -179,6 +180,7 @@ private:
                                  o.trailer.pool_entries,
                                  o.trailer.functions.size() + o.trailer.variables.size()));
             o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
+            o.trailer_bytes = pending_.part.trailer;
             if (!is_marked)
                 RETURN_IF_ERROR(check_plain_part(o));
         } else {

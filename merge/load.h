@@ -45,6 +45,7 @@ struct Object {
     bool has_trailer = false;
     Bytes hashes; // stub hashes as in a trailer; if the blob came without one, see own_hashes
     std::vector<Hash128> own_hashes;
+    Bytes trailer_bytes; // as it was read; empty: none
     // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
     // trailer they may stand anywhere, and this is true for them.
     std::vector<bool> in_link_part;

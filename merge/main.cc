@@ -2,10 +2,12 @@
 // btf-merge: the command line, and nothing else.
 #include "merge/check_file.h"
 #include "merge/merge.h"
+#include "merge/progress.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <thread>
 
 namespace
@@ -43,9 +45,9 @@ int main(int argc, char **argv)
     using namespace btflink;
     merge::Options options;
     options.threads = std::max(1u, std::thread::hardware_concurrency());
-    std::string format = "raw", dedup = "hash", checked;
+    std::string format = "raw", dedup = "hash", checked, why_dup_name;
     std::vector<std::string> features;
-    bool stats = false, distilled_base = false;
+    bool quiet = false, distilled_base = false;
 
     CLI::App app("Merge the BTF of object files into the BTF of their link.", name);
     app.set_help_flag("--help", "Print this help and exit");
@@ -70,7 +72,14 @@ int main(int argc, char **argv)
     app.add_option("--features", features,
                    "What to encode, as pahole's --btf_features; may be repeated")
         ->allow_extra_args(false);
-    app.add_flag("--stats", stats, "Print counts and times to stderr");
+    app.add_flag("--stats", options.stats, "Print counts and times to stderr");
+    app.add_option("--time-trace", options.time_trace,
+                   "Write where the time goes, for chrome://tracing or ui.perfetto.dev");
+    CLI::Option *why_dup =
+        app.add_flag("--why-dup{*}", why_dup_name,
+                     "Say for each name with several definitions, or for =NAME, where and why they "
+                     "differ");
+    app.add_flag("-q,--quiet", quiet, "No warnings, no progress line");
     app.add_flag("-v,--verbose", options.verbose, "Say what was left out and why");
     app.positionals_at_end(false);
 
@@ -93,7 +102,11 @@ int main(int argc, char **argv)
     if (options.inputs.empty())
         return usage_error("INPUT is required");
     options.engine = dedup == "hash" ? merge::Engine::hash : merge::Engine::libbpf;
-    if (options.output.empty() && options.update.empty())
+    if (why_dup->count())
+        options.why_dup = why_dup_name == "*" ? "" : why_dup_name;
+    if (options.why_dup && options.engine != merge::Engine::hash)
+        return usage_error("--why-dup needs --dedup=hash");
+    if (options.output.empty() && options.update.empty() && !options.why_dup)
         return usage_error("nothing to write: give -o or --update");
     if (format == "object")
         options.format = merge::OutputFormat::object;
@@ -110,14 +123,22 @@ int main(int argc, char **argv)
         options.features.add(Feature::distilled_base);
 
     merge::Report report;
+    std::optional<merge::Progress> progress;
+    if (!quiet && merge::stderr_is_terminal())
+        progress.emplace(name);
     Result<void> done = merge::merge(options, report);
-    for (const std::string &text : report.warnings)
-        std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
+    progress.reset();
+    if (!quiet)
+        for (const std::string &text : report.warnings)
+            std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
     if (options.verbose)
         for (const std::string &text : report.notes)
             std::fprintf(stderr, "%s: %s\n", name, text.c_str());
-    if (stats)
+    if (options.stats)
         std::fputs(report.stats.c_str(), stderr);
+    bool said = std::fputs(report.why_dup.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+    if (done && !said)
+        done = fail_errno(Where{"standard output"}, "cannot write");
     if (!done)
         print_error(done.error());
     std::fflush(nullptr);

@@ -12,12 +12,15 @@
 #include "merge/final_btf.h"
 #include "merge/output.h"
 #include "merge/parallel.h"
+#include "merge/read_once.h"
 #include "merge/settings_check.h"
 #include "merge/stats.h"
+#include "merge/why_dup.h"
 #include "merge/write_types.h"
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <tuple>
 #include <unordered_set>
 
@@ -166,11 +169,12 @@ Result<void> check_result(Bytes blob, const Base &base, const Target &target, St
     return {};
 }
 
-/// `distilled`: empty if that is not asked for.
-Result<void> write_result(const Options &options, const std::vector<std::byte> &blob,
-                          const std::vector<std::byte> &distilled, const Target &target,
-                          const std::set<uint64_t> &object_ids)
+/// `distilled`: empty if that is not asked for. Returns how many bytes were written of the result.
+Result<uint64_t> write_result(const Options &options, const std::vector<std::byte> &blob,
+                              const std::vector<std::byte> &distilled, const Target &target,
+                              const std::set<uint64_t> &object_ids)
 {
+    uint64_t written = 0;
     std::vector<std::byte> object;
     if (!options.output.empty() && options.format == OutputFormat::object) {
         if (target.machine == 0)
@@ -178,14 +182,18 @@ Result<void> write_result(const Options &options, const std::vector<std::byte> &
                         "raw BTF does not tell the machine of an object file: give an --image");
         object = btf_object(blob, target);
     }
-    if (!options.output.empty())
-        RETURN_IF_ERROR(
-            write_file(options.output, options.format == OutputFormat::object ? object : blob));
-    if (!options.output.empty() && !distilled.empty())
-        RETURN_IF_ERROR(write_file(options.output + ".base", distilled));
-    if (!options.update.empty())
+    if (!options.output.empty()) {
+        const auto &bytes = options.format == OutputFormat::object ? object : blob;
+        RETURN_IF_ERROR(write_file(options.output, bytes));
+        if (!distilled.empty())
+            RETURN_IF_ERROR(write_file(options.output + ".base", distilled));
+        written += bytes.size() + distilled.size();
+    }
+    if (!options.update.empty()) {
         RETURN_IF_ERROR(put_final_btf(options.update, {blob, distilled, object_ids}));
-    return {};
+        written += blob.size() + distilled.size();
+    }
+    return written;
 }
 
 /// What an error is about that is not about one input.
@@ -262,11 +270,10 @@ Result<void> complete(const Options &options, const std::optional<Input> &image,
 /// A result of its own must not take the place of what it was made of.
 Result<void> spare_inputs(const Options &options, const Inputs &inputs)
 {
-    if (options.output.empty())
-        return {};
     auto spare = [&](const std::string &path) -> Result<void> {
-        if (!path.empty() && same_file(options.output, path))
-            return fail(Where{options.output}, "is an input, too; it would be overwritten");
+        for (const std::string *result : {&options.output, &options.time_trace})
+            if (!result->empty() && !path.empty() && same_file(*result, path))
+                return fail(Where{*result}, "is an input, too; it would be overwritten");
         return {};
     };
     RETURN_IF_ERROR(spare(options.image));
@@ -278,6 +285,21 @@ Result<void> spare_inputs(const Options &options, const Inputs &inputs)
     return {};
 }
 
+/// Is there a report to be had, and no result?
+bool writes_nothing(const Options &options)
+{
+    return options.why_dup && options.output.empty() && options.update.empty();
+}
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+/// With --stats.
+struct Floor {
+    double read_once = 0; // milliseconds; see there
+    Milliseconds measuring{};
+};
+
 /// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
 /// objects take as much memory as btf__dedup does.
 struct Gathered {
@@ -285,11 +307,13 @@ struct Gathered {
     std::vector<std::byte> blob; // ours
     Target target;
     std::set<uint64_t> object_ids;
+    Floor floor;
 };
 
 Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
 {
     // Open: response files and archives unfold into one list in link order.
+    stats.begin_pass("open");
     auto inputs = open_inputs(options.inputs, options.threads);
     if (!inputs)
         return tl::unexpected(inputs.error());
@@ -303,9 +327,9 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
             return fail(opened->where, "is given as image, but is not an ELF file");
         given_image = std::move(*opened);
     }
-    stats.end_pass("open");
 
     // Load: every contribution becomes an Object, checked whole. From here on input is trusted.
+    stats.begin_pass("load");
     auto loaded = load(inputs->list, reading_for(options.engine), options.threads);
     if (!loaded)
         return tl::unexpected(loaded.error());
@@ -332,7 +356,15 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("inputs", inputs->list.size());
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
-    stats.end_pass("load");
+
+    Floor floor;
+    if (options.stats) {
+        count_bytes(objects, base.btf.get(), stats);
+        stats.begin_pass("measure"); // is no part of the merge
+        const auto start = Clock::now();
+        floor.read_once = read_once(inputs->list, objects, options.threads);
+        floor.measuring = Clock::now() - start;
+    }
 
     // Merge types, beside the passes that follow. That all objects were linked is not known yet,
     // but nearly always so; if it was not, this is done again.
@@ -349,27 +381,29 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         beside.start([&] { merge_all(std::vector<bool>(objects.size()), options.threads - 1); });
 
     // Image: what the link decided, or would decide.
+    stats.begin_pass("image");
     auto image_file = choose_image(given_image, inputs->list);
     if (!image_file)
         return tl::unexpected(image_file.error());
     auto image = read_image(*image_file, inputs->list, objects);
     if (!image)
         return tl::unexpected(image.error());
-    stats.end_pass("image");
 
     // Locate: each object's variables and functions get their final addresses.
+    stats.begin_pass("locate");
     Located located = locate(inputs->list, objects, *image);
     report_image(inputs->list, *image, objects, located, report, stats);
-    stats.end_pass("locate");
 
     // Select: which functions and variables the result has. From here on names are settled.
+    stats.begin_pass("select_functions");
     Functions functions = select_functions(inputs->list, objects, *image, located, options.features,
                                            options.function_rules);
-    stats.end_pass("select_functions");
+    stats.begin_pass("select_variables");
     Variables variables = select_variables(objects, *image, located, options.features);
     report_selection(objects, functions, variables, report, stats);
-    stats.end_pass("select_variables");
 
+    if (hash)
+        stats.begin_pass("types"); // what is left of it
     beside.wait();
     if (hash) {
         if (!types || located.not_linked_count) {
@@ -379,10 +413,19 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         if (!*types)
             return tl::unexpected(types->error());
         stats.append(std::move(type_stats));
-        stats.end_pass("types");
+        if (options.why_dup) {
+            stats.begin_pass("why_dup");
+            report.why_dup = why_dup(objects, **types, *options.why_dup, options.base);
+            if (writes_nothing(options)) {
+                stats.end_pass();
+                RETURN_IF_ERROR(check_marked(inputs->list, objects, options.threads));
+                return Gathered{{}, {}, *target, {}, floor};
+            }
+        }
+        stats.begin_pass("write_types");
         auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
                                 variables, base_btf, target->order, blamed, options.threads);
-        stats.end_pass("write_types");
+        stats.end_pass();
         RETURN_IF_ERROR(check_marked(inputs->list, objects, options.threads));
         if (!blob)
             return tl::unexpected(blob.error());
@@ -390,49 +433,55 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                                                   Located, Functions, Variables, MergedTypes>>(
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
-        return Gathered{{}, std::move(*blob), *target, std::move(object_ids)};
+        return Gathered{{}, std::move(*blob), *target, std::move(object_ids), floor};
     }
 
     // Assemble: one blob, duplicates and all.
+    stats.begin_pass("assemble");
     auto all = assemble(objects, located, functions, variables, base.btf.get(), options.threads);
     if (!all)
         return tl::unexpected(all.error());
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
-    stats.end_pass("assemble");
-    return Gathered{std::move(*all), {}, *target, std::move(object_ids)};
+    return Gathered{std::move(*all), {}, *target, std::move(object_ids), floor};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
+    const auto start = Clock::now();
+    if (options.why_dup && options.engine != Engine::hash)
+        return fail({}, "only the hash engine can tell why there are duplicates");
     if (options.features.has(Feature::distilled_base)) {
         if (options.base.empty())
             return fail({}, "distilled_base: give the --base that is to be distilled");
         if (options.format == OutputFormat::object)
             return fail({}, "distilled_base: an object (--format=object) has no place for a base");
     }
+    stats.begin_pass("base");
     auto base = read_base(options.base);
     if (!base)
         return tl::unexpected(base.error());
-    stats.end_pass("base");
     auto gathered = gather(options, *base, report, stats);
     if (!gathered)
         return tl::unexpected(gathered.error());
     const Target target = gathered->target;
+    if (writes_nothing(options))
+        return {};
 
     // Dedup: of equal types the first stays.
     std::vector<std::byte> blob = std::move(gathered->blob);
     if (options.engine == Engine::libbpf) {
+        stats.begin_pass("dedup");
         auto left = dedup_libbpf(std::move(gathered->all), base->btf, target.order, named(options));
         if (!left)
             return tl::unexpected(left.error());
         blob = std::move(*left);
-        stats.end_pass("dedup");
     }
 
     // Distil: the result continues a base of its own.
     std::vector<std::byte> distilled;
     if (options.features.has(Feature::distilled_base)) {
+        stats.begin_pass("distil");
         Where where{"merged BTF", "", 0};
         auto whole = Btf::parse(blob, where, base->btf);
         if (!whole)
@@ -448,14 +497,24 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
             return tl::unexpected(parsed.error());
         RETURN_IF_ERROR(check_btf(distilled, *parsed, where, target.address_size));
         base->btf = std::make_shared<const Btf>(std::move(*parsed));
-        stats.end_pass("distil");
     }
 
     // Check, then write: nothing is written that a kernel would refuse.
+    stats.begin_pass("check");
     RETURN_IF_ERROR(check_result(blob, *base, target, stats));
-    stats.end_pass("check");
-    RETURN_IF_ERROR(write_result(options, blob, distilled, target, gathered->object_ids));
-    stats.end_pass("write");
+    stats.begin_pass("write");
+    auto written = write_result(options, blob, distilled, target, gathered->object_ids);
+    if (!written)
+        return tl::unexpected(written.error());
+    stats.add("bytes_written", *written);
+    stats.end_pass();
+    if (options.stats) {
+        Milliseconds total = Clock::now() - start - gathered->floor.measuring;
+        stats.add_measure("time_ms.total", total.count());
+        stats.add_measure("time_ms.read_once", gathered->floor.read_once);
+        if (gathered->floor.read_once > 0)
+            stats.add_measure("total_by_read_once", total.count() / gathered->floor.read_once);
+    }
     return {};
 }
 
@@ -463,9 +522,22 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
 
 Result<void> merge(const Options &options, Report &report)
 {
+    std::optional<trace::File> trace;
+    if (!options.time_trace.empty()) {
+        if (options.time_trace == options.output || options.time_trace == options.update)
+            return fail(Where{options.time_trace}, "is to have both the result and the trace");
+        auto started = trace::File::start(options.time_trace, "btf-merge");
+        if (!started)
+            return tl::unexpected(started.error());
+        trace.emplace(std::move(*started));
+    }
     Stats stats;
+    trace::Phase whole("btf-merge");
     Result<void> done = run(options, report, stats);
+    whole.end();
     report.stats = stats.text();
+    if (trace && done)
+        return trace->write();
     return done;
 }
 

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,6 +35,10 @@ struct Options {
     FunctionRules function_rules;
     unsigned threads = 1;
     bool verbose = false;
+    bool stats = false;     // Report::stats is wanted: what costs time to find out, too
+    std::string time_trace; // file for a trace of the run (common/trace.h); empty: none
+    /// Report::why_dup is wanted: of this name, or of all ("").
+    std::optional<std::string> why_dup;
     /// Asked once the inputs are loaded, with the source files that their objects name ("" for one
     /// that names none, or that was not linked into the image): which further inputs make them
     /// complete? For callers that can encode what came without object BTF. Inputs without any BTF
@@ -45,11 +50,13 @@ struct Report {
     std::vector<std::string> warnings; // worth saying always
     std::vector<std::string> notes;    // worth saying under -v
     std::string stats;                 // "name: value" lines
+    std::string why_dup;               // lines that say why names have several definitions
     // What was read. To give it back costs a tenth of a merge, which a program that ends can spare.
     std::shared_ptr<const void> read;
 };
 
-/// Merge and write. What there is to say comes out in `report`, also if it fails.
+/// Merge, and write if there is an output or an update. What there is to say comes out in `report`,
+/// also if it fails.
 Result<void> merge(const Options &options, Report &report);
 
 } // namespace btflink::merge

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/result.h"
+#include "common/trace.h"
 
 #include <algorithm>
 #include <atomic>
@@ -26,6 +27,7 @@ void parallel_for(size_t count, unsigned threads, Work work)
     }
     std::atomic<size_t> next{0};
     auto run = [&] {
+        trace::Phase phase("worker");
         for (size_t i = next++; i < count; i = next++)
             work(i);
     };

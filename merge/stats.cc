@@ -3,15 +3,44 @@
 
 #include "common/result.h"
 
+#include <atomic>
+
 namespace btflink::merge
 {
 
-void Stats::end_pass(std::string name)
+namespace
 {
-    Clock::time_point now = Clock::now();
-    std::chrono::duration<double, std::milli> spent = now - start_;
-    lines_.emplace_back("time_ms." + std::move(name), strf("%.1f", spent.count()));
-    start_ = now;
+std::atomic<const char *> current{nullptr};
+} // namespace
+
+const char *current_pass()
+{
+    return current.load(std::memory_order_relaxed);
+}
+
+void Stats::add_measure(std::string name, double value)
+{
+    lines_.emplace_back(std::move(name), strf("%.1f", value));
+}
+
+void Stats::begin_pass(const char *name)
+{
+    end_pass();
+    current.store(name, std::memory_order_relaxed);
+    pass_ = name;
+    if (trace::on())
+        phase_ = std::make_unique<trace::Phase>(name);
+    start_ = Clock::now();
+}
+
+void Stats::end_pass()
+{
+    if (!pass_)
+        return;
+    std::chrono::duration<double, std::milli> spent = Clock::now() - start_;
+    add_measure("time_ms." + std::string(pass_), spent.count());
+    phase_.reset();
+    pass_ = nullptr;
 }
 
 std::string Stats::text() const

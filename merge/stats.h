@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What --stats prints: "name: value" lines in the order in which they were noted.
+// What --stats prints: "name: value" lines in the order in which they were noted. The passes, whose
+// times are among them, are phases of the trace as well, and what the progress line names.
 #pragma once
+
+#include "common/trace.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,10 +22,16 @@ class Stats
 public:
     void add(std::string name, uint64_t value)
     {
+        if (phase_)
+            phase_->note(name, value);
         lines_.emplace_back(std::move(name), std::to_string(value));
     }
-    /// Note the time since the last pass ended, in milliseconds.
-    void end_pass(std::string name);
+    /// Not a count: milliseconds, a ratio.
+    void add_measure(std::string name, double value);
+    /// The pass that is under way ends, if any, and this one begins. `name`: a literal.
+    void begin_pass(const char *name);
+    /// The pass that is under way ends; its time is noted in milliseconds.
+    void end_pass();
     /// Add what another one noted; this one's time goes on.
     void append(Stats other)
     {
@@ -31,8 +41,13 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    Clock::time_point start_ = Clock::now();
+    const char *pass_ = nullptr;
+    Clock::time_point start_;
+    std::unique_ptr<trace::Phase> phase_;
     std::vector<std::pair<std::string, std::string>> lines_;
 };
+
+/// The pass of this process that began last; null: none did.
+const char *current_pass();
 
 } // namespace btflink::merge

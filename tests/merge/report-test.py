@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What btf-merge says of a run: --stats, --time-trace, --why-dup, the progress line, --help.
+
+usage: report-test.py BTF-MERGE BTF-EMIT [TEST...]
+"""
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
+
+from cli_case import CliCase, option_names, run  # noqa: E402
+
+MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
+# A header that one file sees otherwise, three structs away from what it uses.
+DEEP = '''struct inner { int first; FLAG int state; int last; };
+struct middle { long n; struct inner in; };
+struct outer { struct middle *m; struct outer *next; };
+struct apart { int x; };
+int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
+'''
+# The same header under other #ifdefs.
+CONFIG = '''struct device {
+    int id;
+#ifdef CONFIG_PM
+    long power[2];
+    enum { ON, OFF } state;
+#endif
+    void (*release)(struct device *dev, const char *why);
+};
+struct driver { struct device *dev; };
+typedef struct { struct driver *d; } handle_t;
+int NAME(handle_t *h) { return h->d->dev->id; }
+'''
+
+
+class Report(CliCase):
+    btf_merge = None  # set by run()
+
+    def object(self, name, text, *flags):
+        self.write(name + '.c', text.replace('NAME', name))
+        self.must('gcc', '-g', '-c', *flags, name + '.c')
+        self.must(self.btf_emit, name + '.o')
+        return name + '.o'
+
+    def merge(self, *arguments, status=0):
+        done = self.call(self.btf_merge, *arguments)
+        self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
+        return done
+
+    def stats(self, *arguments):
+        said = self.merge('--stats', *arguments).stderr
+        return dict(re.findall(r'^([^:\n]+): ([0-9.]+)$', said, re.M))
+
+    def pair(self, flag='-DFLAG=volatile'):
+        return [self.object('a', DEEP, '-DFLAG='), self.object('b', DEEP, flag),
+                self.object('c', DEEP, '-DFLAG=')]
+
+
+class CommandLine(Report):
+    def test_help_and_manual_agree(self):
+        said = self.merge('--help').stdout
+        with open(MANUAL, encoding='utf-8') as file:
+            manual = file.read().replace('Fl Fl ', '--')
+        documented = option_names(line for line in manual.splitlines() if line.startswith('.It'))
+        self.assertEqual(option_names(re.findall(r'^ +(-[^ ]+)', said, re.M)), documented)
+
+    def test_nothing_to_write(self):
+        self.assertIn('nothing to write', self.merge(*self.pair(), status=2).stderr)
+        self.assertIn('--dedup=hash',
+                      self.merge('--why-dup', '--dedup=libbpf', 'a.o', status=2).stderr)
+
+
+class Stats(Report):
+    def test_what_is_counted(self):
+        objects = self.pair()
+        stats = self.stats('-o', 'out.btf', *objects)
+        for name in ('inputs', 'objects', 'types_in', 'distinct_hashes', 'conflicting_names',
+                     'refinement_rounds', 'functions_kept', 'bytes_read.types',
+                     'bytes_read.hashes', 'bytes_read.trailers', 'bytes_read.base',
+                     'bytes_written', 'time_ms.load', 'time_ms.write', 'time_ms.read_once',
+                     'time_ms.total', 'total_by_read_once'):
+            self.assertIn(name, stats)
+        self.assertEqual(stats['conflicting_names'], '1')
+        self.assertEqual(int(stats['bytes_written']), len(self.read('out.btf')))
+        self.assertEqual(int(stats['bytes_read.hashes']) % 16, 0)
+        self.assertGreaterEqual(int(stats['bytes_read.hashes']), 16 * int(stats['types_in']))
+        self.assertGreater(float(stats['time_ms.total']), 0)
+
+    def test_bytes_are_those_of_the_objects(self):
+        objects = self.pair()
+        stats = self.stats('-o', 'out.btf', *objects)
+        read = sum(int(stats['bytes_read.' + part]) for part in ('types', 'hashes', 'trailers'))
+        sections = 0
+        for name in objects:
+            listed = self.must('readelf', '-SW', name)
+            sections += int(re.search(r' \.BTF +\S+ +\S+ +\S+ +(\S+)', listed).group(1), 16)
+        self.assertLessEqual(read, sections)
+        self.assertGreater(read + 8 * len(objects), sections)  # but for the padding of blobs
+        self.must('ld', '-r', '-o', 'all.o', *objects)
+        self.must('ar', 'rc', 'all.a', *objects)
+        for form in ('all.o', 'all.a'):
+            other = self.stats('-o', 'out.btf', form)
+            for name, value in stats.items():
+                if name.startswith('bytes_read'):
+                    self.assertEqual(other[name], value, f'{form} {name}')
+
+    def test_the_result_is_the_same(self):
+        objects = self.pair()
+        self.merge('-o', 'plain.btf', *objects)
+        self.stats('-o', 'out.btf', '--time-trace=trace.json', *objects)
+        self.assertEqual(self.read('plain.btf'), self.read('out.btf'))
+
+
+class TimeTrace(Report):
+    def events(self, *arguments):
+        done = self.merge('-o', 'out.btf', '--time-trace=trace.json', *arguments)
+        self.assertEqual((done.stdout, done.stderr), ('', ''))
+        trace = json.loads(self.read('trace.json').decode('utf-8'))
+        return [e for e in trace['traceEvents'] if e['ph'] == 'X']
+
+    def test_passes_are_in_it(self):
+        objects = self.pair()
+        for dedup, threads, passes in (
+                ('hash', 1, {'bin', 'refine', 'write_types'}),
+                ('hash', 2, {'bin', 'refine', 'write_types', 'worker'}),
+                ('libbpf', 1, {'assemble', 'dedup'})):
+            events = self.events(f'--dedup={dedup}', f'--threads={threads}', *objects)
+            names = {e['name'] for e in events}
+            self.assertLessEqual(passes | {'open', 'load', 'image', 'check', 'write'}, names)
+            whole = [e for e in events if e['name'] == 'btf-merge']
+            self.assertEqual(len(whole), 1)
+            for e in events:
+                self.assertGreaterEqual(e['ts'], whole[0]['ts'])
+                self.assertLessEqual(e['ts'] + e['dur'], whole[0]['ts'] + whole[0]['dur'] + 0.002)
+            self.assertGreater(len({e['tid'] for e in events}), threads - 1)
+            load = [e for e in events if e['name'] == 'load']
+            self.assertEqual(load[0]['args']['objects'], 3)
+
+    def test_unwritable(self):
+        objects = self.pair()
+        done = self.merge('-o', 'out.btf', '--time-trace=none/trace.json', *objects, status=1)
+        self.assertRegex(done.stderr, r'^btf-merge: ERROR: none/trace\.json: .*No such file.*\n$')
+        self.assertNotIn('out.btf', self.names())
+        before = self.read('a.o')
+        for bad in ('a.o', 'out.btf'):
+            self.merge('-o', 'out.btf', f'--time-trace={bad}', *objects, status=1)
+        self.assertEqual(self.read('a.o'), before)
+        self.assertNotIn('out.btf', self.names())
+
+    def test_no_trace_of_a_failure(self):
+        self.write('bad.o', 'nonsense')
+        self.merge('-o', 'out.btf', '--time-trace=trace.json', 'bad.o', status=1)
+        self.assertNotIn('trace.json', self.names())
+
+
+class WhyDup(Report):
+    def why(self, *arguments):
+        done = self.merge(*arguments)
+        self.assertEqual(done.stderr, '')
+        return done.stdout
+
+    def test_volatile_three_structs_deep(self):
+        objects = self.pair()
+        said = self.why('--why-dup', *objects)
+        self.assertNotIn('out.btf', self.names())
+        self.assertRegex(said, r'(?m)\Astruct inner: 2 versions')
+        self.assertIn('first difference, struct inner.state: version 1 has "int state;", '
+                      'version 2 "volatile int state;"\n', said)
+        self.assertRegex(said, r'version 1, in 2 objects: a\.o: \.BTF\S* \(a\.c\), c\.o: \S+ \(c\.c\)\n')
+        self.assertRegex(said, r'version 2, in 1 object: b\.o: \.BTF\S* \(b\.c\)\n')
+        self.assertIn('\tstruct inner {\n\t\tint first;\n\t\tvolatile int state;\n\t\tint last;\n'
+                      '\t};\n', said)
+        self.assertIn('struct outer: 2 definitions, because of struct inner: struct outer .m -> '
+                      'struct middle .in -> struct inner\n', said)
+        self.assertNotIn('apart', said)
+        self.assertEqual(len(re.findall('versions that differ', said)), 1)
+        self.assertEqual(self.why('--why-dup=inner', '-o', 'out.btf', *objects),
+                         said[:said.index('struct middle: ')])
+        self.assertIn('out.btf', self.names())
+
+    def test_ifdef(self):
+        objects = [self.object('a', CONFIG), self.object('b', CONFIG, '-DCONFIG_PM')]
+        said = self.why('--why-dup', *objects)
+        self.assertIn('first difference, struct device: version 1 has "void (*release)(struct '
+                      'device *, const char *);", version 2 "long int power[2];"\n', said)
+        self.assertIn('\t\tenum {\n\t\t\tON = 0,\n\t\t\tOFF = 1,\n\t\t} state;\n', said)
+        self.assertIn('typedef handle_t: 2 definitions, because of struct device: typedef handle_t '
+                      '.d -> struct driver .dev -> struct device\n', said)
+
+    def test_unrelated_files(self):
+        one = 'struct entry { int key; }; int NAME(struct entry *e) { return e->key; }\n'
+        two = 'struct entry { char *text; }; char *NAME(struct entry *e) { return e->text; }\n'
+        said = self.why('--why-dup', self.object('a', one), self.object('b', two))
+        self.assertIn('struct entry: version 1 has "int key;", version 2 "char *text;"\n', said)
+        self.assertRegex(said, r'version 2, in 1 object: b\.o: \S+ \(b\.c\)\n')
+
+    def test_nothing(self):
+        objects = self.pair('-DFLAG=')
+        self.assertEqual(self.why('--why-dup', *objects), 'No name has several definitions.\n')
+        self.assertEqual(self.why('--why-dup=inner', *objects),
+                         'inner does not have several definitions.\n')
+
+    def test_full(self):
+        with open('/dev/full', 'w', encoding='ascii') as full:
+            done = subprocess.run([self.btf_merge, '--why-dup', *self.pair()], cwd=self.folder,
+                                  stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('standard output', done.stderr)
+
+
+class Progress(Report):
+    def on_terminal(self, *arguments, seconds):
+        """What a run says on a terminal whose list of inputs comes through a pipe, and only after
+        that many seconds."""
+        self.pair('-DFLAG=')
+        os.mkfifo(self.path('list'))
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([self.btf_merge, '-o', 'out.btf', '@list', *arguments],
+                              cwd=self.folder, stdout=theirs, stderr=theirs) as process:
+            os.close(theirs)
+            with open(self.path('list'), 'w', encoding='ascii') as file:
+                time.sleep(seconds)
+                file.write('a.o b.o c.o\n')
+            said = b''
+            while select.select([ours], [], [], 60)[0]:
+                try:
+                    part = os.read(ours, 4096)
+                except OSError:  # the other end is closed
+                    break
+                if not part:
+                    break
+                said += part
+            self.assertEqual(process.wait(60), 0, said)
+        os.close(ours)
+        return said.decode()
+
+    def test_long_run(self):
+        said = self.on_terminal(seconds=2.5)
+        self.assertRegex(said, r'\A\rbtf-merge: open, 1 s')
+        self.assertIn('\rbtf-merge: open, 2 s', said)
+        self.assertNotIn('\n', said)
+        # It is gone at the end: spaces over the longest line, and back.
+        last = said.split('\r')[-2]
+        self.assertEqual(last.strip(' '), '')
+        self.assertGreaterEqual(len(last), len('btf-merge: open, 2 s'))
+        self.assertTrue(said.endswith('\r'))
+
+    def test_short_run(self):
+        started = time.monotonic()
+        said = self.on_terminal(seconds=0)
+        if time.monotonic() - started < 1:  # else the machine is too busy to tell
+            self.assertEqual(said, '')
+
+    def test_quiet(self):
+        self.assertEqual(self.on_terminal('--quiet', seconds=1.5), '')
+
+    def test_no_terminal(self):
+        self.pair('-DFLAG=')
+        os.mkfifo(self.path('list'))
+        with subprocess.Popen([self.btf_merge, '-o', 'out.btf', '@list'], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            with open(self.path('list'), 'w', encoding='ascii') as file:
+                time.sleep(1.5)
+                file.write('a.o b.o c.o\n')
+            self.assertEqual(process.communicate(timeout=60), (b'', b''))
+            self.assertEqual(process.returncode, 0)
+
+
+if __name__ == '__main__':
+    run(__name__, Report, ('btf_merge', 'btf_emit'))
