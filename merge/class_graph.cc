@@ -5,15 +5,17 @@
 //
 // Method. The graph has one node per class, read off its lowest type: some ten thousand of the
 // millions. A forward declaration of an enum becomes an alias of the lowest enum or enum64 of its
-// name. Then rounds: the classes that refer to an alias or to what it stands for are compared by
-// their words, names and references; equal ones become aliases of the lowest; and so on upwards
-// until there are no new ones. References to named structs go by name and end that.
+// name. What reaches an alias or what it stands for, references to named structs going by name and
+// so ending that, is told apart anew: by words and names, then by what it refers to, until nothing
+// splits. Equal classes become aliases of the lowest. (To merge upwards from the enums instead
+// would miss cycles that pass no name.)
 //
-// Cost. Edges once; the rounds touch only what refers to forward-declared enums, which C has not
-// (gcc allows them) and kernels have a handful of.
+// Cost. Edges once; the rounds touch only what reaches forward-declared enums, which C has not (gcc
+// allows them) and kernels have a handful of.
 #include "merge/class_graph.h"
 
 #include "merge/parallel.h"
+#include "merge/vectors.h"
 
 #include <algorithm>
 #include <cstring>
@@ -144,43 +146,71 @@ private:
         return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
     }
 
-    void merge_upwards(std::vector<uint32_t> aliased)
+    void merge_upwards(const std::vector<uint32_t> &aliased)
     {
-        std::vector<std::vector<uint32_t>> users(out_.size());
-        for (uint32_t c = 0; c < out_.size(); ++c)
-            for (uint32_t ref : out_.refs_of(c))
-                if (ref != no_class && out_.name[ref] == no_name)
-                    users[ref].push_back(c);
-        while (!aliased.empty()) {
-            std::vector<uint32_t> dirty;
-            for (uint32_t c : aliased)
-                for (uint32_t side : {c, out_.alias[c]}) {
-                    dirty.insert(dirty.end(), users[side].begin(), users[side].end());
+        Lists users = Lists::make(out_.size(), [&](auto put) {
+            for (uint32_t c = 0; c < out_.size(); ++c)
+                for (uint32_t ref : out_.refs_of(c))
+                    if (ref != no_class && out_.name[ref] == no_name)
+                        put(ref, c);
+        });
+        // What reaches one: it may be equal to another such class, and to no other.
+        std::vector<uint32_t> colour(out_.size(), none), open, above;
+        auto reach = [&](uint32_t c) {
+            for (uint32_t user : users[c])
+                if (colour[user] == none && out_.alias[user] == user) {
+                    colour[user] = 0;
+                    open.push_back(user);
                 }
-            std::sort(dirty.begin(), dirty.end());
-            dirty.erase(std::unique(dirty.begin(), dirty.end()), dirty.end());
-            std::map<std::string, uint32_t> lowest;
-            std::vector<uint32_t> next;
-            for (uint32_t c : dirty) {
-                if (out_.alias[c] != c)
-                    continue;
-                uint32_t same = lowest.emplace(content(c), c).first->second;
-                if (same == c)
-                    continue;
-                for (uint32_t &a : out_.alias)
-                    if (a == c)
-                        a = same;
-                users[same].insert(users[same].end(), users[c].begin(), users[c].end());
-                if (out_.name[c] != no_name)
-                    std::erase(out_.names[out_.name[c]].definitions, c);
-                next.push_back(c);
+        };
+        for (uint32_t c : aliased) {
+            reach(c);
+            reach(out_.alias[c]);
+        }
+        while (!open.empty()) {
+            above.push_back(open.back());
+            open.pop_back();
+            reach(above.back());
+        }
+        std::sort(above.begin(), above.end());
+        // Apart by their own contents, then by what they refer to, until nothing splits.
+        std::vector<uint32_t> next(out_.size());
+        std::map<std::string, uint32_t> contents;
+        for (uint32_t c : above)
+            next[c] = contents.emplace(content(c, colour), static_cast<uint32_t>(contents.size()))
+                          .first->second;
+        size_t count = contents.size();
+        for (size_t last = 0; count != last;) {
+            for (uint32_t c : above)
+                colour[c] = next[c];
+            last = count;
+            VectorIndex keys;
+            std::vector<uint32_t> key;
+            for (uint32_t c : above) {
+                key.assign(1, colour[c]);
+                for (uint32_t ref : out_.refs_of(c))
+                    if (ref != no_class && out_.name[ref] == no_name && colour[ref] != none)
+                        key.push_back(colour[ref]);
+                next[c] = keys.add(key).first;
             }
-            aliased = std::move(next);
+            count = keys.size();
+        }
+        std::vector<uint32_t> lowest(count, none);
+        for (uint32_t c : above) {
+            uint32_t &same = lowest[next[c]];
+            if (same == none) {
+                same = c;
+                continue;
+            }
+            out_.alias[c] = same;
+            if (out_.name[c] != no_name)
+                std::erase(out_.names[out_.name[c]].definitions, c);
         }
     }
 
-    /// Equal for classes that are equal once aliases are followed.
-    std::string content(uint32_t c) const
+    /// Equal for classes that are equal once aliases are followed, but for what they refer to among
+    /// those that have a colour.
+    std::string content(uint32_t c, const std::vector<uint32_t> &colour) const
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
@@ -199,8 +229,9 @@ private:
         btf::for_each_type_id(own, [&](uint32_t &ref) {
             uint32_t target = refs[next++];
             bool by_name = target != no_class && out_.name[target] != no_name;
-            ref = target == no_class ? 0 : by_name ? out_.name[target] : out_.alias[target];
-            names += target == no_class ? 'v' : by_name ? 'n' : 't';
+            bool open = target != no_class && !by_name && colour[target] != none;
+            ref = target == no_class || open ? 0 : by_name ? out_.name[target] : out_.alias[target];
+            names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
         });
         return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + names;
     }
