@@ -19,9 +19,8 @@
 //
 // Why a root is always found. If the definitions of a name have one shape, some position differs,
 // and so on; were this to go on for ever without meeting two shapes, the classes along the way
-// would agree in everything that can be reached, and the engine had made them one. (Types that form
-// a cycle without any name are the exception; the engine leaves them apart, and so says the
-// report.)
+// would agree in everything that can be reached, and the engine had made them one. (Were any left
+// all the same, the report would say how many.)
 //
 // A declaration differs from a definition only where there is but one: above a base that has only
 // the declaration. Where there are several, it is undecided between them, and what keeps them apart

@@ -50,7 +50,7 @@ public:
         size_t types = 0, structs = 0; // all; named structs and unions
     };
     const Blame &blame(uint32_t root) const { return blame_[root]; }
-    /// Types that form cycles without any name and stay apart.
+    /// Types that were split and have no root.
     size_t unexplained() const { return unexplained_; }
 
     TypeAt donor(uint32_t c) const { return partition_.classes[c].donor; }
