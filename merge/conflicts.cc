@@ -223,26 +223,29 @@ private:
 
     void assign_refs()
     {
-        std::vector<uint32_t> memo, key;
-        std::vector<uint8_t> state;
+        size_t most = 0; // types of a source
+        for (const Source &source : sources_.list)
+            most = std::max<size_t>(most, source.count);
+        std::vector<uint32_t> memo(most, none), key; // per type of a source: its final class
+        std::vector<uint8_t> state(most);
         std::vector<TypeId> stack;
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
             const Source &source = sources_.list[s];
             const Btf &btf = *source.btf;
-            memo.assign(source.count, none);
+            const std::span refs(hot_.refs.begin() + hot_.ref_begin[s],
+                                 hot_.refs.begin() + hot_.ref_begin[s + 1]);
             for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
                 memo[raw(hot_.nodes[n].type) - 1] = final_[n];
-            state.assign(source.count, 0);
             enum : uint8_t { fresh, open, done };
             auto role = [&](uint32_t i) {
                 return classes_.of[source.offset + i] == no_class
                            ? role_plain
                            : Role{hot_.role[class_of(source.offset + i)]};
             };
-            for (uint32_t i = 0; i < source.count; ++i) {
-                if (role(i) != role_ref || state[i] == done)
+            for (TypeId root : refs) {
+                if (state[raw(root) - 1] == done)
                     continue;
-                stack.assign(1, TypeId{i + 1});
+                stack.assign(1, root);
                 while (!stack.empty()) {
                     TypeId at = stack.back();
                     uint32_t mine = raw(at) - 1;
@@ -276,9 +279,17 @@ private:
                     state[mine] = done;
                 }
             }
-            for (uint32_t i = 0; i < source.count; ++i)
+            auto settle = [&](TypeId id) {
+                uint32_t i = raw(id) - 1;
                 if (memo[i] != none)
                     classes_.of[source.offset + i] = memo[i];
+                memo[i] = none;
+                state[i] = fresh;
+            };
+            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
+                settle(hot_.nodes[n].type);
+            for (TypeId id : refs)
+                settle(id);
         }
     }
 

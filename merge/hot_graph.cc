@@ -190,7 +190,7 @@ private:
     {
         size_t count = sources_.list.size();
         std::vector<std::vector<Node>> parts(count);
-        std::vector<uint64_t> refs(count);
+        std::vector<std::vector<TypeId>> refs(count);
         parallel_for(count, threads_, [&](size_t s) {
             const Source &source = sources_.list[s];
             for (uint32_t i = 0; i < source.count; ++i) {
@@ -199,19 +199,24 @@ private:
                 uint32_t c = class_of(source.offset + i);
                 if (out_.role[c] == role_plain)
                     continue;
-                ++refs[s];
-                if (out_.role[c] != role_ref)
+                if (out_.role[c] == role_ref)
+                    refs[s].push_back(TypeId{i + 1});
+                else
                     parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
                                         out_.role[c] == role_node ? c : none, out_.slot_name[c]});
             }
         });
         out_.node_begin.resize(count + 1);
+        out_.ref_begin.resize(count + 1);
         for (size_t s = 0; s < count; ++s) {
             out_.node_begin[s] = static_cast<uint32_t>(out_.nodes.size());
             out_.nodes.insert(out_.nodes.end(), parts[s].begin(), parts[s].end());
-            out_.tainted_types += refs[s];
+            out_.ref_begin[s] = static_cast<uint32_t>(out_.refs.size());
+            out_.refs.insert(out_.refs.end(), refs[s].begin(), refs[s].end());
         }
         out_.node_begin[count] = static_cast<uint32_t>(out_.nodes.size());
+        out_.ref_begin[count] = static_cast<uint32_t>(out_.refs.size());
+        out_.tainted_types = out_.nodes.size() + out_.refs.size();
         out_.members = Lists::make(graph_.size(), [&](auto put) {
             for (uint32_t n = 0; n < out_.nodes.size(); ++n)
                 if (!out_.nodes[n].is_hole())

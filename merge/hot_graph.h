@@ -42,6 +42,8 @@ struct HotGraph {
 
     std::vector<Node> nodes;                   // by source, then type
     std::vector<uint32_t> node_begin;          // per source, and the end
+    std::vector<TypeId> refs;                  // by source: tainted types that are no nodes
+    std::vector<uint32_t> ref_begin;           // per source, and the end
     Lists members;                             // per class: nodes
     Lists slots;                               // per class: the names of what it refers to
     std::vector<uint64_t> edge_begin;          // per node, and the end
