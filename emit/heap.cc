@@ -30,7 +30,7 @@ constexpr uintptr_t huge_page = uintptr_t{2} << 20;
 constexpr uintptr_t huge_pages = 2; // enough for a large object's contents and what is made of them
 constexpr int top_pad = 1 << 20;
 
-void *filler; // kept in sight of leak checkers
+void *volatile filler; // volatile: an allocation that nobody looks at is optimised away
 
 uintptr_t heap_end()
 {
@@ -43,11 +43,12 @@ void prepare_heap()
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    const uintptr_t first = (heap_end() + huge_page - 1) / huge_page * huge_page;
+    // Larger than what is left of the heap's first piece (132 KB), so that it has to grow. What
+    // malloc() writes behind it must not be in the first huge page: it comes before the advice.
+    constexpr size_t probe_size = 256 << 10;
+    const uintptr_t first = (heap_end() + probe_size + huge_page) / huge_page * huge_page;
     const uintptr_t end = first + huge_pages * huge_page;
     mallopt(M_TOP_PAD, static_cast<int>(end - heap_end()));
-    // Larger than what is left of the heap's first piece (132 KB), so that it has to grow.
-    constexpr size_t probe_size = 256 << 10;
     void *probe = std::malloc(probe_size);
     mallopt(M_TOP_PAD, top_pad);
     const auto at = reinterpret_cast<uintptr_t>(probe);
