@@ -96,6 +96,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
 {
     for (const auto &[reason, count] : unit.skips)
         report.skips[reason] += count;
+    report.times.add(unit.times);
     report.dies += unit.dies;
     report.types_before += unit.types_before;
     report.types += unit.types;
@@ -110,6 +111,8 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
                          ExistingBtf kept, std::vector<UnitObject> units,
                          const EmitOptions &options, EmitReport report)
 {
+    StepClock clock(report.times);
+    clock.begin(Step::write);
     if (!options.detached.empty()) {
         // One unit: the blob alone, for any reader. Several: with their link trailers, for
         // btf-merge, which must tell them apart.
@@ -123,6 +126,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         if (full.size() == 1 && !options.image)
             plain.resize(full[0]->blob_size);
         RETURN_IF_ERROR(write_file(options.detached, plain));
+        clock.end();
         return report;
     }
     auto change = plan_object_btf(
@@ -135,6 +139,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
     else
         RETURN_IF_ERROR(update_file(path, before, *change));
+    clock.end();
     return report;
 }
 
@@ -175,11 +180,14 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
-Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitOptions &options)
+/// `report`: what is known of the run so far.
+Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitOptions &options,
+                              EmitReport report)
 {
-    EmitReport report;
     report.input_bytes = before.size();
 
+    StepClock clock(report.times);
+    clock.begin(Step::sections);
     auto opened = DwarfFile::open(before, Where{path});
     if (!opened)
         return tl::unexpected(opened.error());
@@ -198,6 +206,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         kept = std::move(*found);
         covered = kept.sources;
     }
+    clock.begin(Step::units);
     std::vector<Unit> units;
     if (file.has_dwarf()) {
         auto chosen = choose_units(file, options, covered, report.skips);
@@ -208,6 +217,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         if (options.strip_dwarf)
             RETURN_IF_ERROR(check_droppable(file, report.skips));
     }
+    clock.end();
     if (options.complete && units.empty()) {
         report.outcome = EmitReport::Outcome::unchanged;
         return report;
@@ -243,17 +253,22 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
 
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
+    EmitReport report;
+    StepClock clock(report.times);
+    clock.begin(Step::read);
     if (!options.image) {
         auto input = FilePages::read(path);
+        clock.end();
         if (!input)
             return tl::unexpected(input.error());
-        return emit_bytes(path, input->bytes(), options);
+        return emit_bytes(path, input->bytes(), options, std::move(report));
     }
     // Large, and most of it is not looked at.
     auto input = read_parts(path);
+    clock.end();
     if (!input)
         return tl::unexpected(input.error());
-    return emit_bytes(path, input->bytes, options);
+    return emit_bytes(path, input->bytes, options, std::move(report));
 }
 
 } // namespace btflink::emit

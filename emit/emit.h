@@ -42,6 +42,7 @@ struct EmitReport {
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
              variables = 0;
     uint64_t blob_bytes = 0, btf_bytes = 0, input_bytes = 0;
+    StepTimes times;
 };
 
 /// Encode the file at `path` as `options` say. On error nothing was written.

@@ -24,6 +24,12 @@ int usage_error(const std::string &what)
     return exit_usage;
 }
 
+int failure(const Error &error)
+{
+    std::fprintf(stderr, "btf-emit: ERROR: %s\n", error.str().c_str());
+    return exit_bad_input;
+}
+
 void print_stats(const std::string &path, const EmitReport &r)
 {
     auto line = [&](const char *name, uint64_t value) {
@@ -41,6 +47,9 @@ void print_stats(const std::string &path, const EmitReport &r)
     line("BTF bytes with link trailer", r.btf_bytes);
     for (const auto &[reason, count] : r.skips)
         line(("skipped: " + reason).c_str(), count);
+    for (size_t i = 0; i < step_count; ++i)
+        line(("time_us." + std::string(step_names[i])).c_str(),
+             static_cast<uint64_t>(r.times.ns[i] / 1000));
 }
 
 void print_outcome(const std::string &path, const EmitReport &r)
@@ -86,7 +95,7 @@ int main(int argc, char **argv)
     app.set_version_flag("--version", "btf-emit " BTFLINK_VERSION);
     std::vector<std::string> files, features, languages;
     EmitOptions options;
-    std::string section_type = "btf";
+    std::string section_type = "btf", trace_path;
     bool no_exclude = false, stats = false, verbose = false;
     app.add_option("FILE", files, "Object files")->required();
     app.add_option("-o,--output", options.output, "Write the ELF file here, leave FILE alone");
@@ -107,7 +116,8 @@ int main(int argc, char **argv)
     app.add_flag("--image", options.image, "FILE is linked, or an object of many units");
     app.add_option("--threads", options.threads, "Threads for --image (default: 1)")
         ->check(CLI::Range(1u, 1024u));
-    app.add_flag("--stats", stats, "Print what was encoded and what was left out");
+    app.add_flag("--stats", stats, "Print what was encoded, what was left out, and times");
+    app.add_option("--time-trace", trace_path, "Write a trace of the steps here (JSON)");
     app.add_flag("-v,--verbose", verbose, "One line per file");
     try {
         app.parse(argc, argv);
@@ -139,12 +149,19 @@ int main(int argc, char **argv)
                                           parsed->end());
     }
 
+    std::optional<trace::File> trace;
+    if (!trace_path.empty()) {
+        auto started = trace::File::start(trace_path, "btf-emit");
+        if (!started)
+            return failure(started.error());
+        trace.emplace(std::move(*started));
+    }
     int status = 0;
     for (const std::string &path : files) {
+        trace::Phase phase("file", path);
         auto report = emit_file(path, options);
         if (!report) {
-            std::fprintf(stderr, "btf-emit: ERROR: %s\n", report.error().str().c_str());
-            status = exit_bad_input;
+            status = failure(report.error());
             continue;
         }
         if (verbose)
@@ -152,5 +169,8 @@ int main(int argc, char **argv)
         if (stats)
             print_stats(path, *report);
     }
+    if (trace && status == 0)
+        if (auto written = trace->write(); !written)
+            return failure(written.error());
     return status;
 }

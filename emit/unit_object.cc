@@ -300,21 +300,29 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
                                const UnitOptions &options)
 {
     Skips skips;
+    StepTimes times;
+    StepClock clock(times, units.front().name ? units.front().name : "");
+    clock.begin(Step::entries);
     auto tree = read_units(file, units, skips);
+    clock.end();
     if (!tree)
         return tl::unexpected(tree.error());
-    return encode_tree(file, *tree, options, std::move(skips));
+    return encode_tree(file, *tree, options, std::move(skips), times);
 }
 
 Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
-                               const UnitOptions &options, Skips skips)
+                               const UnitOptions &options, Skips skips, StepTimes times)
 {
+    StepClock clock(times, tree.source ? tree.source : "");
+    clock.begin(Step::types);
     auto types = encode_types(tree, options.features, file.order(), file.where(), skips);
     if (!types)
         return tl::unexpected(types.error());
+    clock.begin(Step::variables);
     auto variables = collect_variables(file, tree, *types, options.features, skips);
     if (!variables)
         return tl::unexpected(variables.error());
+    clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features);
 
     // From here on ids of the unit's types are only looked up, never changed.
@@ -322,16 +330,22 @@ Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
     UnitDedup dedup;
     {
         Btf view = types->btf.view();
+        clock.begin(Step::hashes);
         hashes = stub_hashes(view);
+        clock.begin(Step::duplicates);
         dedup = find_duplicates(view, hashes);
     }
+    clock.begin(Step::assemble);
     Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
     assembler.source(tree.source);
     assembler.variables(*variables);
     assembler.functions(functions);
     auto object = assembler.finish(std::move(skips));
-    if (object)
-        object->dies = static_cast<uint32_t>(tree.dies.size() - 1);
+    clock.end();
+    if (!object)
+        return object;
+    object->dies = static_cast<uint32_t>(tree.dies.size() - 1);
+    object->times = times;
     return object;
 }
 

@@ -5,6 +5,7 @@
 #include "common/features.h"
 #include "emit/die_tree.h"
 #include "emit/object_writer.h"
+#include "emit/steps.h"
 
 #include <vector>
 
@@ -27,14 +28,16 @@ struct UnitObject {
     std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     // For --stats.
+    StepTimes times;
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
 /// `units`: one, or all units of a link-time optimised file together.
 Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
                                const UnitOptions &options);
-/// The same from the units' entries, whoever read them; `skips`: what was left out in reading.
+/// The same from the units' entries, whoever read them; `skips`: what was left out in reading,
+/// `times`: what it took.
 Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
-                               const UnitOptions &options, Skips skips);
+                               const UnitOptions &options, Skips skips, StepTimes times);
 
 } // namespace btflink::emit

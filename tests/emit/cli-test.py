@@ -4,6 +4,7 @@
 
 usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
 """
+import json
 import os
 import re
 import resource
@@ -16,6 +17,8 @@ from cli_case import CliCase, option_names, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'emit', 'btf-emit.1')
+STEPS = ['read', 'sections', 'units', 'entries', 'types', 'variables', 'functions', 'hashes',
+         'duplicates', 'assemble', 'write']
 FLAGS_OFFSET = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_shoff': 40,
                 'e_shentsize': 58, 'e_shnum': 60, 'e_shstrndx': 62}
 
@@ -72,6 +75,28 @@ class Usage(CliCase):
         self.assertIn('add.o: units: 1', said)
         self.assertIn('add.o: variables: 2', said)
         self.assertTrue(all(line.startswith('add.o: ') for line in said))
+        times = [line.split(': ')[1:] for line in said if ': time_us.' in line]
+        self.assertEqual([name.removeprefix('time_us.') for name, _ in times], STEPS)
+        self.assertGreater(sum(int(value) for _, value in times), 0)
+
+    def test_time_trace(self):
+        self.compile_all()
+        self.good('--time-trace=trace.json', 'add.o', 'main.o', made=['trace.json'])
+        with open(self.path('trace.json'), encoding='utf-8') as file:
+            events = json.load(file)['traceEvents']
+        phases = [event for event in events if event['ph'] == 'X']
+        files = [event for event in phases if event['name'] == 'file']
+        self.assertEqual([event['args']['detail'] for event in files], ['add.o', 'main.o'])
+        for event in files:
+            inside = [e['name'] for e in phases if e is not event and
+                      event['ts'] <= e['ts'] <= event['ts'] + event['dur']]
+            self.assertEqual(inside, STEPS)
+
+    def test_time_trace_that_cannot_be_written(self):
+        before = self.read(self.compile())
+        said = self.emit('--time-trace=nowhere/trace.json', 'add.o', status=1)
+        self.assertRegex(said, r'^btf-emit: ERROR: nowhere/trace\.json: .*\n$')
+        self.assertEqual(self.read('add.o'), before)
 
     def test_features_add_up(self):
         self.compile()
