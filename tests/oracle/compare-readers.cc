@@ -65,7 +65,8 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
             return false;
         }
     bool same = ours.dies.size() == libdw.dies.size() && ours.completion == libdw.completion &&
-                ours.clang == libdw.clang && same_text(ours.source, libdw.source) &&
+                ours.clang == libdw.clang && ours.rust == libdw.rust &&
+                same_text(ours.source, libdw.source) &&
                 ours.addresses.size() == libdw.addresses.size();
     for (size_t i = 0; same && i < ours.addresses.size(); ++i)
         same = same_address(ours.addresses[i], libdw.addresses[i]);

@@ -170,6 +170,7 @@ public:
             const char *producer =
                 dwarf_attr(&die, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
             tree_.clang = producer && std::strstr(producer, "clang");
+            tree_.rust = dwarf_srclang(&die) == DW_LANG_Rust;
             tree_.address_size = file_.arch().address_size;
         }
         return children(die, 0, DW_TAG_compile_unit, true, 0);

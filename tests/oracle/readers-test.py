@@ -11,22 +11,28 @@ import subprocess
 import sys
 import tempfile
 
-COMPILERS = ['gcc', 'clang-14', 'clang-19', 'aarch64-linux-gnu-gcc']
+COMPILERS = ['gcc', 'clang-14', 'clang-19']
+# For other machines; not in all ways.
+CROSS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc',
+         'arm-linux-gnueabihf-gcc', 'powerpc64le-linux-gnu-gcc', 'riscv64-linux-gnu-gcc',
+         's390x-linux-gnu-gcc']
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
 
 
 def main():
     tool, *sources = sys.argv[1:]
-    compilers = [c for c in COMPILERS if shutil.which(c)]
+    compilers = [c for c in COMPILERS + CROSS if shutil.which(c.split()[0])]
     if not compilers:
-        print('skipped: none of ' + ', '.join(COMPILERS) + ' is installed')
+        print('skipped: none of ' + ', '.join(COMPILERS + CROSS) + ' is installed')
         sys.exit(77)
     with tempfile.TemporaryDirectory() as folder:
         objects = []
         for compiler, way, source in itertools.product(compilers, WAYS, sources):
+            if compiler in CROSS and way not in (WAYS[0], WAYS[-1]):
+                continue
             number = len(objects)
             obj = os.path.join(folder, f'{number}-{os.path.basename(source)}.o')
-            done = subprocess.run([compiler, '-w', '-c', *way.split(), '-o', obj, source],
+            done = subprocess.run([*compiler.split(), '-w', '-c', *way.split(), '-o', obj, source],
                                   capture_output=True, text=True, check=False)
             if done.returncode == 0: # some are for one compiler only
                 objects.append(obj)
