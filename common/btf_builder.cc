@@ -8,10 +8,9 @@
 namespace btflink
 {
 
-StringTable::StringTable(uint32_t first) : index_(1024), first_(first)
+StringTable::StringTable(uint32_t first)
+    : blob_(first == 0 ? 1 : 0, '\0'), index_(1024), first_(first)
 {
-    if (first == 0)
-        add("");
 }
 
 StrOff StringTable::add(std::string_view text)
@@ -21,8 +20,8 @@ StrOff StringTable::add(std::string_view text)
 
 StrOff StringTable::insert(std::string_view text)
 {
-    if (text.empty() && first_ != 0)
-        return StrOff{0};
+    if (text.empty())
+        return StrOff{0}; // in the table itself, or in the base
     const auto end = static_cast<uint32_t>(blob_.size());
     auto [offset, is_new] =
         index_.find_or_add(XXH3_64bits(text.data(), text.size()), end, [&](uint32_t old) {
