@@ -39,6 +39,20 @@ public:
         }
     }
 
+    /// The number of the thing with this hash for which same(number) holds; `none` if there is
+    /// none.
+    template <typename Same>
+    uint32_t find(uint64_t hash, Same same) const
+    {
+        const auto key = static_cast<uint32_t>(hash ^ hash >> 32);
+        const size_t mask = slots_.size() - 1;
+        for (size_t i = key & mask; slots_[i].number; i = (i + 1) & mask)
+            if (slots_[i].key == key && same(slots_[i].number - 1))
+                return slots_[i].number - 1;
+        return none;
+    }
+    static constexpr uint32_t none = UINT32_MAX;
+
 private:
     struct Slot {
         uint32_t key = 0;

@@ -314,18 +314,25 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 {
     // Open: response files and archives unfold into one list in link order.
     stats.begin_pass("open");
+    std::optional<Result<Input>> opened;
+    Beside image_opening;
+    auto open_image = [&] { opened = open_input(options.image); };
+    if (!options.image.empty() && options.threads > 1)
+        image_opening.start(open_image);
     auto inputs = open_inputs(options.inputs, options.threads);
+    image_opening.wait();
     if (!inputs)
         return tl::unexpected(inputs.error());
     RETURN_IF_ERROR(spare_inputs(options, *inputs));
+    if (!options.image.empty() && !opened)
+        open_image();
     std::optional<Input> given_image;
-    if (!options.image.empty()) {
-        auto opened = open_input(options.image);
-        if (!opened)
-            return tl::unexpected(opened.error());
-        if (!opened->elf)
-            return fail(opened->where, "is given as image, but is not an ELF file");
-        given_image = std::move(*opened);
+    if (opened) {
+        if (!*opened)
+            return tl::unexpected(opened->error());
+        given_image = std::move(**opened);
+        if (!given_image->elf)
+            return fail(given_image->where, "is given as image, but is not an ELF file");
     }
 
     // Load: every contribution becomes an Object, checked whole. From here on input is trusted.

@@ -22,6 +22,8 @@
 // Cost. One hash lookup per instance, one sort of the few that matter.
 #include "merge/select_functions.h"
 
+#include "common/flat_index.h"
+
 #include <algorithm>
 #include <xxhash.h>
 
@@ -31,9 +33,9 @@ namespace btflink::merge
 namespace
 {
 
-struct NameHash {
-    size_t operator()(std::string_view s) const { return XXH3_64bits(s.data(), s.size()); }
-};
+// Names are looked up in other orders than they lie in; those of this many records ahead are
+// fetched.
+constexpr size_t ahead = 8;
 
 struct Candidate {
     uint32_t object;
@@ -78,15 +80,31 @@ private:
     void group_symbols()
     {
         const auto &symbols = image_.functions;
-        index_.reserve(symbols.size());
         for (uint32_t i = 0; i < symbols.size();) {
             uint32_t end = i + 1;
             while (end < symbols.size() && symbols[end].base == symbols[i].base)
                 ++end;
-            index_.emplace(symbols[i].base, static_cast<uint32_t>(groups_.size()));
             groups_.push_back({symbols[i].base, i, end});
             i = end;
         }
+        index_ = FlatIndex(groups_.size());
+        for (uint32_t g = 0; g < groups_.size(); ++g)
+            index_.find_or_add(hash_of(groups_[g].name), g, [](uint32_t) { return false; });
+    }
+
+    static uint64_t hash_of(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
+
+    /// UINT32_MAX: there is none.
+    uint32_t group_of(std::string_view name, bool make)
+    {
+        auto same = [&](uint32_t g) { return groups_[g].name == name; };
+        if (!make)
+            return index_.find(hash_of(name), same);
+        auto [group, is_new] =
+            index_.find_or_add(hash_of(name), static_cast<uint32_t>(groups_.size()), same);
+        if (is_new)
+            groups_.push_back({name});
+        return group;
     }
 
     void gather_candidates()
@@ -100,17 +118,14 @@ private:
             const auto &records = object.trailer.functions;
             out_.candidates += records.size();
             for (uint32_t r = 0; r < records.size(); ++r) {
-                std::string_view name = object.btf.str(records[r].name);
-                auto found = index_.find(name);
-                if (found == index_.end()) {
-                    if (!exists) {
-                        ++out_.without_symbol;
-                        continue;
-                    }
-                    found = index_.emplace(name, static_cast<uint32_t>(groups_.size())).first;
-                    groups_.push_back({name});
+                if (r + ahead < records.size())
+                    __builtin_prefetch(object.btf.text(raw(records[r + ahead].name)));
+                uint32_t found = group_of(object.btf.str(records[r].name), exists);
+                if (found == FlatIndex::none) {
+                    ++out_.without_symbol;
+                    continue;
                 }
-                Group &group = groups_[found->second];
+                Group &group = groups_[found];
                 auto mine = static_cast<uint32_t>(candidates_.size());
                 candidates_.push_back({o, r, no_candidate});
                 if (group.last == no_candidate)
@@ -290,7 +305,7 @@ private:
     FeatureSet features_;
     FunctionRules rules_;
     bool like_pahole_ = false;
-    std::unordered_map<std::string_view, uint32_t, NameHash> index_;
+    FlatIndex index_{0}; // of groups_, by name
     std::vector<Group> groups_;
     std::vector<Candidate> candidates_;
     Functions out_;
