@@ -15,8 +15,8 @@
 // Cost. Proportional to the result, not to the input.
 #include "merge/write_types.h"
 #include "merge/assemble.h"
+#include "merge/gathered.h"
 #include "merge/hash_bits.h"
-#include "merge/parallel.h"
 #include "merge/result_strings.h"
 
 #include <algorithm>
@@ -27,49 +27,6 @@ namespace btflink::merge
 
 namespace
 {
-
-/// Strings and translated type ids in the order in which they will be asked for, gathered on
-/// several threads: they lie all over the inputs, so that most of the time is waiting for memory.
-class Gathered
-{
-public:
-    struct Batch {
-        std::vector<Text> texts;
-        std::vector<uint32_t> ids;
-    };
-
-    /// gather(i, out) appends those of item i, of `count`.
-    template <typename Gather>
-    Gathered(size_t count, unsigned threads, Gather gather)
-        : batches_((count + batch_size - 1) / batch_size)
-    {
-        parallel_for(batches_.size(), threads, [&](size_t b) {
-            for (size_t i = b * batch_size; i < std::min(count, (b + 1) * batch_size); ++i)
-                gather(i, batches_[b]);
-        });
-    }
-    const Text &next_text() { return next(&Batch::texts, text_); }
-    uint32_t next_id() { return next(&Batch::ids, id_); }
-
-private:
-    static constexpr size_t batch_size = 512;
-    struct Place {
-        size_t batch = 0, index = 0;
-    };
-
-    template <typename T>
-    const T &next(std::vector<T> Batch::*list, Place &place)
-    {
-        while (place.index == (batches_[place.batch].*list).size()) {
-            ++place.batch;
-            place.index = 0;
-        }
-        return (batches_[place.batch].*list)[place.index++];
-    }
-
-    std::vector<Batch> batches_;
-    Place text_, id_;
-};
 
 /// Finds types by their words.
 class WordIndex
@@ -148,7 +105,7 @@ public:
             index_base();
         Gathered gathered(
             functions_.selected.size(), threads_,
-            [&](size_t i, Gathered::Batch &out) { gather(functions_.selected[i], out); });
+            [this](size_t i, Gathered::Batch &out) { gather(functions_.selected[i], out); });
         for (const SelectedFunction &f : functions_.selected)
             add_function(f, gathered);
         for (const DataSection &section : variables_.sections)
@@ -259,7 +216,7 @@ private:
 
     void write_plain()
     {
-        Gathered gathered(order_.size(), threads_, [&](size_t i, Gathered::Batch &out) {
+        Gathered gathered(order_.size(), threads_, [this](size_t i, Gathered::Batch &out) {
             const FinalClass &c = partition_.classes[order_[i]];
             TypeAt at = is_live(order_[i]) ? c.donor : c.first;
             if (sources_.is_base(c.first.source))
