@@ -47,7 +47,9 @@ def objects_of(kernel):
         path = record.parent / record.name[1:-len('.cmd')]
         with open(record, encoding='utf-8', errors='replace') as file:
             compiled = ' -c ' in file.readline()
-        if compiled and path.exists() and b'.debug_info' in path.read_bytes():
+        if not compiled or not path.exists() or path.name.startswith('.'):
+            continue
+        if b'.debug_info' in path.read_bytes():
             yield path
 
 
@@ -60,8 +62,10 @@ def per_object(options, objects, scratch):
         'btf-emit --strip-dwarf': lambda path: cost(emit, '--address-pool', '--strip-dwarf', path),
     }
     if options.pahole:
-        # It fails for objects that have nothing for it.
-        ways['pahole'] = lambda path: cost(options.pahole, *PAHOLE, path, may_fail=True)
+        # Detached: into the object it would start objcopy. It fails where there is nothing for it.
+        ways['pahole'] = lambda path: cost(options.pahole, *PAHOLE, '-j1',
+                                           f'--btf_encode_detached={scratch}/copy.btf', path,
+                                           may_fail=True)
     sums = dict.fromkeys(ways, 0)
     for original in objects:
         names = list(ways)
