@@ -18,6 +18,8 @@ namespace btflink
 namespace
 {
 
+constexpr size_t most_of_endless = 1 << 30; // /dev/zero, a pipe
+
 bool write_all(int fd, Bytes bytes)
 {
     while (!bytes.empty()) {
@@ -97,14 +99,21 @@ Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, s
 
 } // namespace
 
-Result<std::vector<std::byte>> read_file(const std::string &path)
+Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
 {
     Fd fd(-1);
     struct stat st;
     RETURN_IF_ERROR(open_file(path, fd, st));
+    auto too_long = [&] { return fail(Where{path}, strf("is longer than %zu bytes", most)); };
+    if (!S_ISREG(st.st_mode))
+        most = std::min(most, most_of_endless);
+    else if (static_cast<uint64_t>(st.st_size) > most)
+        return too_long();
     std::vector<std::byte> bytes(S_ISREG(st.st_mode) ? static_cast<size_t>(st.st_size) + 1 : 65536);
     size_t used = 0;
     for (;;) {
+        if (used > most)
+            return too_long();
         if (used == bytes.size())
             bytes.resize(bytes.size() * 2);
         auto n = read_some(path, fd, bytes.data() + used, bytes.size() - used);

@@ -14,7 +14,8 @@ namespace btflink
 
 /// The file's contents, read (not mapped: a file that shrinks meanwhile must not kill us).
 /// Regular files, and anything else that can be read to its end (/sys/kernel/btf/vmlinux, pipes).
-Result<std::vector<std::byte>> read_file(const std::string &path);
+/// Errors: also if there are more than `most` bytes, or, of what may have no end, more than 1 GB.
+Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// Contents of a regular file in memory that is not written before they are read into it.
 class FilePages

@@ -21,4 +21,8 @@ struct FileParts {
 /// The file, mapped if that is worth it: it must not shrink while it is used.
 Result<FileParts> read_parts(const std::string &path);
 
+/// For programs: if a file that read_parts() mapped shrinks or cannot be read while it is used, end
+/// with exit status 1 and "PROGRAM: ERROR: FILE: ...", not by SIGBUS. `program` must stay.
+void report_lost_files(const char *program);
+
 } // namespace btflink

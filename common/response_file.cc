@@ -10,8 +10,13 @@ namespace
 {
 
 constexpr int max_nesting = 16;
+/// Of all response files of a command together: a file that names itself twice would else be read
+/// 65,536 times, and words take more memory than their letters. Enough for the paths of 300,000
+/// objects.
+constexpr size_t max_letters = 32 << 20;
 
-Result<void> unfold(const std::vector<std::string> &names, int depth, std::vector<std::string> &out)
+Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
+                    std::vector<std::string> &out)
 {
     for (const std::string &name : names) {
         if (name.size() < 2 || name[0] != '@') {
@@ -21,14 +26,15 @@ Result<void> unfold(const std::vector<std::string> &names, int depth, std::vecto
         Where where{name.substr(1)};
         if (depth >= max_nesting)
             return fail(where, "response files are nested too deeply");
-        auto bytes = read_file(where.file);
+        auto bytes = read_file(where.file, left);
         if (!bytes)
             return tl::unexpected(bytes.error());
+        left -= bytes->size();
         auto words =
             split_words({reinterpret_cast<const char *>(bytes->data()), bytes->size()}, where);
         if (!words)
             return tl::unexpected(words.error());
-        RETURN_IF_ERROR(unfold(*words, depth + 1, out));
+        RETURN_IF_ERROR(unfold(*words, depth + 1, left, out));
     }
     return {};
 }
@@ -74,7 +80,8 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
 Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments)
 {
     std::vector<std::string> words;
-    RETURN_IF_ERROR(unfold(arguments, 0, words));
+    size_t left = max_letters;
+    RETURN_IF_ERROR(unfold(arguments, 0, left, words));
     return words;
 }
 

@@ -18,10 +18,12 @@ bool is_modifier(uint32_t kind)
 tl::unexpected<Error> fail_type(const Btf &btf, TypeId id, const Where &where,
                                 const std::string &rule, size_t words)
 {
-    uint64_t at = btf.types_offset() + (uint64_t{btf.word_index(id)} + words) * 4;
     std::string name(btf.name(id));
-    return fail(where.at(where.offset.value_or(0) + at),
-                strf("type %u (%s '%s'): ", raw(id), btf.kind_name(id), name.c_str()) + rule);
+    std::string type = strf("type %u (%s '%s')", raw(id), btf.kind_name(id), name.c_str());
+    if (id < btf.first_id()) // `where` is not where that is
+        return fail(where, type + " of its base: " + rule);
+    uint64_t at = btf.types_offset() + (uint64_t{btf.word_index(id)} + words) * 4;
+    return fail(where.at(where.offset.value_or(0) + at), type + ": " + rule);
 }
 
 class TypeSizer

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: the command line. What it does is in emit.h.
 #include "common/features.h"
+#include "common/file_parts.h"
 #include "emit/emit.h"
 #include "emit/heap.h"
 #include "emit/languages.h"
@@ -156,6 +157,8 @@ int main(int argc, char **argv)
             return failure(started.error());
         trace.emplace(std::move(*started));
     }
+    if (options.image)
+        report_lost_files("btf-emit");
     int status = 0;
     for (const std::string &path : files) {
         trace::Phase phase("file", path);

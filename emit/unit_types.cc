@@ -42,6 +42,9 @@ public:
             if (out_.ids[i] != void_id) {
                 RETURN_IF_ERROR(encode(i));
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
+                if (out_.btf.too_large())
+                    return fail(where_.in(".debug_info").at(tree_.dies[i].offset),
+                                strf("has more than %u parts", btf::max_vlen));
             }
         if (synthetic_ != void_id) {
             TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
@@ -49,9 +52,6 @@ public:
         }
         if (features_.has(Feature::decl_tag))
             decl_tags();
-        if (out_.btf.too_large())
-            return fail(where_.in(".debug_info"),
-                        strf("a type has more than %u parts", btf::max_vlen));
         return std::move(out_);
     }
 

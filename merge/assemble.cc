@@ -353,7 +353,7 @@ std::vector<std::byte> to_blob(std::span<const uint32_t> words, std::string_view
     store<uint32_t>(p + 20, static_cast<uint32_t>(strings.size()), order);
     p += btf::header_size;
     if (order == host_order)
-        std::memcpy(p, words.data(), words.size_bytes());
+        std::ranges::copy(std::as_bytes(words), p); // memcpy() takes no null, of nothing either
     else
         for (size_t i = 0; i < words.size(); ++i)
             store(p + i * 4, words[i], order);

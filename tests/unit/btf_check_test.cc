@@ -429,6 +429,14 @@ TEST(BtfCheck, SplitIsCheckedOverItsBase)
               "f+0x24: type 11 (STRUCT 's'): member 0 'm': ends at bit 64, the struct at byte 4");
 }
 
+TEST(BtfCheck, FaultsOfTheBaseAreTheBases)
+{
+    TextBlob base = from_text("[1] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0\n");
+    TextBlob split = from_text("[2] TYPEDEF 't' type_id=1\n", base.btf);
+    EXPECT_EQ(error_of(check_btf(*split.bytes, *split, Where{"f"})),
+              "f: type 1 (STRUCT 's') of its base: is in a loop of structs, arrays and modifiers");
+}
+
 TEST(TypeSizes, OfEverything)
 {
     TextBlob blob = from_text(std::string(prelude) + R"(

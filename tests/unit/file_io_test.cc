@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/file_io.h"
+#include "common/response_file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -147,6 +148,29 @@ TEST_F(FileIo, PipesCanBeRead)
     ::close(ends[1]);
     EXPECT_EQ(contents(strf("/proc/self/fd/%d", ends[0])), "piped");
     ::close(ends[0]);
+}
+
+TEST_F(FileIo, NoMoreIsReadThanIsAllowed)
+{
+    ASSERT_TRUE(write_file(path("a"), as_bytes("12345")));
+    EXPECT_EQ(read_file(path("a"), 5)->size(), 5u);
+    EXPECT_EQ(read_file(path("a"), 4).error().str(), path("a") + ": is longer than 4 bytes");
+    EXPECT_EQ(read_file("/dev/zero", 1000).error().str(), "/dev/zero: is longer than 1000 bytes");
+}
+
+TEST_F(FileIo, ResponseFilesAreBounded)
+{
+    // Each names the next one twice: the last would be read 16,384 times.
+    std::string text(1 << 14, 'x');
+    for (char name = 'o'; name >= 'a'; --name) {
+        std::string file = path(std::string(1, name).c_str());
+        ASSERT_TRUE(write_file(file, as_bytes(text)));
+        text = "@" + file + " @" + file;
+    }
+    auto words = unfold_response_files({"@" + path("a")});
+    ASSERT_FALSE(words);
+    EXPECT_EQ(words.error().where.file, path("o"));
+    EXPECT_EQ(words.error().what.rfind("is longer than ", 0), 0u) << words.error().what;
 }
 
 TEST_F(FileIo, ErrorsNameTheFile)

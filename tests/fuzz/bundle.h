@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What a fuzz target reads: some bytes of settings and some files, in one string of bytes.
+//
+//     4 bytes   settings, which each target explains
+//     per file  role (1 byte), length (4 bytes, little-endian), contents
+//
+// A file that is longer than what is left ends there.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace btflink::fuzz
+{
+
+using Text = std::vector<uint8_t>;
+
+struct BundleFile {
+    char role = 'i'; // 'i' input, 'm' image, 'b' base
+    Text bytes;
+};
+
+struct Bundle {
+    std::array<uint8_t, 4> settings{};
+    std::vector<BundleFile> files;
+};
+
+constexpr size_t most_files = 8; // further ones are left out
+
+Bundle read_bundle(const uint8_t *data, size_t size);
+Text write_bundle(const Bundle &bundle);
+
+/// A file that is nowhere but in memory. It has a path, so that what is tested opens, maps and
+/// changes it like any other.
+class MemoryFile
+{
+public:
+    explicit MemoryFile(const Text &bytes);
+    ~MemoryFile();
+    MemoryFile(MemoryFile &&other) noexcept;
+    MemoryFile &operator=(MemoryFile &&) = delete;
+    std::string path() const;
+
+private:
+    int fd_;
+};
+
+} // namespace btflink::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

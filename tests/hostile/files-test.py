@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Files and names that are odd, and others who use the same files at the same time."""
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import threading
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
+
+from kbuild_case import KbuildCase, run  # noqa: E402
+
+FEATURES = '--features=+global_var'
+ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.o', '$(touch x).o',
+       ';touch x;.o', '*?[a].o', '\xe4.o', '#.o', 'x' * 253 + '.o']
+
+
+class Files(KbuildCase):
+    def merge(self, *arguments, status=0, **options):
+        """Standard error of btf-merge, which ends with `status`."""
+        tool = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+        done = self.call(tool, *arguments, **options)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stderr
+
+    def object(self, name='add.o', structs=0):
+        source = ''.join(f'struct s{i} {{ char c[{i + 1}]; struct s{i} *p; }} v{i};\n'
+                         for i in range(structs))
+        self.write('x.c', source + 'int f(int a) { return a; }\nint v;\n')
+        self.must('gcc', '-g', '-O1', '-c', 'x.c', '-o', './' + name)
+        os.unlink(self.path('x.c'))
+        return name
+
+    def test_odd_names(self):
+        plain = self.read(self.object('plain.o'))
+        self.good(FEATURES, 'plain.o')
+        emitted = self.read('plain.o')
+        self.merge(FEATURES, '-o', 'plain.btf', 'plain.o')
+        os.mkdir(self.path('odd'))
+        for name in ODD:
+            self.write('odd/' + name, plain)
+            self.good(FEATURES, 'odd/' + name)
+            self.assertEqual(self.read('odd/' + name), emitted, repr(name))
+            self.merge(FEATURES, '-o', 'odd/out', 'odd/' + name)
+            self.assertEqual(self.read('odd/out'), self.read('plain.btf'), repr(name))
+            self.merge(FEATURES, '--update=odd/' + name, 'odd/' + name)
+        self.assertEqual(set(os.listdir(self.path('odd'))), {*ODD, 'out'})
+        self.assertEqual(self.names(), {'plain.o', 'plain.btf', 'odd'})
+
+    def test_odd_names_of_compilers(self):
+        """btf-cc and the compiler get the same words, and no shell is between them."""
+        for name in ODD:
+            self.write('add.c', 'int v;\n')
+            status, out, error = self.cc('gcc', '-g', '-c', 'add.c', '-o', './' + name)
+            self.assertEqual((status, out, error), (0, b'', b''), repr(name))
+            self.assertTrue(self.has_object_btf(name), repr(name))
+            os.unlink(self.path(name))
+            self.assertEqual(self.names(), {'add.c'})
+
+    def test_4000_characters(self):
+        """Longer than any path may be: the system's error, of that file."""
+        name = 'n' * 4000 + '.o'
+        self.assertIn(name, self.bad('n{4000}.o: cannot open: .*', name) or name)
+        self.assertIn(name, self.merge('-o', 'out', name, status=1))
+        self.object()
+        self.bad(r'n{4000}.o: cannot .*', '-o', name, 'add.o', same=['add.o'])
+
+    def test_long_paths(self):
+        """3,900 characters of folders, which may be."""
+        folder = os.path.join(*['d' * 240] * 16)
+        os.makedirs(self.path(folder))
+        name = os.path.join(folder, 'add.o')
+        self.write(name, self.read(self.object()))
+        self.good(FEATURES, name)
+        self.merge(FEATURES, '-o', folder + '/out', name)
+        self.assertEqual(set(os.listdir(self.path(folder))), {'add.o', 'out'})
+
+    def test_long_symbols(self):
+        """Names of a million characters: C has no limit, nor has BTF."""
+        long = 'n' * 1000000
+        self.write('x.c', f'struct s{long} {{ int m{long}; }} v;\n')
+        self.must('gcc', '-g', '-c', 'x.c', '-o', 'x.o')
+        self.good(FEATURES, 'x.o')
+        said = self.merge(FEATURES, '-o', 'out', 'x.o', status=1)
+        self.assertRegex(said, 'btf-merge: ERROR: merged BTF.*name')
+        self.assertNotIn('out', self.names())
+
+    def test_only_the_folders_that_were_named(self):
+        """Everything else is read-only, if we may make it so."""
+        command = ['unshare', '-m', 'sh', '-c', 'mount --bind "$1" "$1" && mount -o remount,ro / && '
+                   'shift && exec "$@"', 'sh', self.folder]
+        self.object()
+        if shutil.which('unshare') is None or self.call(*command, 'true').returncode:
+            self.skipTest('no mount namespace')
+        if self.call(*command, 'touch', '/btflink-not-allowed').returncode == 0:
+            os.unlink('/btflink-not-allowed')
+            self.skipTest('/ cannot be made read-only')
+        self.must(*command, self.btf_emit, FEATURES, '--strip-dwarf', 'add.o')
+        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+        self.must(*command, merge, FEATURES, '-o', 'out', '--update=add.o', 'add.o')
+        self.assertEqual(self.names(), {'add.o', 'out'})
+
+    def test_full_disk(self):
+        self.object(structs=500)
+        full = 'mount -t tmpfs -o size=$1 none full && cp add.o full/ && shift && "$@"; ' \
+               's=$?; cmp add.o full/add.o && [ "$(ls -A full)" = add.o ] || exit 99; exit $s'
+        os.mkdir(self.path('full'))
+        size = len(self.read('add.o')) // 4096 * 4096 + 8192
+        command = ['unshare', '-m', 'sh', '-c', full, 'sh', str(size)]
+        if shutil.which('unshare') is None or self.call('unshare', '-m', 'true').returncode:
+            self.skipTest('no mount namespace')
+        for options in ([], ['--strip-dwarf'], ['-o', 'full/new.o']):
+            done = self.call(*command, self.btf_emit, FEATURES, *options, 'full/add.o')
+            self.assertEqual(done.returncode, 1, done)
+            self.assertRegex(done.stderr,
+                             r'^btf-emit: ERROR: full/(add|new).o: cannot .*: No space left')
+
+    def test_file_that_shrinks(self):
+        """btf-merge maps the first input; it is cut off while the second, a pipe, is waited for."""
+        self.object('big.o', structs=3000)
+        self.good(FEATURES, 'big.o')
+        self.assertGreater(len(self.read('big.o')), 1 << 18)
+        os.mkfifo(self.path('pipe'))
+        self.object('small.o')
+        self.good(FEATURES, 'small.o')
+
+        def cut():
+            with open(self.path('pipe'), 'wb') as pipe:  # it is opened on the other side now
+                os.truncate(self.path('big.o'), 4096)
+                pipe.write(self.read('small.o'))
+
+        thread = threading.Thread(target=cut)
+        thread.start()
+        said = self.merge('--threads=1', FEATURES, '-o', 'out', 'big.o', 'pipe', status=1)
+        thread.join()
+        self.assertEqual(said, 'btf-merge: ERROR: big.o: somebody else cut it off, or it cannot be '
+                               'read\n')
+        self.assertNotIn('out', self.names())
+
+    def test_two_at_once(self):
+        """Several runs on one object: one result, whoever was last; who was disturbed says so."""
+        plain = self.read(self.object(structs=300))
+        self.good(FEATURES, 'add.o')
+        whole = self.read('add.o')
+        for options in ([], ['--strip-dwarf']):
+            self.write('add.o', plain)
+            self.good(FEATURES, *options, 'add.o')
+            whole = self.read('add.o')
+            for _ in range(10):
+                self.write('add.o', plain)
+                runs = [subprocess.Popen([self.btf_emit, FEATURES, *options, 'add.o'],
+                                         cwd=self.folder, stderr=subprocess.PIPE, text=True)
+                        for _ in range(4)]
+                said = [r.communicate()[1] for r in runs]
+                for text in said:
+                    self.assertRegex(text, '^$|^btf-emit: ERROR: add.o: somebody else changed')
+                self.assertTrue(any(r.returncode == 0 for r in runs))
+                self.assertEqual(self.read('add.o'), whole)
+                self.assertEqual(self.names(), {'add.o'})
+
+    def test_endless_words(self):
+        """Response files and variables without measure: an error, soon, and no memory to speak of."""
+        self.object()
+        with open(self.path('huge.rsp'), 'wb') as file:
+            file.truncate(1 << 30)
+        self.assertIn('huge.rsp: is longer than', self.merge('-o', 'out', '@huge.rsp', status=1))
+        self.assertIn('/dev/zero: is longer than', self.merge('-o', 'out', '@/dev/zero', status=1))
+        self.write('self.rsp', '@self.rsp ' * 1000)
+        self.assertIn('self.rsp: ', self.merge('-o', 'out', '@self.rsp', status=1))
+        self.write('y.c', 'int v;\n')
+        for value in ('var,' * 30000, 'x' * 100000, '+' * 100000):
+            done = self.cc('--strict', 'gcc', '-g', '-c', 'y.c', '-o', 'y.o',
+                           settings={'BTF_CC_FEATURES': value})
+            self.assertIn(done[0], (0, 1, 2), done[2][-200:])
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 700 << 10)
+
+
+if __name__ == '__main__':
+    run('__main__')

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Runs that are killed: what they worked on is then the old file or the new one, and valid.
+
+BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A run that is killed may
+leave a file .btflink-XXXXXX beside its output, which nobody reads and the next run does not mind;
+nothing else.
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
+
+from kbuild_case import KbuildCase, run  # noqa: E402
+from btf_reader import Elf  # noqa: E402
+
+KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
+PER_FOLDER = 50  # leftovers are cleared away after so many
+
+
+def big_source(structs):
+    text = ''.join(f'struct s{i} {{ int a{i}; struct s{max(i - 1, 0)} *p; char c[{i + 1}]; }};\n'
+                   f'int f{i}(struct s{i} *p) {{ return p->a{i}; }}\nstruct s{i} v{i};\n'
+                   for i in range(structs))
+    return text + 'int main(void) { return f0(&v0); }\n'
+
+
+class Interrupt(KbuildCase):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(1)
+
+    def duration(self, command, target, old):
+        """The shortest of some whole runs, in seconds; the file that they make."""
+        shortest = 60
+        for _ in range(3):
+            self.write(target, old)
+            begin = time.monotonic()
+            self.assertEqual(self.call(*command).returncode, 0)
+            shortest = min(shortest, time.monotonic() - begin)
+        return shortest, self.read(target)
+
+    def kill_runs(self, command, target, old):
+        """Kill `command`, which changes `target`, at random instants of its life."""
+        shortest, new = self.duration(command, target, old)
+        self.assertNotEqual(old, new)
+        known = self.names()
+        seen = {'old': 0, 'new': 0, 'old and more': 0, 'missing': 0}
+        for number in range(KILLS):
+            self.write(target, old)
+            process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(self.random.uniform(0, shortest * 1.2))
+            process.kill()
+            process.wait()
+            seen[self.state(target, old, new)] += 1
+            for name in self.names() - known - {target}:
+                self.assertRegex(name, r'^\.btflink-[A-Za-z0-9]{6}$')
+                if number % PER_FOLDER == PER_FOLDER - 1:
+                    os.unlink(self.path(name))
+            if number % 10 == 0:  # what is there now is as good as before
+                self.assertEqual(self.call(*command).returncode, 0)
+                self.assertEqual(self.sections(target), self.sections_of(new))
+        print(f'{os.path.basename(command[0])}: killed {KILLS}: {seen}')
+        self.assertGreater(seen['old'] + seen['old and more'] + seen['missing'], 0)
+
+    def state(self, target, old, new):
+        if not os.path.exists(self.path(target)):
+            return 'missing'
+        now = self.read(target)
+        if now == new:
+            return 'new'
+        if now == old:
+            return 'old'
+        # Appended to, but not yet known to the header: the old file, and bytes behind it.
+        self.assertTrue(now.startswith(old), f'{target} is neither the old nor the new file')
+        Elf(self.path(target))
+        return 'old and more'
+
+    def sections(self, name):
+        return [(s.name, s.data) for s in Elf(self.path(name)).sections if s.name == '.BTF']
+
+    def sections_of(self, contents):
+        self.write('whole', contents)
+        try:
+            return self.sections('whole')
+        finally:
+            os.unlink(self.path('whole'))
+
+    def object(self):
+        self.write('big.c', big_source(400))
+        self.must('gcc', '-g', '-O1', '-c', 'big.c', '-o', 'big.o')
+        return self.read('big.o')
+
+    def test_emit_in_place(self):
+        self.kill_runs([self.btf_emit, '--features=+global_var', '--address-pool', 'big.o'],
+                       'big.o', self.object())
+
+    def test_emit_anew(self):
+        self.kill_runs([self.btf_emit, '--features=+global_var', '--strip-dwarf', 'big.o'],
+                       'big.o', self.object())
+
+    def test_btf_cc(self):
+        plain = self.object()
+        self.write('made.o', plain)
+        compiler = self.script('cc', '#!/bin/sh\ncp made.o new.o && mv new.o big.o\n')
+        known = self.names()
+        command = [self.btf_cc, compiler, '-g', '-c', 'big.c', '-o', 'big.o']
+        shortest, new = self.duration(command, 'big.o', plain)
+        self.assertNotEqual(plain, new)
+        seen = {'missing': 0, 'old': 0, 'new': 0, 'old and more': 0}
+        for _ in range(KILLS):
+            os.unlink(self.path('big.o'))
+            process = subprocess.Popen(command, cwd=self.folder, start_new_session=True,
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            time.sleep(self.random.uniform(0, shortest * 1.2))
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            seen[self.state('big.o', plain, new)] += 1
+            for name in self.names() - known:
+                self.assertRegex(name, r'^(new\.o|\.btflink-[A-Za-z0-9]{6})$')
+            if not os.path.exists(self.path('big.o')):
+                self.write('big.o', plain)
+        print(f'btf-cc: killed {KILLS}: {seen}')
+
+    def test_update(self):
+        self.object()
+        self.must(self.btf_emit, '--features=+global_var', '--address-pool', 'big.o')
+        self.must('ld', '-e', 'main', '-o', 'image', 'big.o')
+        self.kill_runs([self.btf_merge(), '--features=+global_var', '--image=image',
+                        '--update=image', 'big.o'], 'image', self.read('image'))
+
+    def btf_merge(self):
+        return os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+
+
+if __name__ == '__main__':
+    run('__main__')

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Every limit of the format is met with an error that names the place, never by a number that wraps.
+
+The slow ones, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects.
+"""
+import io
+import os
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
+
+from btf_reader import type_heads  # noqa: E402
+from kbuild_case import KbuildCase, run  # noqa: E402
+
+FEATURES = '--features=+global_var'
+INT, STRUCT, ENUM, TYPEDEF, PROTO = 1, 4, 6, 8, 13
+MAX_TYPES, MAX_ELEMENTS = 0xfffff, 0xffff
+
+
+def info(kind, vlen=0):
+    return kind << 24 | vlen
+
+
+class Blob:
+    """BTF, written down word by word."""
+
+    def __init__(self):
+        self.words, self.strings = io.BytesIO(), io.BytesIO(b'\0')
+        self.strings.seek(1)
+
+    def name(self, text):
+        at = self.strings.tell()
+        self.strings.write(text.encode() + b'\0')
+        return at
+
+    def add(self, *words):
+        self.words.write(struct.pack(f'<{len(words)}I', *words))
+
+    def bytes(self):
+        words, strings = self.words.getvalue(), self.strings.getvalue()
+        return struct.pack('<HBBIIIII', 0xeb9f, 1, 0, 24, 0, len(words), len(words),
+                           len(strings)) + words + strings
+
+
+def typedefs(count, prefix, length=0):
+    """int and `count` names for it, of at least `length` characters."""
+    blob = Blob()
+    blob.add(blob.name('int'), info(INT), 4, 1 << 24 | 32)
+    for i in range(count):
+        blob.add(blob.name(f'{prefix}{i:x}'.ljust(length, 'x')), info(TYPEDEF), 1)
+    return blob.bytes()
+
+
+class LimitCase(KbuildCase):
+    def merge(self, *arguments, status=0):
+        tool = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+        done = self.run_tool(tool, '-o', 'out', FEATURES, *arguments)
+        error = done.stderr.decode()
+        self.assertEqual(done.returncode, status, error)
+        self.assertEqual('out' in self.names(), status == 0)
+        return error
+
+    def refused(self, pattern, *inputs):
+        """One line, of btf-merge."""
+        self.assertRegex(self.merge(*inputs, status=1), f'^btf-merge: ERROR: {pattern}\n$')
+
+    def heads(self):
+        try:
+            return type_heads(self.read('out'))
+        finally:
+            os.unlink(self.path('out'))
+
+    def object_of(self, source, name='x.o'):
+        self.write('x.c', source)
+        self.must('gcc', '-g', '-c', 'x.c', '-o', name)
+        return name
+
+
+class Limits(LimitCase):
+    def test_types(self):
+        half = MAX_TYPES // 2
+        self.write('a', typedefs(half, 'a'))
+        self.write('b', typedefs(half, 'b'))  # without its int, which a has: one less
+        self.merge('a', 'b')
+        self.assertEqual(len(self.heads()), MAX_TYPES)
+        self.write('c', typedefs(1, 'c'))
+        self.refused('merged BTF.*more than 1048575 types', 'a', 'b', 'c')
+
+    def test_types_of_one(self):
+        self.write('a', typedefs(MAX_TYPES, 'a'))
+        self.refused('.*more than 1048575 types', 'a')
+
+    def test_names(self):
+        """16 MB of them; one has 511 characters at most."""
+        for name, megabytes in (('a', 7), ('b', 7), ('c', 3)):
+            self.write(name, typedefs(megabytes << 11, name, 511))
+        self.merge('a', 'b')
+        self.heads()
+        self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
+
+    def elements(self, make):
+        """The most that may be is there; one more is an error that names the type."""
+        self.good(FEATURES, self.object_of(make(MAX_ELEMENTS)))
+        self.merge('x.o')
+        self.assertIn('big', ' '.join(self.heads()))
+        self.bad(r'x\.o: \.debug_info\+0x[0-9a-f]+: has more than 65535 parts', FEATURES,
+                 self.object_of(make(MAX_ELEMENTS + 1)))
+
+    def test_members(self):
+        self.elements(lambda n: 'struct big {' + ''.join(f'char m{i};' for i in range(n)) + '} v;')
+
+    def test_enumerators(self):
+        self.elements(lambda n: 'enum big {' + ''.join(f'e{i},' for i in range(n)) + '} v;')
+
+    def test_parameters(self):
+        self.elements(lambda n: 'void (*big)(' + ','.join(['char'] * n) + ');')
+
+    def test_variables_of_one_section(self):
+        """DATASEC: 40,000 in each of two objects. As many as it can have; the rest is counted."""
+        for name in 'ab':
+            self.good(FEATURES, self.object_of(
+                ''.join(f'int {name}{i} = 1;' for i in range(40000)), name + '.o'))
+        said = self.merge('a.o', 'b.o', '--stats')
+        self.assertEqual(sum(h.startswith('VAR ') for h in self.heads()), MAX_ELEMENTS)
+        self.assertIn(f'variables_too_large: {80000 - MAX_ELEMENTS}\n', said)
+
+    def test_longer_element_counts(self):
+        """Bits 16 to 23 of the info word are zero in all kernels so far; they may become part of
+        the count. Not known here, so said, not read as something else."""
+        blob = Blob()
+        blob.add(blob.name('int'), info(INT), 4, 1 << 24 | 32)
+        blob.add(blob.name('s'), info(STRUCT, 0x10000), 4)
+        blob.add(blob.name('m'), 1, 0)
+        self.write('a', blob.bytes())
+        self.refused(r'a\+0x28: type 2 .*', 'a')
+
+
+class Slow(LimitCase):
+    def archive(self, name, members):
+        with open(self.path(name), 'wb') as file:
+            file.write(b'!<arch>\n')
+            for number, contents in enumerate(members):
+                file.write(f'{f"m{number}.o/":16}{0:<12}{0:<6}{0:<6}{644:<8}'
+                           f'{len(contents):<10}`\n'.encode())
+                file.write(contents + b'\n' * (len(contents) % 2))
+
+    def test_many_objects(self):
+        """100,000 of them, in an archive and after ld -r; ten kinds, each variable static."""
+        kinds = []
+        for i in range(10):
+            self.object_of(f'static int v{i}; int *f{i}(void) {{ return &v{i}; }}')
+            self.good('--address-pool', FEATURES, 'x.o')
+            self.must('objcopy', '--strip-debug', 'x.o')
+            kinds.append(self.read('x.o'))
+        self.archive('many.a', (kinds[i % 10] for i in range(100000)))
+        self.merge('many.a')
+        from_archive = self.heads()
+        self.assertIn('INT int', from_archive)
+        self.must('ld', '-r', '--allow-multiple-definition', '-o', 'many.o', '--whole-archive',
+                  'many.a')
+        os.unlink(self.path('many.a'))
+        self.merge('many.o')
+        self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
+
+    def test_large_sections(self):
+        """4 GB and more, of holes: nothing is allocated by what a header claims."""
+        size = (1 << 32) + 4096
+        for section, tool in (('.debug_info', 'emit'), ('.debug_str', 'emit'), ('.BTF', 'merge')):
+            self.object_of('int v;')
+            if section == '.BTF':
+                self.good(FEATURES, 'x.o')
+            data = bytearray(self.read('x.o'))
+            table, = struct.unpack_from('<Q', data, 40)
+            count, names = struct.unpack_from('<HH', data, 60)
+            _, _, _, _, strings, _ = struct.unpack_from('<IIQQQQ', data, table + names * 64)
+            for i in range(count):
+                name, = struct.unpack_from('<I', data, table + i * 64)
+                if data[strings + name:].startswith(section.encode() + b'\0'):
+                    struct.pack_into('<QQ', data, table + i * 64 + 24, len(data), size)
+            with open(self.path('x.o'), 'wb') as file:
+                file.write(data)
+                file.truncate(len(data) + size)
+            if tool == 'emit':
+                done = self.call(self.btf_emit, FEATURES, 'x.o')
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                if done.returncode:
+                    self.assertRegex(done.stderr, r'^btf-emit: ERROR: x\.o: \.debug_')
+            else:
+                self.refused(r'x\.o: \.BTF.*', 'x.o')
+            os.unlink(self.path('x.o'))
+
+
+if __name__ == '__main__':
+    run('__main__')
