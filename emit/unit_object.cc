@@ -307,13 +307,15 @@ Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> unit
     clock.end();
     if (!tree)
         return tl::unexpected(tree.error());
-    return encode_tree(file, *tree, options, std::move(skips), times);
+    return encode_tree(file, std::move(*tree), options, std::move(skips), times);
 }
 
-Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
-                               const UnitOptions &options, Skips skips, StepTimes times)
+Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOptions &options,
+                               Skips skips, StepTimes times)
 {
-    StepClock clock(times, tree.source ? tree.source : "");
+    const char *source = tree.source;
+    const auto dies = static_cast<uint32_t>(tree.dies.size() - 1);
+    StepClock clock(times, source ? source : "");
     clock.begin(Step::types);
     auto types = encode_types(tree, options.features, file.order(), file.where(), skips);
     if (!types)
@@ -324,6 +326,10 @@ Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
         return tl::unexpected(variables.error());
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features);
+
+    // What is named by now is named by the file's own strings.
+    tree = {};
+    types->ids = {};
 
     // From here on ids of the unit's types are only looked up, never changed.
     std::vector<Hash128> hashes;
@@ -337,14 +343,14 @@ Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
     }
     clock.begin(Step::assemble);
     Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
-    assembler.source(tree.source);
+    assembler.source(source);
     assembler.variables(*variables);
     assembler.functions(functions);
     auto object = assembler.finish(std::move(skips));
     clock.end();
     if (!object)
         return object;
-    object->dies = static_cast<uint32_t>(tree.dies.size() - 1);
+    object->dies = dies;
     object->times = times;
     return object;
 }

@@ -36,8 +36,9 @@ struct UnitObject {
 Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
                                const UnitOptions &options);
 /// The same from the units' entries, whoever read them; `skips`: what was left out in reading,
-/// `times`: what it took.
-Result<UnitObject> encode_tree(const DwarfFile &file, const DieTree &tree,
-                               const UnitOptions &options, Skips skips, StepTimes times);
+/// `times`: what it took. The tree goes when it is not needed any more, for its memory is what the
+/// result is made in.
+Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOptions &options,
+                               Skips skips, StepTimes times);
 
 } // namespace btflink::emit

@@ -30,7 +30,7 @@ QUIET = [(os.POSIX_SPAWN_OPEN, fd, '/dev/null', os.O_RDWR, 0) for fd in (0, 1, 2
 
 
 def cost(*argv, may_fail=False):
-    """Processor time, wall time and peak memory in MB of one process."""
+    """Processor time and wall time of one process."""
     argv = [str(word) for word in argv]
     start = time.monotonic()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=QUIET)
@@ -38,7 +38,7 @@ def cost(*argv, may_fail=False):
     wall = time.monotonic() - start
     if status and not may_fail:
         sys.exit(f'emit.py: failed: {" ".join(argv)}')
-    return usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024
+    return usage.ru_utime + usage.ru_stime, wall
 
 
 def objects_of(kernel):
@@ -85,7 +85,7 @@ def over_image(options, image, scratch):
         for count in (1, 2):
             ways[f'pahole -j{count}'] = [options.pahole, *PAHOLE, f'-j{count}',
                                          f'--btf_encode_detached={scratch}/pahole.btf', image]
-    return {name: cost(*argv)[:2] for name, argv in ways.items()}
+    return {name: cost(*argv) for name, argv in ways.items()}
 
 
 def start_up(options):
@@ -93,14 +93,6 @@ def start_up(options):
     pairs = [(cost(options.tools / 'emit/btf-emit', '--version')[0], cost('/bin/true')[0])
              for _ in range(200)]
     return [statistics.mean(column) * 1000 for column in zip(*pairs)]
-
-
-def largest(options, objects, scratch):
-    path = max(objects, key=lambda path: path.stat().st_size)
-    shutil.copyfile(path, scratch / 'copy.o')
-    size = path.stat().st_size / (1 << 20)
-    return path, size, cost(options.tools / 'emit/btf-emit', '--address-pool',
-                            scratch / 'copy.o')[2]
 
 
 def main():
@@ -126,7 +118,6 @@ def main():
             sums.append(per_object(options, objects, scratch))
             image.append(over_image(options, options.kernel / options.image, scratch))
         started = start_up(options)
-        path, size, peak = largest(options, found, scratch)
 
     each = {name: statistics.median(r[name] for r in sums) for name in sums[0]}
     whole = {name: [statistics.median(column) for column in zip(*(r[name] for r in image))]
@@ -149,7 +140,6 @@ def main():
         faster = whole['pahole -j2'][1] / whole['btf-emit --image --threads=2'][1]
         print(f'| --image --threads=2 is faster than pahole -j2 by | {faster:.2f} | 2 |')
     print(f'| btf-emit --version, of /bin/true | {started[0] / started[1]:.2f} | 1.5 |')
-    print(f'| peak memory for {path.name}, {size:.1f} MB, of its size | {peak / size:.2f} | 3 |')
 
 
 if __name__ == '__main__':

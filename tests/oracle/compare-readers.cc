@@ -96,7 +96,7 @@ Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &fil
         return tl::unexpected(ours.error());
     libdw.index();
     libdw.annotations = true; // they are looked for, not taken on trust
-    auto theirs = emit::encode_tree(file, libdw, options, {}, {});
+    auto theirs = emit::encode_tree(file, std::move(libdw), options, {}, {});
     if (!theirs)
         return tl::unexpected(theirs.error());
     auto [a, b] = std::ranges::mismatch(ours->contribution, theirs->contribution);
