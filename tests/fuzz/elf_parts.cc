@@ -15,8 +15,9 @@ namespace
 template <typename T>
 void append(Text &out, const T &value)
 {
-    auto *from = reinterpret_cast<const uint8_t *>(&value);
-    out.insert(out.end(), from, from + sizeof value);
+    const size_t at = out.size();
+    out.resize(at + sizeof value);
+    std::memcpy(out.data() + at, &value, sizeof value);
 }
 
 } // namespace

@@ -82,8 +82,10 @@ def compile_flags(build):
         words = shlex.split(entry["command"])
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
         keep += [w for w in words if w.startswith(("-I", "-isystem", "-D", "-std", "-W"))]
-        flags.setdefault(path.parent, {}).update(dict.fromkeys(keep))
-    return {folder: list(words) for folder, words in flags.items()}
+        # A macro may be something else in each program; any will do.
+        keys = [w.split("=")[0] if w.startswith("-D") else w for w in keep]
+        flags.setdefault(path.parent, {}).update(zip(keys, keep))
+    return {folder: list(words.values()) for folder, words in flags.items()}
 
 
 def headers(root, build):
