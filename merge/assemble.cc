@@ -167,7 +167,7 @@ private:
         std::memcpy(out_.strings.data() + slot.string, o.btf.strings().data(), o.btf.str_size());
         uint32_t *out = out_.words.data() + slot.word;
         if (slot.ids.empty()) {
-            std::memcpy(out, o.btf.words().data(), size_t{slot.plain_words} * 4);
+            std::copy_n(o.btf.words().data(), slot.plain_words, out); // may be none, at no place
             uint32_t *end = out + slot.plain_words;
             while (out != end) {
                 auto &t = *reinterpret_cast<btf_type *>(out);
