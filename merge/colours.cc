@@ -183,8 +183,9 @@ private:
                 queued[n - begin_] = false;
             for (uint32_t n : dirty) {
                 bool changed = rounds == 1 && groups_[hot_.nodes[n].cls].empty();
+                // Pairs without holes on either side have equal views, and agree for good.
                 for (uint32_t g : groups_[hot_.nodes[n].cls])
-                    if (pair(n, g) && !agrees(n, g)) {
+                    if (pair(n, g) && (views_.is_open(n) || views_.is_open(g)) && !agrees(n, g)) {
                         pair(n, g) = 0;
                         changed = true;
                     }
