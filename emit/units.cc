@@ -141,7 +141,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips)
     if (file.info.data.size() > UINT32_MAX)
         return fail(where, "has more than 4 GB");
     // Units of one object share abbreviations as a rule.
-    uint64_t abbrevs_at = UINT64_MAX;
+    uint64_t abbrevs_at = 0;
     UnitWidths abbrevs_for;
     std::shared_ptr<const AbbrevTable> abbrevs;
     for (uint64_t at = 0; at < file.info.data.size();) {
@@ -168,7 +168,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips)
             continue;
         }
         const UnitWidths &w = unit.widths;
-        if (header->abbrev_offset != abbrevs_at || w.version != abbrevs_for.version ||
+        if (!abbrevs || header->abbrev_offset != abbrevs_at || w.version != abbrevs_for.version ||
             w.offset != abbrevs_for.offset) {
             auto table = AbbrevTable::parse(file, header->abbrev_offset, unit.widths);
             if (!table)

@@ -199,6 +199,7 @@ Run run_words(const Bundle &bundle)
     case 4: {
         ::setenv("BTF_CC_FEATURES", text.c_str(), 1);
         ::setenv("PAHOLE_FLAGS", text.c_str(), 1);
+        words.erase(words.begin());
         auto settings = kbuild::read_settings(words);
         if (settings)
             kbuild::describe(*settings);

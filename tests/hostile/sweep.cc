@@ -189,7 +189,7 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
                          std::any_of(run.paths.begin(), run.paths.end(), [&](const auto &path) {
                              return where.file.starts_with(path);
                          });
-        out.names_place = !where.section.empty() || where.offset;
+        out.names_place = seed.target == "words" || !where.section.empty() || where.offset;
         std::strncpy(out.message, run.error->str().c_str(), sizeof out.message - 1);
     }
     out.ended = true;

@@ -48,6 +48,8 @@ CASES = [
     error('unit of no bytes', [Unit([], length=0)]),
     error('abbreviations beyond their section', Unit([INT], abbrev_offset=0x10000),
           rf'\.debug_(abbrev|info)\+{ANY}: .+'),
+    error('abbreviations before their section', Unit([INT], abbrev_offset='.debug_abbrev - 1'),
+          rf'\.debug_(abbrev|info)\+{ANY}: .+'),
     error('abbreviations at the last byte', Unit([INT], abbrev_offset='.Llast'),
           rf'\.debug_(abbrev|info)\+{ANY}: .+',
           assembly='\t.section .debug_abbrev\n.Llast:\t.byte 0x80\n'),
