@@ -14,6 +14,8 @@
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/write_types.h"
+
+#include "common/flat_index.h"
 #include "merge/assemble.h"
 #include "merge/gathered.h"
 #include "merge/hash_bits.h"
@@ -32,50 +34,34 @@ namespace
 class WordIndex
 {
 public:
-    WordIndex() : slots_(4096) {}
-
     /// Id of the type with these words: one that was added before, or `id` itself.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
-        uint64_t hash = visible(XXH3_64bits(words.data(), words.size_bytes()));
-        size_t mask = slots_.size() - 1, i = hash & mask;
-        for (; slots_[i].id; i = (i + 1) & mask)
-            if (slots_[i].hash == hash && slots_[i].count == words.size() &&
-                std::equal(words.begin(), words.end(), words_.begin() + slots_[i].begin))
-                return slots_[i].id;
-        slots_[i] = {hash, static_cast<uint32_t>(words_.size()),
-                     static_cast<uint32_t>(words.size()), id};
-        words_.insert(words_.end(), words.begin(), words.end());
-        if (++used_ * 2 > slots_.size())
-            grow();
-        return id;
+        auto same = [&](uint32_t i) {
+            const Entry &e = entries_[i];
+            return e.count == words.size() &&
+                   std::equal(words.begin(), words.end(), words_.begin() + e.begin);
+        };
+        auto [found, is_new] =
+            index_.find_or_add(visible(XXH3_64bits(words.data(), words.size_bytes())),
+                               static_cast<uint32_t>(entries_.size()), same);
+        if (is_new) {
+            entries_.push_back(
+                {static_cast<uint32_t>(words_.size()), static_cast<uint32_t>(words.size()), id});
+            words_.insert(words_.end(), words.begin(), words.end());
+        }
+        return entries_[found].id;
     }
 
 private:
-    struct Slot {
-        uint64_t hash = 0;
-        uint32_t begin = 0, count = 0;
-        uint32_t id = 0; // 0: free
+    struct Entry {
+        uint32_t begin, count; // in words_
+        uint32_t id;
     };
 
-    void grow()
-    {
-        std::vector<Slot> old(slots_.size() * 4);
-        old.swap(slots_);
-        size_t mask = slots_.size() - 1;
-        for (const Slot &slot : old) {
-            if (!slot.id)
-                continue;
-            size_t i = slot.hash & mask;
-            while (slots_[i].id)
-                i = (i + 1) & mask;
-            slots_[i] = slot;
-        }
-    }
-
-    std::vector<Slot> slots_;
+    FlatIndex index_{2048}; // of entries_
+    std::vector<Entry> entries_;
     std::vector<uint32_t> words_;
-    size_t used_ = 0;
 };
 
 uint32_t words_of(const btf_type &t)

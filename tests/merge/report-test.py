@@ -217,19 +217,21 @@ class WhyDup(Report):
 
 
 class Progress(Report):
-    def on_terminal(self, *arguments, seconds):
+    def on_terminal(self, *arguments, seconds=0, lines=0):
         """What a run says on a terminal whose list of inputs comes through a pipe, and only after
-        that many seconds."""
+        that many seconds and progress lines."""
         self.pair('-DFLAG=')
         os.mkfifo(self.path('list'))
         ours, theirs = pty.openpty()
         with subprocess.Popen([self.btf_merge, '-o', 'out.btf', '@list', *arguments],
                               cwd=self.folder, stdout=theirs, stderr=theirs) as process:
             os.close(theirs)
+            said = b''
             with open(self.path('list'), 'w', encoding='ascii') as file:
                 time.sleep(seconds)
+                while said.count(b' s') < lines and select.select([ours], [], [], 60)[0]:
+                    said += os.read(ours, 4096)
                 file.write('a.o b.o c.o\n')
-            said = b''
             while select.select([ours], [], [], 60)[0]:
                 try:
                     part = os.read(ours, 4096)
@@ -243,8 +245,11 @@ class Progress(Report):
         return said.decode()
 
     def test_long_run(self):
-        said = self.on_terminal(seconds=2.5)
+        said = self.on_terminal(lines=2)
         self.assertRegex(said, r'\A\rbtf-merge: open, [1-9]\d* s')
+        seconds = [int(n) for n in re.findall(r'\rbtf-merge: open, (\d+) s', said)]
+        self.assertGreaterEqual(len(seconds), 2)
+        self.assertEqual(seconds, sorted(set(seconds)))
         self.assertNotIn('\n', said)
         # It is gone at the end: spaces over the longest line, and back.
         last = said.split('\r')[-2]
