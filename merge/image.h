@@ -72,7 +72,6 @@ struct Image {
 
     std::vector<SectionContents> kept; // what pools point into
 
-    bool has_pools() const { return !pools.empty() || !placed.empty(); }
     /// Address of what `symbol` of `input` + `addend` names (combined); nothing if it is undefined
     /// or common.
     const Symbol &definition(const std::vector<Input> &inputs, uint32_t &input,
