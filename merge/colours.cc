@@ -15,6 +15,8 @@
 // Then, in id order: a node goes to the newest group that it agrees with, and what it reaches goes
 // with it; holes of the group's leader that the node fills are pinned to what it has. If
 // there is no such group the node leads a new one.
+// In an exact object (views.cc) two paths may end in two structs of one name where the leader has one
+// hole for both. Step by step that agrees, but the hole cannot be both; so it is tried, and undone.
 //
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
 // equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever
@@ -57,6 +59,8 @@ public:
 private:
     /// What a leader's slot means now: a group, or one of these.
     static constexpr uint32_t unknown = wild, never = irregular;
+    /// What is known of a pair.
+    enum : uint8_t { disagreeing, agreeing, followed };
     uint32_t meaning(uint32_t leader, uint32_t target) const
     {
         if (target == none)
@@ -109,7 +113,7 @@ private:
             if (other == unknown)
                 return true;
             return other != never && hot_.nodes[t].cls == hot_.nodes[other].cls &&
-                   pair(t, other) != 0;
+                   pair(t, other) != disagreeing;
         });
     }
 
@@ -117,13 +121,14 @@ private:
     {
         begin_ = hot_.node_begin[s];
         end_ = hot_.node_begin[s + 1];
+        exact_ = views_.exact[s];
         key_of_.assign(end_ - begin_, none);
         bool all = true;
         for (uint32_t n = begin_; n < end_; ++n) {
             if (hot_.nodes[n].is_hole())
                 continue;
             uint32_t led = none;
-            if (!views_.exact[s]) {
+            if (!exact_) {
                 auto [number, added] =
                     keys_.add(std::array<uint32_t, 2>{hot_.nodes[n].cls, views_.of[n]});
                 if (added)
@@ -145,6 +150,7 @@ private:
             out_.any_filled_[leader] = true;
         }
         fills_.clear();
+        filled_here_.clear();
     }
 
     void find_pairs()
@@ -186,7 +192,7 @@ private:
                 // Pairs without holes on either side have equal views, and agree for good.
                 for (uint32_t g : groups_[hot_.nodes[n].cls])
                     if (pair(n, g) && (views_.is_open(n) || views_.is_open(g)) && !agrees(n, g)) {
-                        pair(n, g) = 0;
+                        pair(n, g) = disagreeing;
                         changed = true;
                     }
                 if (changed)
@@ -214,32 +220,24 @@ private:
             (n + 1 < end_ ? first_[n + 1 - begin_] : static_cast<uint32_t>(agree_.size())) -
             first_[n - begin_]);
         for (size_t i = count; i--;)
-            if (uint32_t g = groups[i]; pair(n, g)) {
-                follow(n, g);
+            if (uint32_t g = groups[i]; pair(n, g) && follow(n, g))
                 return;
-            }
         out_.colour_[n] = n;
         index_[n] = static_cast<uint32_t>(groups.size());
         groups.push_back(n);
     }
 
-    /// What `n` and the group reach in step joins, and fills holes.
-    void follow(uint32_t n, uint32_t group)
+    /// What `n` and the group reach in step joins, and fills holes. False: one of the holes would
+    /// have to be two things; nothing was done.
+    bool follow(uint32_t n, uint32_t group)
     {
-        constexpr uint8_t followed = 2;
-        auto visit = [&](uint32_t m, uint32_t g) {
-            if (pair(m, g) == followed)
-                return;
-            pair(m, g) = followed;
-            if (out_.colour_[m] == none)
-                out_.colour_[m] = g;
-            open_.emplace_back(m, g);
-        };
+        visited_.clear();
+        const size_t fills_before = fills_.size();
         visit(n, group);
-        while (!open_.empty()) {
-            const auto [m, last] = open_.back();
+        bool fits = true;
+        for (size_t next = 0; fits && next < visited_.size(); ++next) {
+            const auto [m, last] = visited_[next];
             const auto g = last; // a binding cannot be captured
-            open_.pop_back();
             for_slots(m, g, [&](uint32_t t, uint32_t u) {
                 if (!known(t))
                     return true;
@@ -247,10 +245,40 @@ private:
                 if (other != unknown)
                     visit(t, other);
                 else if (u != none)
-                    fills_.push_back({g, u, t});
-                return true;
+                    fits = fill(g, u, t);
+                return fits;
             });
         }
+        for (auto [m, g] : visited_) {
+            if (!fits)
+                pair(m, g) = agreeing;
+            else if (out_.colour_[m] == none)
+                out_.colour_[m] = g;
+        }
+        if (fits)
+            return true;
+        for (size_t i = fills_before; i < fills_.size(); ++i)
+            filled_here_.erase({fills_[i][0], fills_[i][1]});
+        fills_.resize(fills_before);
+        return false;
+    }
+
+    void visit(uint32_t m, uint32_t g)
+    {
+        if (std::exchange(pair(m, g), followed) != followed)
+            visited_.emplace_back(m, g);
+    }
+
+    /// A leader's hole is a node; false: it is another one already.
+    bool fill(uint32_t leader, uint32_t hole, uint32_t node)
+    {
+        if (exact_) { // else there is but one node of that name
+            auto [at, added] = filled_here_.emplace(std::pair(leader, hole), node);
+            if (!added)
+                return views_.twin[at->second] == views_.twin[node];
+        }
+        fills_.push_back({leader, hole, node});
+        return true;
     }
 
     const Sources &sources_;
@@ -267,8 +295,10 @@ private:
     std::vector<uint32_t> first_;  // per node: where its pairs begin
     std::vector<uint8_t> agree_;   // per pair
     Lists users_;                  // per node: nodes that have it as a slot
-    std::vector<std::pair<uint32_t, uint32_t>> open_;
-    std::vector<std::array<uint32_t, 3>> fills_; // leader, hole, node
+    bool exact_ = false;
+    std::vector<std::pair<uint32_t, uint32_t>> visited_; // pairs that follow() came by
+    std::vector<std::array<uint32_t, 3>> fills_;         // leader, hole, node
+    Fills filled_here_;                                  // of an exact object, the same
 };
 
 Colours::Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,

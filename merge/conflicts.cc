@@ -138,6 +138,17 @@ private:
         }
     }
 
+    /// What a vector of Colours has for a slot; of several by different paths the first.
+    static uint32_t known_at(const std::vector<uint32_t> &vector, uint32_t slot)
+    {
+        if (vector[0] != irregular)
+            return vector[slot];
+        for (size_t i = 1; i + 1 < vector.size(); i += 2)
+            if (vector[i] == slot && vector[i + 1] != wild)
+                return vector[i + 1];
+        return wild;
+    }
+
     void resolve_holes()
     {
         // What the first struct that has a hole of this name as a slot needed.
@@ -153,9 +164,7 @@ private:
                     continue;
                 if (leader.empty())
                     colours_->vector_of(colours_->of(n), leader);
-                if (leader[0] == irregular)
-                    break;
-                uint32_t v = leader[i];
+                uint32_t v = known_at(leader, static_cast<uint32_t>(i));
                 if (v != wild)
                     needed[slots[i]] = v & declared ? graph_.names[slots[i]].forward : final_[v];
             }
