@@ -5,10 +5,10 @@
 //
 // Method. The graph has one node per class, read off its lowest type: some ten thousand of the
 // millions. A forward declaration of an enum becomes an alias of the lowest enum or enum64 of its
-// name. What reaches an alias or what it stands for, references to named structs going by name and
-// so ending that, is told apart anew: by words and names, then by what it refers to, until nothing
-// splits. Equal classes become aliases of the lowest. (To merge upwards from the enums instead
-// would miss cycles that pass no name.)
+// name and size, or else of its name. What reaches an alias or what it stands for, references to
+// named structs going by name and so ending that, is told apart anew: by words and names, then by
+// what it refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge
+// upwards from the enums instead would miss cycles that pass no name.)
 //
 // Cost. Edges once; the rounds touch only what reaches forward-declared enums, which C has not (gcc
 // allows them) and kernels have a handful of.
@@ -121,13 +121,21 @@ private:
                 forwards.push_back(c);
         if (forwards.empty())
             return;
-        std::unordered_map<std::string_view, uint32_t> full, empty; // by name
-        for (uint32_t c = 0; c < out_.size(); ++c)
-            if (is_enum(c) && btf::vlen_of(sources_.type(classes_.first[c])) != 0)
-                full.emplace(sources_.name(classes_.first[c]), c);
+        // By name and size; size 0: any.
+        std::map<std::pair<std::string_view, uint32_t>, uint32_t> full;
+        std::unordered_map<std::string_view, uint32_t> empty; // by name
+        for (uint32_t c = 0; c < out_.size(); ++c) {
+            const btf_type &t = sources_.type(classes_.first[c]);
+            if (!is_enum(c) || btf::vlen_of(t) == 0)
+                continue;
+            full.emplace(std::pair(sources_.name(classes_.first[c]), t.size), c);
+            full.emplace(std::pair(sources_.name(classes_.first[c]), 0), c);
+        }
         for (uint32_t c : forwards) {
             std::string_view name = sources_.name(classes_.first[c]);
-            auto found = full.find(name);
+            auto found = full.find({name, sources_.type(classes_.first[c]).size});
+            if (found == full.end())
+                found = full.find({name, 0});
             uint32_t target =
                 found != full.end() ? found->second : empty.emplace(name, c).first->second;
             // What a base has stays, whatever is known above it.

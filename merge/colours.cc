@@ -15,8 +15,9 @@
 // Then, in id order: a node goes to the newest group that it agrees with, and what it reaches goes
 // with it; holes of the group's leader that the node fills are pinned to what it has. If
 // there is no such group the node leads a new one.
-// In an exact object (views.cc) two paths may end in two structs of one name where the leader has one
-// hole for both. Step by step that agrees, but the hole cannot be both; so it is tried, and undone.
+// In an exact object (views.cc) two paths may end in two structs of one name where the leader has
+// one hole for both. Step by step that agrees, but the hole cannot be both; so it is tried, and
+// undone.
 //
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
 // equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever

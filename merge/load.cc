@@ -515,10 +515,11 @@ Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned 
 }
 
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          unsigned threads)
+                          const std::vector<bool> &not_linked, unsigned threads)
 {
-    for (const Object &o : objects) {
-        if (!o.btf.is_damaged())
+    for (size_t i = 0; i < objects.size(); ++i) {
+        const Object &o = objects[i];
+        if (not_linked[i] || !o.btf.is_damaged())
             continue;
         // Reading everything finds out what is wrong.
         auto whole = load(inputs, Reading::whole, threads);

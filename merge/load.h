@@ -76,8 +76,9 @@ enum class Reading {
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
 
 /// Were all types that were looked at in order? What is written before is not to be used if not.
+/// Objects that were not linked do not count: whether they were looked at is chance.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          unsigned threads);
+                          const std::vector<bool> &not_linked, unsigned threads);
 
 /// An address pool of a relocatable file: its entries' places.
 struct PlacedPool {

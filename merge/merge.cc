@@ -425,7 +425,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
             report.why_dup = why_dup(objects, **types, *options.why_dup, options.base);
             if (writes_nothing(options)) {
                 stats.end_pass();
-                RETURN_IF_ERROR(check_marked(inputs->list, objects, options.threads));
+                RETURN_IF_ERROR(
+                    check_marked(inputs->list, objects, located.not_linked, options.threads));
                 return Gathered{{}, {}, *target, {}, floor};
             }
         }
@@ -433,7 +434,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
                                 variables, base_btf, target->order, blamed, options.threads);
         stats.end_pass();
-        RETURN_IF_ERROR(check_marked(inputs->list, objects, options.threads));
+        RETURN_IF_ERROR(check_marked(inputs->list, objects, located.not_linked, options.threads));
         if (!blob)
             return tl::unexpected(blob.error());
         report.read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,

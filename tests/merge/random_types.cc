@@ -206,10 +206,14 @@ public:
         }
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
-        for (const auto &e : program.enums)
-            enums_.push_back(rules.enum_forwards && random.chance(10)
+        for (const auto &e : program.enums) {
+            // Declared ones are members here, which C does not allow: none may turn out as wider.
+            bool narrow =
+                std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
+            enums_.push_back(rules.enum_forwards && narrow && random.chance(10)
                                  ? none
                                  : random.below(static_cast<uint32_t>(e.size())));
+        }
     }
 
     std::vector<std::byte> run(bool trailer)

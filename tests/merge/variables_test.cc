@@ -196,7 +196,36 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
 {
     std::string a = statics("a", 0), b = percpu("b", false);
     std::string image = link({a}, kernel_like);
-    EXPECT_EQ(merged(dir_, {a, b}, image), merged(dir_, {a}, image));
+    std::string expected = merged(dir_, {a}, image);
+    EXPECT_EQ(merged(dir_, {a, b}, image), expected);
+
+    // Nor does it matter what is in them: whether their types are looked at before that is known
+    // depends on the threads.
+    std::string c =
+        make_object(dir_, "c",
+                    {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
+                            "[2] TYPEDEF 't' type_id=1\n[3] TYPEDEF 'u' type_id=2\n"
+                            "[4] VAR 'c' type_id=1 linkage=global\n"
+                            "[5] DATASEC '.data' size=4\n\ttype_id=4 offset=0 size=4",
+                     .plain_end = 4,
+                     .assembly = ".data\n.globl c\nc: .long 1\n.type c, @object\n",
+                     .variables = {{4, "c", var_external}}});
+    std::vector<std::byte> bytes = *read_file(c);
+    const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
+    auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
+    ASSERT_NE(blob, bytes.end());
+    const size_t header = 24, int_type = 16, kind = 7;
+    blob[header + int_type + kind] = std::byte{BTF_KIND_DATASEC}; // t
+    ASSERT_TRUE(write_file(c, bytes));
+    Options options;
+    options.inputs = {a, c};
+    options.image = image;
+    options.features.add(Feature::global_var);
+    for (unsigned threads : {1u, 3u}) {
+        options.threads = threads;
+        EXPECT_EQ(merged(dir_, options), expected) << threads;
+    }
+    EXPECT_NE(merged(dir_, {a, c}).find("ERROR"), std::string::npos);
 }
 
 TEST_F(Variables, WithoutPoolSymbolsTell)
