@@ -52,7 +52,7 @@ private:
     std::vector<uint32_t> colour_;              // per node
     std::vector<std::vector<uint32_t>> groups_; // per name
     using Fills = std::unordered_map<std::pair<uint32_t, uint32_t>, uint32_t, PairHash>;
-    Fills fill_; // {leader, hole}: the node that it stands for
+    Fills fill_;                   // {leader, hole}: the node that it stands for
     std::vector<bool> any_filled_; // per leader
     uint64_t rounds_ = 0;
 };
