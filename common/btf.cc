@@ -57,6 +57,32 @@ uint64_t end_of(const Header &h)
     return h.length + std::max(uint64_t{h.type_off} + h.type_len, uint64_t{h.str_off} + h.str_len);
 }
 
+/// What the first type with a reference out of range does wrong.
+tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
+{
+    const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();
+    for (TypeId id = btf.first_id();; id = TypeId{raw(id) + 1}) {
+        CHECK(id != btf.end_id());
+        const btf_type &t = btf.type(id);
+        std::optional<uint32_t> bad_type, bad_str;
+        btf::for_each_type_id(t, [&](uint32_t ref) {
+            if (ref >= end)
+                bad_type = ref;
+        });
+        btf::for_each_str_off(t, [&](uint32_t off) {
+            if (off >= str_end)
+                bad_str = off;
+        });
+        const Where place = types.at(*types.offset + uint64_t{btf.word_index(id)} * 4);
+        if (bad_type)
+            return fail(place, strf("type %u (%s) refers to type %u, but the last is %u", raw(id),
+                                    btf.kind_name(id), *bad_type, end - 1));
+        if (bad_str)
+            return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u",
+                                    raw(id), btf.kind_name(id), *bad_str, str_end));
+    }
+}
+
 } // namespace
 
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
@@ -176,6 +202,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
 
     btf.starts_.reserve(btf.word_count_ / 3);
+    uint32_t last_type = 0, last_str = 0; // which type has one out of range is asked if one has
     for (size_t at = 0; at < btf.word_count_;) {
         auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());
@@ -191,36 +218,15 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         if (words > btf.word_count_ - at)
             return fail(place(), strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,
                                       btf::vlen_of(t)));
+        btf::for_each_type_id(t, [&](uint32_t ref) { last_type = std::max(last_type, ref); });
+        btf::for_each_str_off(t, [&](uint32_t off) { last_str = std::max(last_str, off); });
         btf.starts_.push_back(static_cast<uint32_t>(at));
         at += words;
     }
     btf.count_ = static_cast<uint32_t>(btf.starts_.size());
 
-    uint32_t end = raw(btf.end_id());
-    uint32_t str_end = btf.str_base_ + btf.str_size_;
-    for (uint32_t id = btf.first_; id < end; ++id) {
-        const btf_type &t = btf.type(TypeId{id});
-        uint32_t bad_type = 0, bad_str = 0;
-        bool types_ok = true, strs_ok = true;
-        btf::for_each_type_id(t, [&](uint32_t ref) {
-            if (ref >= end)
-                types_ok = false, bad_type = ref;
-        });
-        btf::for_each_str_off(t, [&](uint32_t off) {
-            if (off >= str_end)
-                strs_ok = false, bad_str = off;
-        });
-        if (types_ok && strs_ok)
-            continue;
-        Where place =
-            where.at(start + btf.types_offset_ + uint64_t{btf.word_index(TypeId{id})} * 4);
-        const char *name = btf::kinds[btf::kind_of(t)].name;
-        if (!types_ok)
-            return fail(place, strf("type %u (%s) refers to type %u, but the last is %u", id, name,
-                                    bad_type, end - 1));
-        return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u", id,
-                                name, bad_str, str_end));
-    }
+    if (last_type >= raw(btf.end_id()) || last_str >= btf.str_base_ + btf.str_size_)
+        return bad_reference(btf, where.at(start + btf.types_offset_));
     return btf;
 }
 

@@ -98,20 +98,20 @@ private:
 
 /// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
 /// hash must be known first; `close(id)` then hashes `id`.
-template <typename Expand, typename Close>
-void post_order(TypeId root, std::vector<uint8_t> &state, std::vector<TypeId> &stack, Expand expand,
-                Close close)
+/// `state(id)`: where that of a type is kept.
+template <typename State, typename Expand, typename Close>
+void post_order(TypeId root, State state, std::vector<TypeId> &stack, Expand expand, Close close)
 {
-    if (root == void_id || state[raw(root)] == done)
+    if (root == void_id || state(root) == done)
         return;
     stack.push_back(root);
     while (!stack.empty()) {
         TypeId id = stack.back();
-        uint8_t &mine = state[raw(id)];
+        uint8_t &mine = state(id);
         if (mine == fresh) {
             mine = open;
             expand(id, [&](TypeId child) {
-                if (child != void_id && state[raw(child)] == fresh)
+                if (child != void_id && state(child) == fresh)
                     stack.push_back(child);
             });
             if (stack.back() != id)
@@ -120,53 +120,82 @@ void post_order(TypeId root, std::vector<uint8_t> &state, std::vector<TypeId> &s
         stack.pop_back();
         if (mine == open) { // not closed through another path meanwhile
             close(id);
-            state[raw(id)] = done;
+            state(id) = done;
         }
     }
 }
 
+/// Where the tables below have a type: all types by their ids.
+struct AllTypes {
+    uint32_t count;
+    bool has(TypeId) const { return true; }
+    uint32_t slot(TypeId id) const { return raw(id); }
+    uint32_t slots() const { return count + 1; }
+    template <typename Visit>
+    void for_each(TypeId first, Visit visit) const
+    {
+        for (TypeId id = first; raw(id) <= count; id = TypeId{raw(id) + 1})
+            visit(id);
+    }
+};
+
+/// Only those of a selection, by id - 1; the others have no slot.
+struct SomeTypes {
+    const Selection &chosen;
+    bool has(TypeId id) const { return chosen.has(raw(id) - 1); }
+    uint32_t slot(TypeId id) const { return chosen.rank(raw(id) - 1) + 1; }
+    uint32_t slots() const { return chosen.count() + 1; }
+    template <typename Visit>
+    void for_each(TypeId first, Visit visit) const
+    {
+        chosen.for_each(raw(first) - 1, [&](uint32_t i) { visit(TypeId{i + 1}); });
+    }
+};
+
+template <typename Types>
 class StubHasher
 {
 public:
-    explicit StubHasher(const Btf &btf)
-        : btf_(btf), hashes_(raw(btf.end_id())), stubs_(raw(btf.end_id())),
-          state_(raw(btf.end_id())), classes_(raw(btf.end_id())), digest_(btf), stub_(btf)
+    StubHasher(const Btf &btf, Types types)
+        : btf_(btf), types_(types), hashes_(types.slots()), stubs_(types.slots()),
+          state_(types.slots()), classes_(types.slots()), digest_(btf), stub_(btf)
     {
-        for (uint32_t id = 1; id < classes_.size(); ++id)
-            classes_[id] = stub_class(btf, TypeId{id});
+        types_.for_each(TypeId{1}, [&](TypeId id) { classes_[slot(id)] = stub_class(btf, id); });
     }
 
-    std::vector<Hash128> run(std::span<const Hash128> known = {},
-                             const std::vector<bool> *wanted = nullptr)
+    /// By slot. `known`: those of the first types of `btf` itself.
+    std::vector<Hash128> run(std::span<const Hash128> known = {})
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
         std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
         std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
-        for (TypeId id = first; id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
-            if (wanted && !(*wanted)[raw(id) - raw(btf_.first_id())])
-                continue;
+        types_.for_each(first, [&](TypeId id) {
             post_order(
-                id, state_, stack_,
+                id, [&](TypeId t) -> uint8_t & { return state_[slot(t)]; }, stack_,
                 [&](TypeId t, auto need) {
                     btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
-                        if (!classes_[child])
+                        if (child && types_.has(TypeId{child}) && !classes_[slot(TypeId{child})])
                             need(TypeId{child});
                     });
                 },
-                [&](TypeId t) { hashes_[raw(t)] = hash(t); });
-        }
+                [&](TypeId t) { hashes_[slot(t)] = hash(t); });
+        });
         if (met_cycle_)
             hash_cycles(first);
-        return {hashes_.begin() + raw(btf_.first_id()), hashes_.end()};
+        return std::move(hashes_);
     }
 
 private:
+    uint32_t slot(TypeId id) const { return types_.slot(id); }
+
     Hash128 ref(TypeId id)
     {
         if (id == void_id)
             return {};
-        if (char c = classes_[raw(id)]) {
-            Hash128 &stub = stubs_[raw(id)];
+        if (!types_.has(id))
+            return {UINT64_MAX, raw(id)}; // is equal to nothing else
+        if (char c = classes_[slot(id)]) {
+            Hash128 &stub = stubs_[slot(id)];
             if (stub == Hash128{}) {
                 stub_.word(static_cast<uint32_t>(c));
                 stub_.text(btf_.type(id).name_off);
@@ -174,47 +203,48 @@ private:
             }
             return stub;
         }
-        if (state_[raw(id)] != done) { // a cycle that passes no name
+        if (state_[slot(id)] != done) { // a cycle that passes no name
             met_cycle_ = true;
             stub_.word('C');
             stub_.word(btf_.kind(id));
             stub_.text(btf_.type(id).name_off);
             return stub_.finish();
         }
-        return hashes_[raw(id)];
+        return hashes_[slot(id)];
     }
 
     /// Types from `first` on that reach a cycle. What does not is hashed already.
     void hash_cycles(TypeId first)
     {
         auto is_part = [&](TypeId t) {
-            return t >= first && state_[raw(t)] == done && !stub_class(btf_, t);
+            return t >= first && types_.has(t) && state_[slot(t)] == done && !classes_[slot(t)];
         };
         auto for_parts = [&](TypeId t, auto visit) {
             btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
                 if (child && is_part(TypeId{child}))
-                    visit(child);
+                    visit(slot(TypeId{child}));
             });
         };
         // Take away what refers to nothing of the rest, until nothing is left but what is wanted.
         std::vector<uint32_t> waits(hashes_.size()), ends(hashes_.size() + 1), users, ready;
-        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1})
-            if (state_[raw(t)] == done)
+        types_.for_each(first, [&](TypeId t) {
+            if (state_[slot(t)] == done)
                 for_parts(t, [&](uint32_t child) { ++ends[child + 1]; });
+        });
         for (size_t i = 1; i < ends.size(); ++i)
             ends[i] += ends[i - 1];
         users.resize(ends.back());
         std::vector<uint32_t> at(ends.begin(), ends.end() - 1);
-        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1}) {
-            if (state_[raw(t)] != done)
-                continue;
+        types_.for_each(first, [&](TypeId t) {
+            if (state_[slot(t)] != done)
+                return;
             for_parts(t, [&](uint32_t child) {
-                users[at[child]++] = raw(t);
-                ++waits[raw(t)];
+                users[at[child]++] = slot(t);
+                ++waits[slot(t)];
             });
-            if (waits[raw(t)] == 0)
-                ready.push_back(raw(t));
-        }
+            if (waits[slot(t)] == 0)
+                ready.push_back(slot(t));
+        });
         while (!ready.empty()) {
             uint32_t t = ready.back();
             ready.pop_back();
@@ -222,26 +252,28 @@ private:
                 if (--waits[users[i]] == 0)
                     ready.push_back(users[i]);
         }
-        std::vector<uint32_t> members, number(hashes_.size());
-        for (TypeId t = first; t < btf_.end_id(); t = TypeId{raw(t) + 1})
-            if (waits[raw(t)]) {
-                number[raw(t)] = static_cast<uint32_t>(members.size());
-                members.push_back(raw(t));
-                state_[raw(t)] = open; // to others it is a part of a cycle
+        std::vector<TypeId> members;
+        std::vector<uint32_t> number(hashes_.size());
+        types_.for_each(first, [&](TypeId t) {
+            if (waits[slot(t)]) {
+                number[slot(t)] = static_cast<uint32_t>(members.size());
+                members.push_back(t);
+                state_[slot(t)] = open; // to others it is a part of a cycle
             }
+        });
         std::vector<std::vector<uint32_t>> refs(members.size());
         std::vector<Hash128> own;
         for (size_t i = 0; i < members.size(); ++i) {
-            TypeId t{members[i]};
-            own.push_back(hash(t));
-            btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
-                if (child && state_[child] == open && !stub_class(btf_, TypeId{child}))
-                    refs[i].push_back(number[child]);
+            own.push_back(hash(members[i]));
+            btf::for_each_type_id(btf_.type(members[i]), [&](uint32_t child) {
+                TypeId c{child};
+                if (child && types_.has(c) && state_[slot(c)] == open && !classes_[slot(c)])
+                    refs[i].push_back(number[slot(c)]);
             });
         }
         std::vector<Hash128> made = cycle_hashes(refs, own);
         for (size_t i = 0; i < made.size(); ++i)
-            hashes_[members[i]] = made[i];
+            hashes_[slot(members[i])] = made[i];
     }
 
     Hash128 hash(TypeId id)
@@ -288,6 +320,7 @@ private:
     }
 
     const Btf &btf_;
+    const Types types_;
     std::vector<Hash128> hashes_;
     std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
     std::vector<uint8_t> state_;
@@ -318,17 +351,23 @@ char stub_class(const Btf &btf, TypeId id)
 
 std::vector<Hash128> stub_hashes(const Btf &btf)
 {
-    return StubHasher(btf).run();
+    std::vector<Hash128> none;
+    complete_stub_hashes(btf, none);
+    return none;
 }
 
-std::vector<Hash128> stub_hashes(const Btf &btf, const std::vector<bool> &wanted)
+std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen)
 {
-    return StubHasher(btf).run({}, &wanted);
+    CHECK(!btf.base());
+    auto by_slot = StubHasher(btf, SomeTypes{chosen}).run();
+    by_slot.erase(by_slot.begin()); // void's
+    return by_slot;
 }
 
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
 {
-    known = StubHasher(btf).run(known);
+    auto by_id = StubHasher(btf, AllTypes{raw(btf.end_id()) - 1}).run(known);
+    known.assign(by_id.begin() + raw(btf.first_id()), by_id.end());
 }
 
 struct LooseHasher::Buffers {
@@ -422,7 +461,8 @@ Hash128 LooseHasher::of(TypeId root)
         }
         memo_[raw(id)] = digest.finish();
     };
-    post_order(root, state_, stack, expand, close);
+    post_order(
+        root, [&](TypeId id) -> uint8_t & { return state_[raw(id)]; }, stack, expand, close);
     return ref(root);
 }
 

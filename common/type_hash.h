@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/btf.h"
+#include "common/selection.h"
 
 #include <memory>
 #include <vector>
@@ -24,8 +25,9 @@ char stub_class(const Btf &btf, TypeId id);
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// The same, for the types only of which `wanted` (by id - first id) says so; others may have none.
-std::vector<Hash128> stub_hashes(const Btf &btf, const std::vector<bool> &wanted);
+/// Those of the chosen types of a `btf` without base (by id - 1), one after the other. What others
+/// are is not looked at: chosen types that refer to them are equal to none, of this or other BTF.
+std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
 /// The same when those of the first types are known already: `known` is completed in place.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 

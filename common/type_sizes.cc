@@ -30,10 +30,12 @@ class TypeSizer
 {
 public:
     TypeSizer(const Btf &btf, const Where &where, uint32_t pointer_size)
-        : btf_(btf), where_(where), pointer_size_(pointer_size), state_(raw(btf.end_id()))
+        : btf_(btf), where_(where), pointer_size_(pointer_size), passed_(btf.size()),
+          state_(btf.size())
     {
-        sizing_.sizes_.resize(raw(btf.end_id()));
-        sizing_.targets_.resize(raw(btf.end_id()));
+        sizing_.first_ = raw(btf.first_id());
+        sizing_.sizes_.resize(btf.size());
+        sizing_.targets_.resize(btf.size());
     }
 
     Result<TypeSizes> run()
@@ -57,16 +59,30 @@ private:
 
     Result<void> follow_pointers(TypeId first)
     {
-        passed_.resize(raw(btf_.end_id())); // per id: the first type of the walk that came by
-        TypeId id = first;
-        while (raw(id) >= raw(btf_.first_id()) && !passed_[raw(id)] &&
-               (btf_.kind(id) == BTF_KIND_PTR || is_modifier(btf_.kind(id)))) {
-            passed_[raw(id)] = raw(first);
-            id = TypeId{btf_.type(id).type};
+        for (TypeId id = first; id >= btf_.first_id(); id = TypeId{btf_.type(id).type}) {
+            uint32_t &passed = passed_[raw(id) - raw(btf_.first_id())];
+            if (passed == raw(first))
+                return fail_type(btf_, id, where_, "is in a loop of pointers and modifiers");
+            if (passed || (btf_.kind(id) != BTF_KIND_PTR && !is_modifier(btf_.kind(id))))
+                break;
+            passed = raw(first);
         }
-        if (passed_[raw(id)] == raw(first))
-            return fail_type(btf_, id, where_, "is in a loop of pointers and modifiers");
         return {};
+    }
+
+    /// Where a type's state, size and target are; those of the base get their places now.
+    size_t place(TypeId id)
+    {
+        if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
+            add_place(id);
+        return sizing_.place(id);
+    }
+    void add_place(TypeId id)
+    {
+        sizing_.base_places_.emplace(raw(id), static_cast<uint32_t>(state_.size()));
+        state_.push_back(fresh);
+        sizing_.sizes_.emplace_back();
+        sizing_.targets_.emplace_back();
     }
 
     /// Measures `root` and all its parts.
@@ -75,7 +91,7 @@ private:
         stack_.push_back(root);
         while (!stack_.empty()) {
             TypeId id = stack_.back();
-            State &state = state_[raw(id)];
+            State &state = state_[place(id)];
             if (state != fresh) {
                 stack_.pop_back();
                 if (state == open)
@@ -90,8 +106,11 @@ private:
                 continue;
             bool loop = false;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {
-                loop |= part && state_[part] == open;
-                if (part && state_[part] == fresh)
+                if (!part)
+                    return;
+                State of_part = state_[place(TypeId{part})];
+                loop |= of_part == open;
+                if (of_part == fresh)
                     stack_.push_back(TypeId{part});
             });
             if (loop)
@@ -120,15 +139,15 @@ private:
         } else if (btf::kinds[kind].third == btf::Third::size && kind != BTF_KIND_DATASEC) {
             size = t.size;
         }
-        sizing_.targets_[raw(id)] = target;
-        sizing_.sizes_[raw(id)] = size;
+        sizing_.targets_[sizing_.place(id)] = target;
+        sizing_.sizes_[sizing_.place(id)] = size;
     }
 
     const Btf &btf_;
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizing_;
-    std::vector<uint32_t> passed_;
+    std::vector<uint32_t> passed_; // of the blob's own types: the first of the walk that came by
     std::vector<State> state_;
     std::vector<TypeId> stack_;
 };

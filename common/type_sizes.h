@@ -5,6 +5,7 @@
 
 #include "common/btf.h"
 
+#include <unordered_map>
 #include <vector>
 
 namespace btflink
@@ -23,11 +24,19 @@ public:
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
     /// Bytes. An array of more than 4 GB counts as 4 GB.
-    uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[raw(id)]; }
-    TypeId behind_modifiers(TypeId id) const { return id == void_id ? id : targets_[raw(id)]; }
+    uint64_t of(TypeId id) const { return id == void_id ? unsized : sizes_[place(id)]; }
+    TypeId behind_modifiers(TypeId id) const { return id == void_id ? id : targets_[place(id)]; }
 
 private:
     friend class TypeSizer;
+    size_t place(TypeId id) const
+    {
+        return raw(id) >= first_ ? raw(id) - first_ : base_places_.at(raw(id));
+    }
+
+    // The blob's own types, then those of its base: few of many.
+    uint32_t first_ = 1;
+    std::unordered_map<uint32_t, uint32_t> base_places_;
     std::vector<uint64_t> sizes_;
     std::vector<TypeId> targets_;
 };

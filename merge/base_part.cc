@@ -11,16 +11,16 @@
 //
 // Why it is right. Everything is wanted at first, and is put aside only if it has a name that no
 // object has, or refers (other than by a struct's name) to what was put aside. Sweeps end after
-// max_sweeps or when nothing changes; and strings are compared by 64 bits of hash. Both err on one
-// side: too much may be wanted, never too little.
+// max_sweeps or when nothing changes; and strings are compared by their beginnings, ends and
+// lengths. Both err on one side: too much may be wanted, never too little.
 //
-// Cost. One hash per string, one or two looks at each of the base's types.
+// Cost. A look at each of the base's strings; one at each of its types, and one or two more at
+// those whose names are known.
 #include "merge/base_part.h"
 
 #include "merge/select_functions.h"
 
 #include <cstring>
-#include <xxhash.h>
 
 namespace btflink::merge
 {
@@ -30,23 +30,32 @@ namespace
 
 constexpr int max_sweeps = 6;
 
-uint64_t hash_of(std::string_view s)
+/// Strings that agree in length and in their first and last eight bytes have the same.
+uint64_t key_of(std::string_view s)
 {
-    return XXH3_64bits(s.data(), s.size()) | 1; // 0 is a free slot
+    uint64_t first = 0, last = 0;
+    const size_t n = std::min(s.size(), sizeof first);
+    if (n == sizeof first) { // a copy of constant size is one instruction
+        std::memcpy(&first, s.data(), sizeof first);
+        std::memcpy(&last, s.data() + s.size() - n, sizeof last);
+    } else {
+        std::memcpy(&first, s.data(), n);
+    }
+    return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
 }
 
-/// A set of strings, by their hashes; open addressing. Most strings that it is asked for are not in
-/// it, which their lengths and ends tell mostly.
+/// A set of strings, by their keys; open addressing. Most strings that it is asked for are not in
+/// it, which one bit tells mostly.
 class StringSet
 {
 public:
     void add(std::string_view s)
     {
-        ends_[ends_of(s)] = true;
-        uint64_t hash = hash_of(s);
-        uint64_t &slot = slots_[place(hash)];
+        uint64_t key = key_of(s) | 1; // 0 is a free slot
+        bits_[key >> 48] = true;
+        uint64_t &slot = slots_[place(key)];
         used_ += slot == 0;
-        slot = hash;
+        slot = key;
         if (used_ * 2 <= slots_.size())
             return;
         std::vector<uint64_t> old(slots_.size() * 2);
@@ -55,30 +64,24 @@ public:
             if (each)
                 slots_[place(each)] = each;
     }
+    /// True for some that are not in it, too.
     bool has(std::string_view s) const
     {
-        if (!ends_[ends_of(s)])
-            return false;
-        uint64_t hash = hash_of(s);
-        return slots_[place(hash)] == hash;
+        uint64_t key = key_of(s) | 1;
+        return bits_[key >> 48] && slots_[place(key)] == key;
     }
 
 private:
-    static uint16_t ends_of(std::string_view s)
+    size_t place(uint64_t key) const
     {
-        return static_cast<uint16_t>(
-            s.empty() ? 0 : s.size() << 10 ^ (s.front() & 0xff) << 5 ^ (s.back() & 0xff));
-    }
-    size_t place(uint64_t hash) const
-    {
-        size_t mask = slots_.size() - 1, i = hash >> 20 & mask;
-        while (slots_[i] && slots_[i] != hash)
+        size_t mask = slots_.size() - 1, i = key >> 20 & mask;
+        while (slots_[i] && slots_[i] != key)
             i = (i + 1) & mask;
         return i;
     }
     std::vector<uint64_t> slots_ = std::vector<uint64_t>(1024);
     size_t used_ = 0;
-    std::vector<bool> ends_ = std::vector<bool>(1 << 16);
+    std::vector<bool> bits_ = std::vector<bool>(1 << 16);
 };
 
 /// visit(offset, string) for each string.
@@ -113,42 +116,42 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
         known.add(own);
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });
-    std::vector<bool> marked(base.strings().size());
+    // An offset into the middle of a string may be any of its endings.
+    std::vector<bool> may_be_known(base.strings().size(), true);
     for_strings(base.strings(), [&](uint32_t at, std::string_view s) {
         if (!known.has(s))
-            return;
-        marked[at] = true;
-        if (at)
+            may_be_known[at] = false;
+        else if (at)
             out.strings.push_back(at);
     });
-    // An offset into the middle of a string may be any of its endings.
-    auto is_marked = [&](uint32_t off) {
-        return marked[off] || (off && base.strings()[off - 1] != '\0');
-    };
-    out.wanted.assign(base.size(), false);
+    Selection &wanted = out.wanted;
+    wanted = Selection(base.size());
+    std::vector<uint32_t> open; // what refers to others and is wanted so far
     for (uint32_t i = 0; i < base.size(); ++i) {
         const btf_type &t = base.type(TypeId{i + 1});
-        bool ok = is_marked(t.name_off);
-        if (ok && !by_name(t))
-            btf::for_each_str_off(t, [&](uint32_t off) { ok = ok && is_marked(off); });
-        out.wanted[i] = ok;
-    }
-    bool changed = true;
-    for (int sweep = 0; changed && sweep < max_sweeps; ++sweep) {
-        changed = false;
-        for (uint32_t i = 0; i < base.size(); ++i) {
-            if (!out.wanted[i])
-                continue;
-            const btf_type &t = base.type(TypeId{i + 1});
-            if (by_name(t))
-                continue;
-            bool ok = true;
-            btf::for_each_type_id(t,
-                                  [&](uint32_t ref) { ok = ok && (!ref || out.wanted[ref - 1]); });
-            out.wanted[i] = ok;
-            changed |= !ok;
+        if (!may_be_known[t.name_off])
+            continue;
+        bool ok = true;
+        if (!by_name(t)) {
+            btf::for_each_str_off(t, [&](uint32_t off) { ok = ok && may_be_known[off]; });
+            if (ok)
+                open.push_back(i);
         }
+        wanted.set(i, ok);
     }
+    for (int sweep = 0; sweep < max_sweeps; ++sweep) {
+        const size_t before = open.size();
+        std::erase_if(open, [&](uint32_t i) {
+            bool ok = true;
+            btf::for_each_type_id(base.type(TypeId{i + 1}),
+                                  [&](uint32_t ref) { ok = ok && (!ref || wanted.has(ref - 1)); });
+            wanted.set(i, ok);
+            return !ok;
+        });
+        if (open.size() == before)
+            break;
+    }
+    wanted.number();
     return out;
 }
 

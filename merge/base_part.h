@@ -10,9 +10,9 @@ namespace btflink::merge
 {
 
 struct BasePart {
-    /// By id - 1. False: no type, function or tag of the objects is equal to it, and no declaration
-    /// can stand for it. True says nothing.
-    std::vector<bool> wanted;
+    /// By id - 1. Of all others: no type, function or tag of the objects is equal to it, and no
+    /// declaration can stand for it.
+    Selection wanted;
     /// Offsets of the base's strings that the objects may have, too.
     std::vector<uint32_t> strings;
 };

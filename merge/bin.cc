@@ -95,7 +95,7 @@ private:
 
     void grow()
     {
-        std::vector<Slot> old(slots_.size() * 4);
+        std::vector<Slot> old(slots_.size() * 2);
         old.swap(slots_);
         size_t mask = slots_.size() - 1;
         for (const Slot &slot : old) {
@@ -140,13 +140,17 @@ void find_distinct(const Sources &sources, Run run, Table &table, std::vector<ui
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
         uint32_t *out = of.data() + source.offset;
+        if (source.skip) { // of a base nearly all, and their hashes are not to be looked at
+            std::fill_n(out, source.count, no_class);
+            for (uint32_t i = 0; i < source.count; ++i)
+                if (!(*source.skip)[i])
+                    out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
+            continue;
+        }
         for (uint32_t i = 0; i < source.count; ++i) {
             if (i + ahead < source.count)
                 table.prefetch(visible(source.hash(i + ahead)));
-            if (source.skip && (*source.skip)[i])
-                out[i] = no_class;
-            else
-                out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
+            out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
         }
     }
 }

@@ -8,32 +8,32 @@ namespace
 {
 
 /// What of a base is not wanted, or no plain type: FUNC, VAR, DATASEC and the tags on them.
-Result<std::vector<bool>> base_skip(const Btf &base, const std::vector<bool> &wanted,
-                                    const Where &where)
+Result<std::vector<bool>> base_skip(const Btf &base, const Selection &wanted, const Where &where)
 {
-    std::vector<bool> link(base.size());
+    std::vector<bool> skip(base.size(), true);
     auto is_link_kind = [&](TypeId id) {
         uint32_t kind = base.kind(id);
         return kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC;
     };
-    for (TypeId id{1}; id < base.end_id(); id = TypeId{raw(id) + 1}) {
+    uint32_t bad = 0;
+    wanted.for_each(0, [&](uint32_t i) {
+        TypeId id{i + 1};
         const btf_type &t = base.type(id);
-        link[raw(id) - 1] =
-            !wanted[raw(id) - 1] || is_link_kind(id) ||
-            (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type && is_link_kind(TypeId{t.type}));
-        if (link[raw(id) - 1])
-            continue;
-        bool ok = true;
+        if (is_link_kind(id) ||
+            (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type && is_link_kind(TypeId{t.type})))
+            return;
+        skip[i] = false;
         btf::for_each_type_id(t, [&](uint32_t ref) {
             uint32_t kind = base.kind(TypeId{ref});
-            ok &= kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR && kind != BTF_KIND_DATASEC &&
-                  kind != BTF_KIND_DECL_TAG;
+            if (!bad && (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR ||
+                         kind == BTF_KIND_DATASEC || kind == BTF_KIND_DECL_TAG))
+                bad = raw(id);
         });
-        if (!ok)
-            return fail(where, strf("type %u (%s) refers to one that is no type proper", raw(id),
-                                    base.kind_name(id)));
-    }
-    return link;
+    });
+    if (bad)
+        return fail(where, strf("type %u (%s) refers to one that is no type proper", bad,
+                                base.kind_name(TypeId{bad})));
+    return skip;
 }
 
 } // namespace
@@ -46,17 +46,17 @@ Result<Sources> make_sources(const std::vector<Object> &objects,
     if (base) {
         if (base->base())
             return fail(base_where, "a base that is split BTF itself is not supported");
-        out.base_part = make_base_part(*base, objects);
-        auto link = base_skip(*base, out.base_part.wanted, base_where);
-        if (!link)
-            return tl::unexpected(link.error());
+        out.base_part = std::make_unique<BasePart>(make_base_part(*base, objects));
+        auto skip = base_skip(*base, out.base_part->wanted, base_where);
+        if (!skip)
+            return tl::unexpected(skip.error());
         out.has_base = true;
-        out.base_skip = std::make_unique<const std::vector<bool>>(std::move(*link));
-        out.base_hashes = stub_hashes(*base, out.base_part.wanted);
+        out.base_skip = std::make_unique<const std::vector<bool>>(std::move(*skip));
+        out.base_hashes = stub_hashes(*base, out.base_part->wanted);
         for (Hash128 &h : out.base_hashes)
             h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
         out.list.push_back({base, reinterpret_cast<const std::byte *>(out.base_hashes.data()),
-                            base->size(), out.base_skip.get(), 0});
+                            &out.base_part->wanted, base->size(), out.base_skip.get(), 0});
         out.types = base->size();
     }
     out.of_object.assign(objects.size(), UINT32_MAX);
@@ -66,8 +66,8 @@ Result<Sources> make_sources(const std::vector<Object> &objects,
         const Object &o = objects[i];
         uint32_t count = o.has_trailer ? raw(o.trailer.plain_end) - 1 : o.btf.size();
         out.of_object[i] = static_cast<uint32_t>(out.list.size());
-        out.list.push_back(
-            {&o.btf, o.hashes.data(), count, o.has_trailer ? nullptr : &o.in_link_part, out.types});
+        out.list.push_back({&o.btf, o.hashes.data(), nullptr, count,
+                            o.has_trailer ? nullptr : &o.in_link_part, out.types});
         out.types += count;
     }
     return out;

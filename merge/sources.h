@@ -23,12 +23,16 @@ struct TypeAt {
 struct Source {
     const Btf *btf;
     const std::byte *hashes;       // of its types, as in a link trailer; at least `count`
+    const Selection *hashed;       // if not null: hashes are of these only, by id - 1
     uint32_t count;                // ids 1..count may be plain types
     const std::vector<bool> *skip; // by id - 1: these are not, or not wanted; null: all are
     size_t offset;                 // number of its type 1 in the numbering of all types
 
+    /// By id - 1.
     Hash128 hash(uint32_t i) const
     {
+        if (hashed)
+            i = hashed->rank(i);
         return {load<uint64_t>(hashes + size_t{i} * 16, ByteOrder::little),
                 load<uint64_t>(hashes + size_t{i} * 16 + 8, ByteOrder::little)};
     }
@@ -41,8 +45,8 @@ struct Sources {
     bool has_base = false;
     size_t types = 0; // of all sources
     // Kept for the base.
-    BasePart base_part;
-    std::vector<Hash128> base_hashes;
+    std::unique_ptr<const BasePart> base_part = std::make_unique<BasePart>(); // has an address
+    std::vector<Hash128> base_hashes; // of what is wanted, as in a link trailer
     std::unique_ptr<const std::vector<bool>> base_skip;
 
     bool is_base(uint32_t source) const { return has_base && source == 0; }

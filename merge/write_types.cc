@@ -77,7 +77,7 @@ public:
            unsigned threads)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
           variables_(variables), base_(base), threads_(threads),
-          strings_(base, sources.base_part.strings), ids_(partition.classes.size()),
+          strings_(base, sources.base_part->strings), ids_(partition.classes.size()),
           var_ids_(objects.size())
     {
     }
@@ -269,20 +269,18 @@ private:
     void index_base()
     {
         std::vector<uint32_t> words;
-        for (TypeId id{1}; id < base_->end_id(); id = TypeId{raw(id) + 1}) {
-            if (!sources_.base_part.wanted[raw(id) - 1])
-                continue;
-            const btf_type &t = base_->type(id);
+        sources_.base_part->wanted.for_each(0, [&](uint32_t i) {
+            const btf_type &t = base_->type(TypeId{i + 1});
             uint32_t kind = btf::kind_of(t);
             if (!may_recur(*base_, t) && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
-                continue;
+                return;
             words.resize(words_of(t));
             std::memcpy(words.data(), &t, words.size() * 4);
             auto &copied = *reinterpret_cast<btf_type *>(words.data());
             btf::for_each_str_off(copied,
                                   [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
-            index_.add(words, raw(id));
-        }
+            index_.add(words, i + 1);
+        });
     }
 
     /// The words behind `begin` are a type of the link part: drop them if there is one like it.

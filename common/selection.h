@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Some of many things that are known by number, themselves numbered without gaps.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace btflink
+{
+
+class Selection
+{
+public:
+    /// None of 0..size-1.
+    explicit Selection(size_t size = 0) : bits_(size / 64 + 1), before_(bits_.size()) {}
+
+    void set(uint32_t i, bool chosen)
+    {
+        uint64_t bit = uint64_t{1} << i % 64, &word = bits_[i / 64];
+        word = chosen ? word | bit : word & ~bit;
+    }
+    /// Number those that are chosen. What is below depends on it.
+    void number()
+    {
+        count_ = 0;
+        for (size_t w = 0; w < bits_.size(); ++w) {
+            before_[w] = count_;
+            count_ += ones(bits_[w]);
+        }
+    }
+
+    bool has(uint32_t i) const { return bits_[i / 64] >> i % 64 & 1; }
+    /// How many of those before `i` are chosen.
+    uint32_t rank(uint32_t i) const
+    {
+        return before_[i / 64] + ones(bits_[i / 64] & ((uint64_t{1} << i % 64) - 1));
+    }
+    /// How many are.
+    uint32_t count() const { return count_; }
+    /// Call visit(i) for each from `first` on, in order.
+    template <typename Visit>
+    void for_each(uint32_t first, Visit visit) const
+    {
+        for (size_t w = first / 64; w < bits_.size(); ++w) {
+            uint64_t rest = bits_[w];
+            if (w == first / 64)
+                rest &= ~uint64_t{0} << first % 64;
+            for (; rest; rest &= rest - 1)
+                visit(static_cast<uint32_t>(w * 64 + static_cast<size_t>(std::countr_zero(rest))));
+        }
+    }
+
+private:
+    /// std::popcount is a call where the processor's instruction cannot be taken for granted.
+    static uint32_t ones(uint64_t x)
+    {
+        x -= x >> 1 & 0x5555555555555555;
+        x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+        x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+        return static_cast<uint32_t>(x * 0x0101010101010101 >> 56);
+    }
+
+    std::vector<uint64_t> bits_;
+    std::vector<uint32_t> before_; // per word: how many in those before
+    uint32_t count_ = 0;
+};
+
+} // namespace btflink
