@@ -133,8 +133,8 @@ const btf_type &Btf::marked_type(uint32_t index) const
         if (at + 3 > word_count_)
             return damaged();
         const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
-        uint32_t kind = t.info >> 24 & 0x7f;
-        if (kind == 0 || kind >= btf::kind_count || (t.info & 0x00ff0000))
+        const uint32_t kind = btf::kind_of(t);
+        if (kind == 0 || kind >= btf::kind_count)
             return damaged();
         words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
         if (words > word_count_ - at)
@@ -209,11 +209,9 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         if (btf.word_count_ - at < 3)
             return fail(place(), strf("type %u is cut off", id));
         const auto &t = *reinterpret_cast<const btf_type *>(btf.words_ + at);
-        uint32_t kind = (t.info >> 24) & 0x7f;
+        uint32_t kind = btf::kind_of(t);
         if (kind == 0 || kind >= btf::kind_count)
             return fail(place(), strf("type %u has unknown kind %u", id, kind));
-        if (t.info & 0x00ff0000)
-            return fail(place(), strf("type %u has reserved bits set (info 0x%08x)", id, t.info));
         uint64_t words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
         if (words > btf.word_count_ - at)
             return fail(place(), strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,

@@ -122,7 +122,7 @@ TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size,
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 {
     uint32_t info = words_[starts_.back() + 1];
-    bool wide = ((info >> 24) & 0x1f) == BTF_KIND_ENUM64;
+    bool wide = ((info >> 24) & 0x7f) == BTF_KIND_ENUM64;
     const uint32_t words[] = {raw(name), static_cast<uint32_t>(value),
                               static_cast<uint32_t>(value >> 32)};
     add_element(words, wide ? 3 : 2);

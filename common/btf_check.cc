@@ -11,6 +11,7 @@
 // Cost. Linear in types and elements, with no recursion: chains may be as deep as there are types.
 #include "common/btf_check.h"
 
+#include "common/btf_check_header.h"
 #include "common/type_sizes.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ public:
     std::vector<Error> run(size_t most)
     {
         most_ = most;
-        if (auto header = check_header(); !header)
+        if (auto header = check_btf_header(blob_, btf_, where_); !header)
             return {header.error()};
         if (!each([&](TypeId id) { return check_alone(id); }))
             return std::move(found_);
@@ -116,8 +117,6 @@ private:
                 found_.push_back(std::move(ok).error());
         return found_.empty();
     }
-
-    uint64_t start() const { return where_.offset.value_or(0); }
 
     /// The error of a type, or of the part of it that begins `words` behind its head.
     tl::unexpected<Error> bad(TypeId id, const std::string &rule, size_t words = 0) const
@@ -148,36 +147,6 @@ private:
         return bad(id, text + ": " + rule, 3 + words);
     }
 
-    Result<void> check_header()
-    {
-        auto at = [&](uint64_t offset, const char *rule) {
-            return fail(where_.at(start() + offset), rule);
-        };
-        auto word = [&](size_t offset) {
-            return load<uint32_t>(blob_.data() + offset, btf_.order());
-        };
-        uint32_t length = word(4), type_off = word(8), type_len = word(12), str_off = word(16),
-                 str_len = word(20);
-        if (blob_[3] != std::byte{0})
-            return at(3, "BTF header: flags are not 0");
-        for (uint32_t i = btf::header_size; i < length; ++i)
-            if (blob_[i] != std::byte{0})
-                return at(i, "BTF header: fields that are not known are not 0");
-        if (type_off != 0)
-            return at(8, "BTF header: types do not begin behind the header");
-        if (str_off != type_len)
-            return at(16, "BTF header: strings do not begin where types end");
-        if (blob_.size() != btf_.blob_size())
-            return at(16, "BTF header: strings do not end where the blob ends");
-        if (!btf_.base() && type_len == 0)
-            return at(12, "BTF header: there are no types");
-        if (str_len > btf::max_str_off + 1)
-            return at(20, "BTF header: strings are longer than 16 MB");
-        if (raw(btf_.end_id()) - 1 > btf::max_type_id)
-            return at(12, "BTF header: there are more than 1048575 types");
-        return {};
-    }
-
     // Pass 2: a type by itself.
 
     Result<void> check_alone(TypeId id)
@@ -191,6 +160,10 @@ private:
             return bad(id, "a name lies behind the first 16 MB of strings");
         if (vlen && !info.element_words && kind != BTF_KIND_FUNC)
             return bad(id, strf("vlen is %u, must be 0", vlen));
+        if (vlen > btf::max_vlen && info.element_words && vlen > max_vlen())
+            return bad(id, strf("vlen is %u, older kernels read 65535 at most; one that reads more "
+                                "has an enumerator BTF_MAX_VLEN",
+                                vlen));
         bool kflag_has_meaning = is_composite(kind) || kind == BTF_KIND_ENUM ||
                                  kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD ||
                                  kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
@@ -355,6 +328,14 @@ private:
             ++i;
         }
         return {};
+    }
+
+    /// Asked for by few.
+    uint32_t max_vlen()
+    {
+        if (!max_vlen_)
+            max_vlen_ = find_kernel_forms(btf_).vlen;
+        return max_vlen_;
     }
 
     // Pass 4: a type against its targets.
@@ -563,6 +544,7 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizes_;
+    uint32_t max_vlen_ = 0; // 0: not known yet
     std::vector<Error> found_;
     size_t most_ = 1;
 };

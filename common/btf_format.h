@@ -12,10 +12,11 @@
 namespace btflink::btf
 {
 
-constexpr uint32_t header_size = 24;       // bytes; what we write. Longer headers are read.
-constexpr uint32_t max_type_id = 0xfffff;  // BTF_MAX_TYPE of the kernel
-constexpr uint32_t max_str_off = 0xffffff; // BTF_MAX_NAME_OFFSET of the kernel
-constexpr uint32_t max_vlen = 0xffff;      // 16 bits, as all kernels so far read
+constexpr uint32_t header_size = 24;         // bytes; what we write. Longer headers are read.
+constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
+constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
+constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel reads
+constexpr uint32_t max_long_vlen = 0xffffff; // that we read; see below
 constexpr uint32_t kind_count = NR_BTF_KINDS;
 
 /// What the third word of a type means.
@@ -34,14 +35,16 @@ struct KindInfo {
 /// Indexed by BTF_KIND_*; entry 0 (void) is never stored.
 extern const KindInfo kinds[kind_count];
 
-// The kernel reserves bits 24-28 for the kind; bits 16-23 are zero in all releases so far.
+// Bits 24-30 are the kind, bits 0-23 the count. Kernels up to 7.0 knew bits 24-28 and 0-15 and
+// refuse types with any of the others set; the kernel's commit f7a6b9eaff3e (2026-04) took these
+// without a flag or a new version, so that the old form is the new one with small numbers.
 constexpr uint32_t kind_of(const btf_type &t)
 {
-    return (t.info >> 24) & 0x1f;
+    return (t.info >> 24) & 0x7f;
 }
 constexpr uint32_t vlen_of(const btf_type &t)
 {
-    return t.info & 0xffff;
+    return t.info & max_long_vlen;
 }
 constexpr bool kflag_of(const btf_type &t)
 {

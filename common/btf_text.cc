@@ -429,7 +429,7 @@ private:
         else if (kind.element_words && !line.find("vlen"))
             vlen_.reset(); // as many as follow
         else
-            vlen_ = line.field_or("vlen", 0, btf::max_vlen);
+            vlen_ = line.field_or("vlen", 0, btf::max_long_vlen);
         elements_ = 0;
         words_ = {name, 0, third};
         words_.insert(words_.end(), fixed.begin(), fixed.end());
@@ -474,7 +474,7 @@ private:
             return {};
         bool counted = btf::kinds[kind_].element_words;
         uint32_t vlen = vlen_.value_or(elements_);
-        if (counted && (vlen != elements_ || vlen > btf::max_vlen))
+        if (counted && (vlen != elements_ || vlen > btf::max_long_vlen))
             return fail(where_.at(type_line_),
                         strf("vlen is %u, but %u elements follow", vlen, elements_));
         words_[1] = btf::make_info(kind_, vlen, kflag_);

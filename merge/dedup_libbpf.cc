@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/dedup_libbpf.h"
 
+#include "common/btf_format.h"
+
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <cstring>
@@ -44,6 +46,19 @@ tl::unexpected<Error> refused(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
+/// Does a type have a count that libbpf may take for a smaller one? Releases up to 1.7 read 16
+/// bits.
+bool has_long_count(std::span<const uint32_t> words)
+{
+    for (size_t at = 0; at < words.size();) {
+        const auto &t = *reinterpret_cast<const btf_type *>(&words[at]);
+        if (btf::vlen_of(t) > btf::max_vlen)
+            return true;
+        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+    }
+    return false;
+}
+
 /// libbpf keeps its own copy.
 Result<BtfPtr> new_btf(Bytes blob, const Where &where)
 {
@@ -85,6 +100,9 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
     BtfPtr base_btf;
+    if (has_long_count(all.words) || (base && has_long_count(base->words())))
+        return fail(where, "a type has more than 65535 elements, which libbpf may misread: use "
+                           "--dedup=hash");
     if (base) {
         if (base->base())
             return fail(where, "a base that is split BTF itself is not supported");

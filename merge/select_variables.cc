@@ -157,8 +157,6 @@ private:
                 skip = VariableSkip::duplicate;
             else if (e.offset < end)
                 skip = VariableSkip::overlap;
-            else if (data.entries.size() == btf::max_vlen)
-                skip = VariableSkip::too_large;
             if (skip != VariableSkip::none) {
                 drop(e.chosen.object, e.chosen.index, skip);
                 continue;

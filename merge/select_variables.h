@@ -22,7 +22,7 @@ enum class VariableSkip : uint8_t {
     no_address,    // nothing tells where it is
     duplicate,     // another definition (weak against strong) at the same place
     overlap,       // begins inside another variable, which the kernel refuses
-    too_large,     // offset or size above 32 bits, or too many in one section
+    too_large,     // offset or size above 32 bits
     no_size,
     count,
 };

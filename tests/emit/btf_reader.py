@@ -22,9 +22,9 @@ def type_heads(blob):
     heads, at = [], header + types
     while at < header + types + types_size:
         name, info = struct.unpack_from('<II', blob, at)
-        kind = KINDS[info >> 24 & 31]
+        kind = KINDS[info >> 24 & 127]
         fixed, each = TAIL.get(kind, (0, 0))
-        at += 12 + fixed + each * (info & 0xffff)
+        at += 12 + fixed + each * (info & 0xffffff)
         begin = header + strings + name
         text = blob[begin:blob.index(b'\0', begin)].decode()
         heads.append(f'{kind} {text}'.rstrip())

@@ -99,8 +99,18 @@ TEST(BtfCheck, Header)
         put(b, 4, 32);
     };
     EXPECT_EQ(with([&](Blob &b) { longer(b, std::byte{0}); }), "");
-    EXPECT_EQ(with([&](Blob &b) { longer(b, std::byte{1}); }),
+    EXPECT_EQ(with([&](Blob &b) {
+                  longer(b, std::byte{0});
+                  b[24] = std::byte{1}; // an offset, but no length
+              }),
               "f+0x18: BTF header: fields that are not known are not 0");
+    EXPECT_EQ(with([&](Blob &b) {
+                  longer(b, std::byte{0});
+                  b.insert(b.begin() + 32, 4, std::byte{0});
+                  put(b, 4, 36);
+                  b[35] = std::byte{1};
+              }),
+              "f+0x23: BTF header: fields that are not known are not 0");
     EXPECT_EQ(with([&](Blob &b) {
                   b.insert(b.begin() + 24, 4, std::byte{0});
                   put(b, 8, 4);
@@ -139,6 +149,84 @@ TEST(BtfCheck, NumberOfTypes)
     TextBlob more = from_text("[1048576] PTR '' type_id=1\n", most.btf);
     EXPECT_EQ(error_of(check_btf(*more.bytes, *more, Where{"f"})),
               "f+0xc: BTF header: there are more than 1048575 types");
+}
+
+/// A blob with a layout of `length` bytes between types and strings, as if it began at `begin`
+/// bytes behind the types' end.
+std::vector<std::byte> with_layout(std::string_view text, uint32_t length, uint32_t begin = 0)
+{
+    auto bytes = *from_text(text).bytes;
+    auto word = [&](size_t at) { return load<uint32_t>(bytes.data() + at, host_order); };
+    const uint32_t type_len = word(12);
+    store(bytes.data() + 4, uint32_t{32}, host_order);
+    store(bytes.data() + 16, type_len + length, host_order);
+    bytes.insert(bytes.begin() + 24 + type_len, length, std::byte{4});
+    bytes.insert(bytes.begin() + 24, 8, std::byte{0});
+    store(bytes.data() + 24, type_len + begin, host_order);
+    store(bytes.data() + 28, length, host_order);
+    return bytes;
+}
+
+TEST(BtfCheck, Layout)
+{
+    const std::string newer =
+        std::string(prelude) +
+        "[11] STRUCT 'btf_layout' size=1\n'info_sz' type_id=10 bits_offset=0\n";
+    auto verdict_of = [](const std::vector<std::byte> &bytes) {
+        auto btf = Btf::parse(bytes, Where{"f"});
+        return btf ? error_of(check_btf(bytes, *btf, Where{"f"})) : "parse: " + error_of(btf);
+    };
+    EXPECT_EQ(verdict_of(with_layout(newer, 80)), "");
+    EXPECT_EQ(verdict_of(with_layout(prelude, 80)),
+              "f+0x18: BTF header: has a layout, which older kernels refuse; one that reads it has "
+              "a struct btf_layout");
+    EXPECT_EQ(verdict_of(with_layout(newer, 80, 4)),
+              "f+0x18: BTF header: the layout does not begin where types end");
+    EXPECT_EQ(verdict_of(with_layout(newer, 78)),
+              "f+0x1c: BTF header: length of the layout is no multiple of 4");
+    auto bytes = with_layout(newer, 80);
+    store(bytes.data() + 28, uint32_t{76}, host_order);
+    EXPECT_EQ(verdict_of(bytes), "f+0x10: BTF header: strings do not begin where the layout ends");
+    bytes = with_layout(newer, 80);
+    auto btf = Btf::parse(bytes, Where{"f"});
+    ASSERT_TRUE(btf);
+    EXPECT_EQ(btf_to_text(*btf), btf_to_text(*from_text(newer)));
+}
+
+/// From 65,536 on the count of elements takes more than the 16 bits that all kernels read.
+TEST(BtfCheck, LongCounts)
+{
+    auto text = [](uint32_t id, uint32_t count) {
+        std::string all = "[" + std::to_string(id) + "] ENUM 'big' size=4 encoding=UNSIGNED\n";
+        for (uint32_t i = 0; i < count; ++i)
+            all += "'e" + std::to_string(i) + "' val=" + std::to_string(i) + "\n";
+        return all;
+    };
+    auto verdict_of = [](const TextBlob &blob) {
+        return error_of(check_btf(*blob.bytes, *blob, Where{"f"}));
+    };
+    EXPECT_EQ(verdict_of(from_text(text(1, 0xffff))), "");
+    TextBlob blob = from_text(text(1, 0x10001));
+    EXPECT_EQ(btf::vlen_of(blob->type(TypeId{1})), 0x10001u);
+    EXPECT_EQ(verdict_of(blob), "f+0x18: type 1 (ENUM 'big'): vlen is 65537, older kernels read "
+                                "65535 at most; one that reads more has an enumerator "
+                                "BTF_MAX_VLEN");
+    // What the kernel says of itself counts, in the blob or in its base.
+    auto kernel = [&](uint32_t most, uint32_t first = 1) {
+        return "[" + std::to_string(first) +
+               "] ENUM 'btf_max' size=4 encoding=UNSIGNED\n"
+               "'BTF_MAX_TYPE' val=1048575\n'BTF_MAX_VLEN' val=" +
+               std::to_string(most) + "\n";
+    };
+    EXPECT_EQ(verdict_of(from_text(text(1, 0x10001) + kernel(0xffffff, 2))), "");
+    TextBlob base = from_text(kernel(0xffffff));
+    EXPECT_EQ(verdict_of(from_text(text(2, 0x10001), base.btf)), "");
+    base = from_text(kernel(0x10000));
+    EXPECT_EQ(verdict_of(from_text(text(2, 0x10000), base.btf)), "");
+    EXPECT_NE(verdict_of(from_text(text(2, 0x10001), base.btf)), "");
+    // Not every kind counts.
+    EXPECT_EQ(verdict("[11] PTR '' type_id=1 vlen=65536"),
+              "type 11 (PTR ''): vlen is 65536, must be 0");
 }
 
 struct Case {
