@@ -22,8 +22,16 @@ std::string Where::str() const
 
 std::string Error::str() const
 {
-    std::string place = where.str();
-    return place.empty() ? what : place + ": " + what;
+    std::string place = where.str(), text;
+    for (char c : place.empty() ? what : place + ": " + what) {
+        // Names come from the input: a line stays a line, and terminals get no orders.
+        auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
+            text += strf("\\x%02x", byte);
+        else
+            text += c;
+    }
+    return text;
 }
 
 tl::unexpected<Error> fail_errno(Where where, std::string_view what)

@@ -30,7 +30,7 @@ struct Error {
     Where where;
     std::string what;
 
-    /// The one line that a user sees: "WHERE: WHAT".
+    /// The one line that a user sees: "WHERE: WHAT"; control characters as "\x0a".
     std::string str() const;
 };
 

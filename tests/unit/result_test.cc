@@ -25,6 +25,8 @@ TEST(Result, ErrorIsOneLine)
 {
     EXPECT_EQ((Error{Where{"a.o"}, "is bad"}.str()), "a.o: is bad");
     EXPECT_EQ((Error{Where{}, "is bad"}.str()), "is bad");
+    EXPECT_EQ((Error{Where{"a\n.o"}, "'\x1b[2J\x7f\xc3\xa4\n' is bad"}.str()),
+              "a\\x0a.o: '\\x1b[2J\\x7f\xc3\xa4\\x0a' is bad");
 }
 
 TEST(Result, FailErrno)
