@@ -7,7 +7,10 @@
 // Small files, and what cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the
 // next look behind its end is a SIGBUS: its handler can do nothing but say of which file, and end.
 // What is written then is not yet in its place: update_file() writes the header last, write_file()
-// renames.
+// renames. If somebody writes to a mapped file, what was checked may be so no more: the result may
+// be wrong, which check_mapped_files() tells by the file's time, or the program may trip over it,
+// which the handlers of the other signals tell likewise. Who puts another file in its place by
+// rename does no harm.
 #include "common/file_parts.h"
 
 #include "common/file_io.h"
@@ -16,6 +19,7 @@
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
+#include <iterator>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,14 +38,33 @@ struct Mapping {
     const std::byte *begin;
     std::atomic<size_t> size; // 0: gone
     std::string path;
+    struct stat before;
     Mapping *next;
+
+    /// Also in a signal handler.
+    bool changed() const
+    {
+        struct stat now;
+        return size && ::stat(path.c_str(), &now) == 0 && now.st_ino == before.st_ino &&
+               now.st_dev == before.st_dev &&
+               (now.st_size != before.st_size || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+                now.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+    }
 };
 std::atomic<Mapping *> mappings = nullptr;
 const char *program_name = "";
 
-Mapping *remember(const void *begin, size_t size, const std::string &path)
+const Mapping *find_changed()
 {
-    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, nullptr};
+    const Mapping *m = mappings;
+    while (m && !m->changed())
+        m = m->next;
+    return m;
+}
+
+Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st)
+{
+    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st, nullptr};
     mapping->next = mappings.load();
     while (!mappings.compare_exchange_weak(mapping->next, mapping))
         ;
@@ -53,19 +76,32 @@ void say(const char *text)
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-void on_lost_file(int, siginfo_t *info, void *)
+[[noreturn]] void end(const Mapping &of, const char *what)
+{
+    say(program_name);
+    say(": ERROR: ");
+    say(of.path.c_str());
+    say(": ");
+    say(what);
+    say("\n");
+    ::_exit(1);
+}
+
+constexpr const char *changed_text = "somebody else changed it while it was read";
+constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
+struct sigaction former[std::size(signals)];
+
+void on_signal(int signal, siginfo_t *info, void *)
 {
     auto *at = static_cast<const std::byte *>(info->si_addr);
-    for (const Mapping *m = mappings; m; m = m->next) {
-        if (at < m->begin || at >= m->begin + m->size)
-            continue;
-        say(program_name);
-        say(": ERROR: ");
-        say(m->path.c_str());
-        say(": somebody else cut it off, or it cannot be read\n");
-        ::_exit(1);
-    }
-    ::signal(SIGBUS, SIG_DFL); // not our files: the same again, and the end
+    for (const Mapping *m = mappings; m && signal == SIGBUS; m = m->next)
+        if (at >= m->begin && at < m->begin + m->size)
+            end(*m, "somebody else cut it off, or it cannot be read");
+    if (const Mapping *m = find_changed())
+        end(*m, changed_text);
+    for (size_t i = 0; i < std::size(signals); ++i) // not our files: the same again, and the end
+        if (signals[i] == signal)
+            ::sigaction(signal, &former[i], nullptr);
 }
 
 } // namespace
@@ -74,9 +110,17 @@ void report_lost_files(const char *program)
 {
     program_name = program;
     struct sigaction action = {};
-    action.sa_sigaction = on_lost_file;
+    action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO;
-    ::sigaction(SIGBUS, &action, nullptr);
+    for (size_t i = 0; i < std::size(signals); ++i)
+        ::sigaction(signals[i], &action, &former[i]);
+}
+
+Result<void> check_mapped_files()
+{
+    if (const Mapping *m = find_changed())
+        return fail(Where{m->path}, changed_text);
+    return {};
 }
 
 Result<FileParts> read_parts(const std::string &path)
@@ -91,7 +135,7 @@ Result<FileParts> read_parts(const std::string &path)
         auto size = static_cast<size_t>(st.st_size);
         void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (memory != MAP_FAILED) {
-            Mapping *mapping = remember(memory, size, path);
+            Mapping *mapping = remember(memory, size, path, st);
             out.owner = std::shared_ptr<void>(memory, [size, mapping](void *p) {
                 mapping->size = 0;
                 ::munmap(p, size);

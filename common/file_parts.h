@@ -18,11 +18,16 @@ struct FileParts {
     std::shared_ptr<const void> owner;
 };
 
-/// The file, mapped if that is worth it: it must not shrink while it is used.
+/// The file, mapped if that is worth it: it must neither shrink nor change while it is used.
 Result<FileParts> read_parts(const std::string &path);
 
-/// For programs: if a file that read_parts() mapped shrinks or cannot be read while it is used, end
-/// with exit status 1 and "PROGRAM: ERROR: FILE: ...", not by SIGBUS. `program` must stay.
+/// Error: somebody wrote to a file that is mapped at this time, since read_parts() did so. To be
+/// asked before something is made of a result, while all that it came from is still mapped.
+Result<void> check_mapped_files();
+
+/// For programs: if a file that read_parts() mapped shrinks, cannot be read or changes while it is
+/// used, and that is the program's end, then with exit status 1 and "PROGRAM: ERROR: FILE: ...",
+/// not by a signal. `program` must stay.
 void report_lost_files(const char *program);
 
 } // namespace btflink

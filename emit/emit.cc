@@ -113,6 +113,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
 {
     StepClock clock(report.times);
     clock.begin(Step::write);
+    RETURN_IF_ERROR(check_mapped_files());
     if (!options.detached.empty()) {
         // One unit: the blob alone, for any reader. Several: with their link trailers, for
         // btf-merge, which must tell them apart.

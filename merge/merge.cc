@@ -5,6 +5,7 @@
 
 #include "common/btf_check.h"
 #include "common/file_io.h"
+#include "common/file_parts.h"
 #include "merge/assemble.h"
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
@@ -449,6 +450,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto all = assemble(objects, located, functions, variables, base.btf.get(), options.threads);
     if (!all)
         return tl::unexpected(all.error());
+    RETURN_IF_ERROR(check_mapped_files());
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
     return Gathered{std::move(*all), {}, *target, std::move(object_ids), floor};
@@ -508,6 +510,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     }
 
     // Check, then write: nothing is written that a kernel would refuse.
+    RETURN_IF_ERROR(check_mapped_files());
     stats.begin_pass("check");
     RETURN_IF_ERROR(check_result(blob, *base, target, stats));
     stats.begin_pass("write");

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Files and names that are odd, and others who use the same files at the same time."""
 import os
+import random
 import re
 import resource
 import shutil
 import subprocess
 import sys
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
@@ -15,6 +17,7 @@ sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'em
 from kbuild_case import Elf, KbuildCase, run  # noqa: E402
 
 FEATURES = '--features=+global_var'
+CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs on a file that keeps changing
 ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.o', '$(touch x).o',
        ';touch x;.o', '*?[a].o', '\xe4.o', '#.o', 'x' * 253 + '.o']
 
@@ -150,6 +153,78 @@ class Files(KbuildCase):
         self.assertEqual(said, 'btf-merge: ERROR: big.o: somebody else cut it off, or it cannot be '
                                'read\n')
         self.assertNotIn('out', self.names())
+
+    def test_file_that_changes(self):
+        """As above, but other bytes are put in; of what was made of both, nothing is written."""
+        self.object('big.o', structs=3000)
+        self.good(FEATURES, 'big.o')
+        good = self.read('big.o')
+        self.object('small.o')
+        self.good(FEATURES, 'small.o')
+        small = self.read('small.o')
+        begin, size = next((s.offset, len(s.data)) for s in Elf(self.path('big.o')).sections
+                           if s.name == '.BTF')
+        noise = random.Random(1)
+        changes = [(0, bytes(len(good))), (begin, bytes(size)), (begin, b'\xff' * size),
+                   (begin, noise.randbytes(size))]
+        changes += [(begin + noise.randrange(size - 4), noise.randbytes(4)) for _ in range(10)]
+        changes.append((begin, good[begin:begin + size]))  # nothing but the file's time tells
+        for at, data in changes:
+            for options in ([], ['--dedup=libbpf']):
+                self.write('big.o', good)
+                os.mkfifo(self.path('pipe'))
+
+                def change():
+                    with open(self.path('pipe'), 'wb') as pipe:
+                        with open(self.path('big.o'), 'r+b') as file:
+                            file.seek(at)
+                            file.write(data)
+                        pipe.write(small)
+
+                thread = threading.Thread(target=change)
+                thread.start()
+                said = self.merge('--threads=1', FEATURES, *options, '-o', 'out', 'big.o', 'pipe',
+                                  status=1, errors='replace')
+                thread.join()
+                os.unlink(self.path('pipe'))
+                self.assertRegex(said, r'^btf-merge: ERROR: .*\n$')
+                self.assertNotIn('out', self.names())
+        self.assertEqual(said, 'btf-merge: ERROR: big.o: somebody else changed it while it was '
+                               'read\n')
+
+    def test_file_that_keeps_changing(self):
+        """At whatever instant: an error, or a result that a kernel takes."""
+        self.object('big.o', structs=1000)
+        dwarf = self.read('big.o')
+        self.good(FEATURES, 'big.o')
+        good = self.read('big.o')
+        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+        commands = [(good, [merge, FEATURES, '-o', 'out', 'big.o']),
+                    (dwarf, [self.btf_emit, FEATURES, '--image', '-o', 'out', 'big.o']),
+                    (dwarf, [self.btf_emit, FEATURES, '--address-pool', '-o', 'out', 'big.o'])]
+        noise = random.Random(1)
+        ended = {0: 0, 1: 0}
+        for old, command in commands:
+            for _ in range(CHANGES):
+                self.write('big.o', old)
+                process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE,
+                                           errors='replace')
+                with open(self.path('big.o'), 'r+b', buffering=0) as file:
+                    while process.poll() is None:
+                        file.seek(noise.randrange(len(old)))
+                        file.write(noise.randbytes(noise.choice([1, 4, 64, 4096])))
+                        time.sleep(noise.random() / 1000)
+                error = process.communicate(timeout=120)[1]
+                self.assertIn(process.returncode, ended, (command, error))
+                ended[process.returncode] += 1
+                if process.returncode == 1:
+                    self.assertRegex(error, r'btf-(merge|emit): ERROR: .*\n$')
+                elif command[0] == merge:
+                    self.merge('--check=out')
+                self.assertEqual('out' in self.names(), process.returncode == 0)
+                if process.returncode == 0:
+                    os.unlink(self.path('out'))
+        self.assertGreater(ended[1], 0)
 
     def test_two_at_once(self):
         """Several runs on one object: one result, whoever was last; who was disturbed says so."""
