@@ -19,6 +19,15 @@ FEATURES = '--features=+global_var'
 INT, STRUCT, ENUM, TYPEDEF, PROTO = 1, 4, 6, 8, 13
 MAX_TYPES, MAX_ELEMENTS = 0xfffff, 0xffff
 
+# Abbreviations: 1 a unit, 2 a base type, 3 an array, 4 its size, 5 a typedef.
+ABBREVIATIONS = bytes([1, 0x11, 1, 0, 0,
+                       2, 0x24, 0, 0x03, 0x08, 0x0b, 0x0b, 0x3e, 0x0b, 0, 0,
+                       3, 0x01, 1, 0x49, 0x13, 0, 0,
+                       4, 0x21, 0, 0x37, 0x06, 0, 0,
+                       5, 0x16, 0, 0x03, 0x08, 0x49, 0x13, 0, 0,
+                       0])
+INT_DIE = 12  # its place, behind header and unit
+
 
 def info(kind, vlen=0):
     return kind << 24 | vlen
@@ -75,7 +84,7 @@ class LimitCase(KbuildCase):
 
     def object_of(self, source, name='x.o'):
         self.write('x.c', source)
-        self.must('gcc', '-g', '-c', 'x.c', '-o', name)
+        self.must('gcc', '-g', '-fno-eliminate-unused-debug-types', '-c', 'x.c', '-o', name)
         return name
 
 
@@ -117,6 +126,16 @@ class Limits(LimitCase):
 
     def test_parameters(self):
         self.elements(lambda n: 'void (*big)(' + ','.join(['char'] * n) + ');')
+
+    def test_bitfield_offsets(self):
+        """24 bits of them, in bits. (Other shapes: tests/emit/dwarf/composites.py)"""
+        most = (1 << 24) // 8
+        source = 'struct big {{ char c[{}]; int b : 3; }} v;'
+        self.good(FEATURES, self.object_of(source.format(most - 4)))
+        self.merge('x.o')
+        self.assertIn('STRUCT big', self.heads())
+        self.bad(r'x\.o: \.debug_info\+0x[0-9a-f]+: .big. has bitfields and a member beyond 2 MB.*',
+                 FEATURES, self.object_of(source.format(most)))
 
     def test_variables_of_one_section(self):
         """DATASEC: the most that all kernels read is there; more is an error that names the section,
@@ -192,7 +211,8 @@ class Slow(LimitCase):
         """100,000 of them, in an archive and after ld -r; ten kinds, each variable static."""
         kinds = []
         for i in range(10):
-            self.object_of(f'static int v{i}; int *f{i}(void) {{ return &v{i}; }}')
+            # As many in .bss as in .data: one section can have 65,535.
+            self.object_of(f'static int v{i} = {i % 2}; int *f{i}(void) {{ return &v{i}; }}')
             self.good('--address-pool', FEATURES, 'x.o')
             self.must('objcopy', '--strip-debug', 'x.o')
             kinds.append(self.read('x.o'))
@@ -205,6 +225,30 @@ class Slow(LimitCase):
         os.unlink(self.path('many.a'))
         self.merge('many.o')
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
+
+    def too_much(self, pattern, dies):
+        """More than one object can have for a kernel: said at the merge, if not before. `dies` are
+        written down as bytes: compilers and assemblers take minutes for so many."""
+        unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05' + b''.join(dies) + b'\0'
+        self.write('info', struct.pack('<I', len(unit)) + unit)
+        self.write('abbrev', ABBREVIATIONS)
+        self.write('x.s', ''.join(f'.section .debug_{s},"",@progbits\n.incbin "{s}"\n'
+                                  for s in ('info', 'abbrev')))
+        self.must('as', 'x.s', '-o', 'x.o')
+        done = self.call(self.btf_emit, FEATURES, 'x.o')
+        if done.returncode:
+            self.assertRegex(done.stderr, rf'^btf-emit: ERROR: x\.o: .*{pattern}.*\n$')
+        else:
+            self.refused(f'.*{pattern}.*', 'x.o')
+
+    def test_types_of_an_object(self):
+        """Arrays of int, each of another length."""
+        self.too_much('more than 1048575 types',
+                      (struct.pack('<BIBIB', 3, INT_DIE, 4, i, 0) for i in range(MAX_TYPES)))
+
+    def test_names_of_an_object(self):
+        self.too_much('16 MB', (b'\5' + f't{i:x}'.ljust(500, 'x').encode() +
+                                struct.pack('<BI', 0, INT_DIE) for i in range(35000)))
 
     def test_large_sections(self):
         """4 GB and more, of holes: nothing is allocated by what a header claims."""
