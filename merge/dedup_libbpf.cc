@@ -46,17 +46,23 @@ tl::unexpected<Error> refused(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
-/// Does a type have a count that libbpf may take for a smaller one? Releases up to 1.7 read 16
-/// bits.
-bool has_long_count(std::span<const uint32_t> words)
+/// What libbpf would trip over, and readers of ours do not. `name`: of the BTF.
+Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
         const auto &t = *reinterpret_cast<const btf_type *>(&words[at]);
-        if (btf::vlen_of(t) > btf::max_vlen)
-            return true;
-        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        const uint32_t kind = btf::kind_of(t);
+        auto bad = [&](const std::string &what) {
+            return fail(Where{name, "", btf::header_size + at * 4}, what);
+        };
+        if (btf::vlen_of(t) > btf::max_vlen) // releases up to 1.7 read 16 bits
+            return bad("a type has more than 65535 elements, which libbpf may misread: use "
+                       "--dedup=hash");
+        if (kind == BTF_KIND_FWD && t.type) // taken for the id of a type
+            return bad(strf("a FWD has %u as its third word, must be 0", t.type));
+        at += btf::words_of(btf::kinds[kind], btf::vlen_of(t));
     }
-    return false;
+    return {};
 }
 
 /// libbpf keeps its own copy.
@@ -100,10 +106,9 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
     BtfPtr base_btf;
-    if (has_long_count(all.words) || (base && has_long_count(base->words())))
-        return fail(where, "a type has more than 65535 elements, which libbpf may misread: use "
-                           "--dedup=hash");
+    RETURN_IF_ERROR(check_for_libbpf(all.words, "merged BTF"));
     if (base) {
+        RETURN_IF_ERROR(check_for_libbpf(base->words(), "base BTF"));
         if (base->base())
             return fail(where, "a base that is split BTF itself is not supported");
         auto made = new_btf(to_blob(base->words(), base->strings(), host_order), where);

@@ -185,10 +185,10 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
     out.failed = run.error.has_value();
     if (run.error) {
         const Where &where = run.error->where;
-        out.names_file = seed.target == "words" || where.file == "merged BTF" ||
-                         std::any_of(run.paths.begin(), run.paths.end(), [&](const auto &path) {
-                             return where.file.starts_with(path);
-                         });
+        out.names_file =
+            seed.target == "words" || where.file == "merged BTF" || where.file == "base BTF" ||
+            std::any_of(run.paths.begin(), run.paths.end(),
+                        [&](const auto &path) { return where.file.starts_with(path); });
         out.names_place = seed.target == "words" || !where.section.empty() || where.offset;
         std::strncpy(out.message, run.error->str().c_str(), sizeof out.message - 1);
     }
