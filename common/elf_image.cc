@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <type_traits>
 
 namespace btflink
@@ -105,7 +106,7 @@ Result<void> read_header(ElfImage &image)
         return fail(image.where.at(EI_DATA), strf("unknown ELF byte order %u", data));
     image.order = data == ELFDATA2LSB ? ByteOrder::little : ByteOrder::big;
     if (file.size() < image.header_size())
-        return fail(image.where, "ELF header is cut off");
+        return fail(image.where.at(0), "ELF header is cut off");
     image.head = decode<Elf64_Ehdr, Elf32_Ehdr>(file.data(), image);
     return {};
 }
@@ -116,11 +117,15 @@ Result<void> read_section_headers(ElfImage &image)
     uint64_t size = image.file.size();
     if (head.e_shoff == 0) {
         if (head.e_shnum)
-            return fail(image.where, strf("%u sections, but no section headers", head.e_shnum));
+            return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shoff)
+                                                  : offsetof(Elf32_Ehdr, e_shoff)),
+                        strf("%u sections, but no section headers", head.e_shnum));
         return {};
     }
     if (head.e_shentsize != image.section_header_size())
-        return fail(image.where, strf("section headers of %u bytes", head.e_shentsize));
+        return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shentsize)
+                                              : offsetof(Elf32_Ehdr, e_shentsize)),
+                    strf("section headers of %u bytes", head.e_shentsize));
     if (!fits(head.e_shoff, head.e_shentsize, size))
         return fail(image.where.at(head.e_shoff), "section headers are not in the file");
     const std::byte *table = image.file.data() + head.e_shoff;

@@ -50,7 +50,7 @@ public:
     {
         auto file = File::create(text(bytes));
         if (!file)
-            return llvm_fail(where, file.takeError());
+            return llvm_fail(where.at(0), file.takeError());
         ElfFile out;
         const auto &header = file->getHeader();
         out.where_ = where;
@@ -120,18 +120,20 @@ private:
     static Result<void> read_sections(const File &file, ElfFile &out)
     {
         auto sections = file.sections();
+        const uint64_t table = file.getHeader().e_shoff;
         if (!sections)
-            return llvm_fail(out.where_, sections.takeError());
+            return llvm_fail(out.where_.at(table), sections.takeError());
         if (sections->empty())
             return {};
         auto names = file.getSectionStringTable(*sections);
         if (!names)
-            return llvm_fail(out.where_, names.takeError());
+            return llvm_fail(out.where_.at(table), names.takeError());
         out.sections_.reserve(sections->size());
         for (const auto &header : *sections) {
             auto name = file.getSectionName(header, *names);
             if (!name)
-                return llvm_fail(out.where_, name.takeError());
+                return llvm_fail(out.where_.at(table + out.sections_.size() * sizeof header),
+                                 name.takeError());
             out.sections_.push_back({view(*name), header.sh_type, header.sh_flags, header.sh_addr,
                                      header.sh_size, header.sh_addralign, header.sh_link,
                                      header.sh_info});
@@ -299,7 +301,7 @@ bool is_archive(Bytes bytes)
 Result<ElfFile> ElfFile::parse(Bytes bytes, const Where &where)
 {
     if (bytes.size() < elf::EI_NIDENT)
-        return fail(where, "ELF file is cut off");
+        return fail(where.at(0), "ELF file is cut off");
     auto elf_class = static_cast<uint8_t>(bytes[elf::EI_CLASS]);
     auto data = static_cast<uint8_t>(bytes[elf::EI_DATA]);
     if ((elf_class != elf::ELFCLASS32 && elf_class != elf::ELFCLASS64) ||
@@ -328,29 +330,31 @@ Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &whe
 {
     auto archive = object::Archive::create(llvm::MemoryBufferRef(text(bytes), where.file));
     if (!archive)
-        return llvm_fail(where, archive.takeError());
+        return llvm_fail(where.at(0), archive.takeError());
     std::vector<ArchiveMember> members;
+    uint64_t at = 0; // where a member begins
     llvm::Error error = llvm::Error::success();
     std::optional<Error> ours;
     for (const object::Archive::Child &child : (*archive)->children(error)) {
         ArchiveMember member;
+        at = child.getChildOffset();
         auto name = child.getName();
         if (!name) {
-            ours = Error{where.at(child.getChildOffset()), llvm::toString(name.takeError())};
+            ours = Error{where.at(at), llvm::toString(name.takeError())};
             break;
         }
         member.name = name->str();
         if ((*archive)->isThin()) {
             auto path = child.getFullName();
             if (!path) {
-                ours = Error{where.at(child.getChildOffset()), llvm::toString(path.takeError())};
+                ours = Error{where.at(at), llvm::toString(path.takeError())};
                 break;
             }
             member.path = *path;
         } else {
             auto data = child.getBuffer();
             if (!data) {
-                ours = Error{where.at(child.getChildOffset()), llvm::toString(data.takeError())};
+                ours = Error{where.at(at), llvm::toString(data.takeError())};
                 break;
             }
             member.bytes = std::as_bytes(std::span(data->data(), data->size()));
@@ -358,7 +362,7 @@ Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &whe
         members.push_back(std::move(member));
     }
     if (error)
-        return llvm_fail(where, std::move(error));
+        return llvm_fail(where.at(at), std::move(error));
     if (ours)
         return tl::unexpected(std::move(*ours));
     return members;

@@ -6,8 +6,8 @@
 // Method. Bundles of good files (tests/fuzz/seeds.py makes them; objects can be given as well) are
 // changed in a way that a number decides: mutation number N is always the same one. Each is then
 // run in a process of its own, with a limit of time, and watched. Errors must name one of the
-// bundle's files; those that name neither section nor offset are counted by what they say, and may
-// only be about the file as a whole.
+// bundle's files, and a section or an offset but for those that say that it is another file than
+// was wanted; these are counted by what they say.
 //
 // Cost. A fork and a run of the tool's inside per mutation, 1 to 3 ms with small files.
 //
@@ -61,7 +61,7 @@ struct Seed {
 
 /// What the child leaves for its parent.
 struct Outcome {
-    bool ended, failed, names_file, names_place;
+    bool ended, failed, names_file, names_place, about_all;
     long memory_before, memory_after; // kB
     char message[256];
 };
@@ -156,6 +156,15 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
     return bundle;
 }
 
+/// Errors that are about the file as a whole: it is another file than was wanted.
+bool is_about_all(const std::string &what)
+{
+    constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "there is no BTF in it",
+                                     "unsupported architecture "};
+    return std::any_of(std::begin(texts), std::end(texts),
+                       [&](const char *text) { return what.starts_with(text); });
+}
+
 std::string without_numbers(const std::string &text)
 {
     std::string out;
@@ -190,6 +199,7 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
             std::any_of(run.paths.begin(), run.paths.end(),
                         [&](const auto &path) { return where.file.starts_with(path); });
         out.names_place = seed.target == "words" || !where.section.empty() || where.offset;
+        out.about_all = is_about_all(run.error->what);
         std::strncpy(out.message, run.error->str().c_str(), sizeof out.message - 1);
     }
     out.ended = true;
@@ -235,6 +245,8 @@ std::string watch(const Seed &seed, const Bundle &bundle, Outcome &shared, Count
     ++counts.refused;
     if (!shared.names_file)
         return std::string("error names no file: ") + shared.message;
+    if (!shared.names_place && !shared.about_all)
+        return std::string("error names neither section nor offset: ") + shared.message;
     if (!shared.names_place)
         ++counts.placeless[without_numbers(shared.message)];
     return "";
