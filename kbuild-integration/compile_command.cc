@@ -117,6 +117,7 @@ struct Hints {
     bool build_vdso = false; // -DBUILD_VDSO, -DBUILD_VDSO32, ...
     bool real_mode = false;  // -m16
     bool pic = false;        // the last word was -fpic or -fPIC
+    bool assembler = false;  // a source is
 };
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
@@ -134,8 +135,9 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
         return "16-bit code";
     if (folder.starts_with("purgatory/"))
         return "purgatory";
-    // Such folders also have code of vmlinux, which is not position-independent.
-    if (("/" + folder).find("/vdso") != std::string::npos && hints.pic)
+    // Such folders also have C code of vmlinux, which is not position-independent. Assembler of
+    // vmlinux there wraps the vdso as data; without functions it has nothing for BTF.
+    if (("/" + folder).find("/vdso") != std::string::npos && (hints.pic || hints.assembler))
         return "vdso";
     return "";
 }
@@ -162,6 +164,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
                 return command; // reads no file
             if (language_given || is_source(word))
                 sources.emplace_back(word);
+            hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
             continue;
         }
         if (word == "--")

@@ -10,6 +10,7 @@ the first belongs to all that are C. Directives besides those of directives.py:
   // features: +global_var  --features of both programs
   // link: -Wl,-z,now       flags of the final link
   // linked: yes            the linked file is encoded, not the objects
+  // objcopy: a.o --FLAG... this object, with its BTF, goes through objcopy
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; README.md says why
 Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
@@ -108,6 +109,14 @@ class Build:
                 self.must(self.tools['emit'], '--address-pool', *self.features(), *extra, '-o',
                           'bare-' + output if extra else output, output)
                 self.check_object('bare-' + output if extra else output)
+        for name, *how in (text.split() for key, text in self.wanted if key == 'objcopy'):
+            for output in (name, 'bare-' + name):
+                self.must(self.binutils('objcopy'), *how, output)
+
+    def binutils(self, name):
+        """The compiler's, or the host's."""
+        prefix, gcc, _ = self.compiler[0].rpartition('gcc')
+        return prefix + name if gcc else name
 
     def check_object(self, name):
         """Byte order, width and kind of relocations are the target's."""

@@ -112,6 +112,14 @@ TEST(CompileCommand, OtherProgramsOfTheTree)
           "arch/x86/kernel/boot/a.o", "search/x86/boot/a.o", "arch/purgatory/kernel/a.o"})
         EXPECT_EQ(reason({"-fPIC", "-fno-pic"}, object), "") << object;
     EXPECT_EQ(reason({"-fPIC"}, "kernel/vdso_like.o"), "");
+
+    auto assembled = [](const std::string &object) {
+        return read_compile_command({"-fno-PIE", "-c", "-o", object, "a.S"}).left_alone;
+    };
+    EXPECT_EQ(assembled("arch/arm64/kernel/vdso/chacha.o"),
+              "arch/arm64/kernel/vdso/chacha.o: vdso");
+    EXPECT_EQ(assembled("arch/arm64/kernel/vdso-wrap.o"), "");
+    EXPECT_EQ(assembled("arch/arm64/kernel/entry.o"), "");
 }
 
 class ResponseFile : public testing::Test

@@ -35,6 +35,7 @@ class BtfChecks:
         self.readers_tool = tools / 'tests/oracle/compare-readers'
         self.results = tree.workshop.work / 'results'
         self.results.mkdir(exist_ok=True)
+        self.objcopy = tree.tool('objcopy')
         self.vmlinux = tree.build / 'vmlinux'
 
     def ok(self, title, condition, why=''):
@@ -68,9 +69,9 @@ class BtfChecks:
         """A copy of `path` with BTF by Debian's pahole, from DWARF."""
         copy = self.results / ('pahole-' + pathlib.Path(path).name)
         shutil.copyfile(path, copy)
-        command(['objcopy', '--remove-section=.BTF', copy])
+        command([self.objcopy, '--remove-section=.BTF', copy])
         command(['pahole', *PAHOLE_FLAGS, *args, copy],
-                env=os.environ | {'LLVM_OBJCOPY': 'objcopy'}) # as Kbuild calls it
+                env=os.environ | {'LLVM_OBJCOPY': self.objcopy}) # as Kbuild calls it
         return copy
 
     def variables(self, btf, *base):
@@ -101,18 +102,19 @@ class BtfChecks:
     def by_pahole(self, digests=''):
         """vmlinux and modules beside pahole's; needs DWARF in image and modules. `digests`: version
         of the kernel whose stored digests count too."""
+        stored = self.tree.machine.digests
         with Progress('pahole on the image'):
             theirs = self._pahole_copy(self.tree.image)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
         if digests:
-            self.against_digest(f'small-{digests}', self.vmlinux)
+            self.against_digest(f'{stored}small-{digests}', self.vmlinux)
         for path in self.tree.modules():
             module = self.tree.build / path
             self.against_pahole(module.name, module,
                                 self._pahole_copy(module, '--btf_base', theirs), self.vmlinux,
                                 theirs)
             if digests:
-                self.against_digest(f'{module.stem}-{digests}', module,
+                self.against_digest(f'{stored}{module.stem}-{digests}', module,
                                     f'--base-a={self.vmlinux}')
 
     def same_bytes(self):
@@ -133,7 +135,7 @@ class BtfChecks:
         """The section's bytes."""
         out = self.results / 'section.btf'
         out.unlink(missing_ok=True)
-        command(['objcopy', f'--dump-section={section}={out}', path, '/dev/null'])
+        command([self.objcopy, f'--dump-section={section}={out}', path, '/dev/null'])
         return out.read_bytes()
 
     def image_alone(self):
@@ -168,9 +170,10 @@ class BtfChecks:
 
     def unharmed(self):
         """Objects of programs that are not vmlinux are just what the compiler makes."""
-        done, harmed = 0, []
-        for folder in ('arch/x86/entry/vdso', 'arch/x86/realmode/rm', 'arch/x86/boot',
-                       'arch/x86/purgatory', 'drivers/firmware/efi/libstub'):
+        harmed, too_few = [], []
+        total = 0
+        for folder, at_least in self.tree.machine.apart.items():
+            done = 0
             for path in sorted((self.tree.build / folder).rglob('*.o')):
                 name = str(path.relative_to(self.tree.build))
                 try:
@@ -186,8 +189,11 @@ class BtfChecks:
                 done += 1
                 if plain.read_bytes() != path.read_bytes():
                     harmed.append(name)
-        self.ok(f'{done} objects of vdso, boot and real mode are what the compiler made',
-                done > 20 and not harmed, str(harmed))
+            total += done
+            if done < at_least:
+                too_few.append(f'{folder}: {done}')
+        self.ok(f'{total} objects of vdso, boot and the like are what the compiler made',
+                not too_few and not harmed, str(too_few + harmed))
 
     @functools.cached_property
     def linked(self):

@@ -15,6 +15,7 @@ import shutil
 import subprocess
 
 from checks import Failed, Progress, Skip, command, output_of
+from machine import X86
 
 # The image contains these besides vmlinux.o, in this order.
 LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
@@ -76,18 +77,20 @@ class Workshop:
 
 
 class KernelTree:
-    """One build. `cc`: the compiler; `hooked`: by way of btf-cc and btf-pahole; `cached`: by way of
+    """One build. `cc`: the compiler, without what makes it `machine`'s; `hooked`: by way of btf-cc and btf-pahole; `cached`: by way of
     a compiler cache, if there is one; `arguments`: more of make."""
 
-    def __init__(self, workshop, name, version, config, *, hooked=True, cc='gcc', cached=True,
-                 arguments=(), settings=None):
+    def __init__(self, workshop, name, version, config, *, machine=X86, hooked=True, cc='gcc',
+                 cached=True, arguments=(), settings=None):
         self.workshop = workshop
         self.name = name
         self.version = version
+        self.machine = machine
         self.build = workshop.work / name
         self.log = workshop.work / f'{name}.log'
         self.config = pathlib.Path(config)
         self.settings = settings or {}
+        cc = machine.cross + cc
         cache = 'ccache ' if cached and shutil.which('ccache') else ''
         self.arguments = [*FIXED]
         if hooked:
@@ -98,10 +101,14 @@ class KernelTree:
                                f'PAHOLE={workshop.bin / "btf-pahole"}']
         else:
             self.arguments += [f'CC={cache}{cc}']
+        if machine.cross:
+            self.arguments += [f'ARCH={machine.arch}', f'CROSS_COMPILE={machine.cross}']
         self.arguments += arguments # make takes the last of several
 
     def prepare(self, want_btf=True):
         """Configure; once, unless the configuration changed."""
+        if not shutil.which(self.tool('gcc')):
+            raise Skip(f'{self.tool("gcc")} not found (tests/install-packages full)')
         self.source = self.workshop.source(self.version)
         self.build.mkdir(parents=True, exist_ok=True)
         wanted = self.config.read_text()
@@ -169,7 +176,11 @@ class KernelTree:
 
     @property
     def kernel(self):
-        return self.build / 'arch/x86/boot/bzImage'
+        return self.build / self.machine.kernel
+
+    def tool(self, name):
+        """The binutils' or compiler's program for the machine."""
+        return self.machine.cross + name
 
     def saved_command(self, target):
         """What Kbuild ran to make `target`."""

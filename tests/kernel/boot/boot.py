@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Boots a kernel in QEMU, by software emulation, and checks its BTF from inside.
 
-usage: boot.py --kernel=bzImage --init=BUILD/tests/kernel/boot/boot-init [--module=FILE.ko]...
-               [--work=DIR] [--timeout=SECONDS]
+usage: boot.py --kernel=FILE --init=BUILD/tests/kernel/boot/boot-init [--module=FILE.ko]...
+               [--machine=x86|arm64] [--work=DIR] [--timeout=SECONDS]
+
+FILE is what machine.py names, a bzImage for x86; arm64 has a boot-init of its own, boot-init-arm64.
 
 The machine has two CPUs, a serial console and an initramfs with nothing but boot-init, which is
 process 1, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
@@ -22,13 +24,16 @@ import sys
 import tempfile
 import typing
 
-QEMU = 'qemu-system-x86_64'
+sys.dont_write_bytecode = True
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from machine import MACHINES, X86
+
 SKIPPED = 77
 LAST_LINES = 25
 # A panic ends the machine at once: it reboots, and -no-reboot makes that the end of QEMU. On a busy
 # host the emulated CPU may stand still while its timers run: the kernel must not judge by that
-# whether its timer works (it panics) or a CPU hangs (it complains in its log).
-KERNEL_ARGUMENTS = 'console=ttyS0 panic=-1 no_timer_check rcupdate.rcu_cpu_stall_suppress=1'
+# whether a CPU hangs (it complains in its log).
+KERNEL_ARGUMENTS = 'panic=-1 rcupdate.rcu_cpu_stall_suppress=1'
 
 
 class BootError(Exception):
@@ -41,12 +46,13 @@ class Check(typing.NamedTuple):
     detail: str  # what was seen; of a failure perhaps many lines
 
 
-def why_not(init):
+def why_not(init, machine=X86):
     """Why boot() cannot work here; '' if it can."""
-    if not shutil.which(QEMU):
-        return f'{QEMU} not found (tests/install-packages kernel)'
+    if not shutil.which(machine.emulator[0]):
+        return f'{machine.emulator[0]} not found (tests/install-packages {machine.packages})'
     if not pathlib.Path(init).exists():
-        return f'{init} was not built: meson setup says why (tests/install-packages build test)'
+        return (f'{init} was not built: meson setup says why (tests/install-packages build test'
+                f'{" full" if machine.cross else ""})')
     return ''
 
 
@@ -124,26 +130,28 @@ def fault_of(console, ending):
     return what + (f'\nlast lines of its console:{last}' if last else '\nnothing on its console')
 
 
-def boot(kernel, modules, init, work, timeout=300):
-    """Boot `kernel` (a bzImage) with `modules` (.ko files, in order) and `init` (boot-init).
+def boot(kernel, modules, init, work, machine=X86, timeout=None):
+    """Boot `kernel` with `modules` (.ko files, in order) and `init` (boot-init), all of `machine`.
 
     The list of Checks that init made. `work` is a folder, made if need be, for initramfs.cpio and
-    console.log. Raises BootError if the machine does not come to its end in `timeout` seconds.
+    console.log. Raises BootError if the machine does not come to its end in `timeout` seconds
+    (default: the machine's).
     """
+    timeout = timeout or machine.seconds
     work = pathlib.Path(work)
     work.mkdir(parents=True, exist_ok=True)
     archive = work / 'initramfs.cpio'
     archive.write_bytes(initramfs(init, modules))
     log = work / 'console.log'
-    machine = [QEMU, '-accel', 'tcg', '-m', '512', '-smp', '2', '-nographic', '-nodefaults',
-               '-no-reboot', '-serial', 'stdio', '-kernel', kernel, '-initrd', archive,
-               '-append', KERNEL_ARGUMENTS]
+    command = [*machine.emulator, '-accel', 'tcg', '-m', '512', '-smp', '2', '-nographic',
+               '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
+               '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS}']
     with open(log, 'wb') as console:
         try:
-            done = subprocess.run([str(word) for word in machine], stdin=subprocess.DEVNULL,
+            done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
                                   stdout=console, stderr=subprocess.STDOUT, timeout=timeout,
                                   check=False)
-            ending = f'{QEMU} ended with exit status {done.returncode}'
+            ending = f'{command[0]} ended with exit status {done.returncode}'
         except subprocess.TimeoutExpired:
             ending = f'stopped after {timeout} seconds'
     text = text_of(log)
@@ -159,15 +167,17 @@ def main():
     parser.add_argument('--init', required=True)
     parser.add_argument('--module', action='append', default=[], dest='modules')
     parser.add_argument('--work')
-    parser.add_argument('--timeout', type=float, default=300)
+    parser.add_argument('--machine', choices=MACHINES, default=X86.arch)
+    parser.add_argument('--timeout', type=float)
     options = parser.parse_args()
-    if reason := why_not(options.init):
+    machine = MACHINES[options.machine]
+    if reason := why_not(options.init, machine):
         print(f'SKIP: boot: {reason}')
         return SKIPPED
     with tempfile.TemporaryDirectory() as scratch:
         try:
             checks = boot(options.kernel, options.modules, options.init, options.work or scratch,
-                          options.timeout)
+                          machine, options.timeout)
         except (BootError, OSError) as error:
             print(f'FAIL: boot: {error}')
             return 1

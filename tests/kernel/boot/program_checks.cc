@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
@@ -52,16 +53,6 @@ int index_of(const char *device)
 {
     unsigned index = if_nametoindex(device);
     return index ? static_cast<int>(index) : -1;
-}
-
-/// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
-std::string cpuinfo(std::string_view key)
-{
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.starts_with(key) && line.find(": ") != line.npos)
-            return line.substr(line.find(": ") + 2);
-    return "";
 }
 
 /// Bytes, by the BTF that the kernel shows; 0 if it is not in there.
@@ -116,6 +107,56 @@ public:
 private:
     pid_t pid_ = -1;
 };
+
+// of_architecture(): the variables that only kernels for this architecture have.
+#if defined(__x86_64__)
+
+/// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
+std::string cpuinfo(std::string_view key)
+{
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(key) && line.find(": ") != line.npos)
+            return line.substr(line.find(": ") + 2);
+    return "";
+}
+
+void of_architecture(const PercpuSeen &seen, Sightings &sightings)
+{
+    for (int cpu = 0; cpu < cpus; cpu++)
+        sightings.equal("cpu_info.x86", std::to_string(seen.family[cpu]), cpuinfo("cpu family"));
+    sightings.equal("cpu_info.x86_model_id", text(seen.model), cpuinfo("model name"));
+}
+
+#elif defined(__aarch64__)
+
+/// A number that a file of the folder /sys/devices/system/cpu/cpuN has, decimal or with 0x; 0 if
+/// there is none.
+unsigned long long of_cpu(int cpu, const std::string &file)
+{
+    const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/";
+    return std::strtoull(first_word(folder + file).c_str(), nullptr, 0);
+}
+
+void of_architecture(const PercpuSeen &seen, Sightings &sightings)
+{
+    for (int cpu = 0; cpu < cpus; cpu++) {
+        sightings.equal("cpu_data.reg_midr", seen.midr[cpu],
+                        of_cpu(cpu, "regs/identification/midr_el1"));
+        sightings.equal("cpu_scale", seen.scale[cpu], of_cpu(cpu, "cpu_capacity"));
+        sightings.require("both", seen.midr[cpu] && seen.scale[cpu] ? "known" : "unknown",
+                          seen.midr[cpu] && seen.scale[cpu], "must not be 0");
+    }
+}
+
+#else
+
+void of_architecture(const PercpuSeen &, Sightings &sightings)
+{
+    sightings.require("of this architecture", "none", false, "nobody said which there are");
+}
+
+#endif
 
 Outcome task_from_pid()
 {
@@ -276,13 +317,11 @@ Outcome percpu()
     if (!loader.load(percpu_object) || !loader.write(seen) || !loader.run() || !loader.read(seen))
         return {false, loader.error()};
     Sightings sightings;
-    for (int cpu = 0; cpu < cpus; cpu++) {
+    for (int cpu = 0; cpu < cpus; cpu++)
         sightings.equal("runqueues.cpu", seen.queue_cpu[cpu], cpu);
-        sightings.equal("cpu_info.x86", std::to_string(seen.family[cpu]), cpuinfo("cpu family"));
-    }
-    sightings.equal("cpu_info.x86_model_id", text(seen.model), cpuinfo("model name"));
+    of_architecture(seen, sightings);
     // The copies of a variable are as far apart as the CPUs' areas.
-    sightings.require("this_cpu_off: distance", seen.offset[1] - seen.offset[0],
+    sightings.require("areas: distance", seen.offset[1] - seen.offset[0],
                       seen.offset[1] != seen.offset[0], "is none");
     sightings.equal("of runqueues", seen.queue_address[1] - seen.queue_address[0],
                     seen.offset[1] - seen.offset[0]);

@@ -71,9 +71,11 @@ struct TestKfuncSeen {
 struct PercpuSeen {
     int queue_cpu[cpus];
     unsigned long long queue_address[cpus];
-    unsigned long long offset[cpus];
-    unsigned int family[cpus];
+    unsigned long long offset[cpus]; // of its variables from those of the image, or of any origin
+    unsigned int family[cpus];       // x86
     char model[model_size];
+    unsigned long long midr[cpus];  // arm64: what the CPU says that it is
+    unsigned long long scale[cpus]; // its speed, of 1024
     unsigned long long current_of_queue;
     unsigned long long current_task;
 };

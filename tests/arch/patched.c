@@ -1,0 +1,32 @@
+// What Kbuild does to objects of arm64. Where functions begin with room for a tracer's patch, gcc's
+// DWARF says that they begin behind it, where no symbol is: as for pahole, a weak definition then
+// counts if it is the first, and clones are known by where their parameters are. Objects that run
+// early or elsewhere get a prefix before each symbol, and sections of other names: their functions
+// have nothing of the name that DWARF says, and their per-CPU variables are not the kernel's.
+// flags: -O2 -fno-ipa-icf -fpatchable-function-entry=4,2
+// objcopy: early.o --prefix-symbols=__pi_ --prefix-alloc-sections=.init
+// objcopy: hyp.o --prefix-symbols=__hyp_ --rename-section=.data..percpu=.hyp.percpu
+// expect: STRUCT early size 8; long int x@0
+// expect: FUNC chosen: int (int weak_name)
+// expect: FUNC both: int (int n)
+// reject: ^FUNC (dropped|only_early|only_hyp|__)
+// expect-image: DATASEC .data..percpu size 8; on_cpu@0+8
+// reject-image: ^VAR hyp_on_cpu
+extern int table[8];
+#define PER_CPU __attribute__((section(".data..percpu")))
+//// main.c
+int table[8] = {1};
+long on_cpu PER_CPU;
+__attribute__((weak)) int chosen(int weak_name) { return weak_name; }
+static __attribute__((noinline)) int dropped(int a, int unused, int b) { return table[a & 7] * b; }
+int both(int n) { return dropped(n, 3, 4) + dropped(n + 1, 4, n) + chosen(1); }
+//// strong.c
+int chosen(int strong_name) { return table[0] + strong_name; }
+//// early.c
+struct early { long x; };
+static struct early kept;
+int only_early(struct early *e) { kept = *e; return 0; }
+int both(int n) { return n + kept.x; }
+//// hyp.c
+long hyp_on_cpu PER_CPU;
+int only_hyp(void) { return hyp_on_cpu; }
