@@ -12,6 +12,7 @@
 // remembers it. So any input ends the walk after at most one step per byte.
 #include "emit/form_reader.h"
 
+#include <algorithm>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -493,8 +494,11 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, S
     uint64_t bytes = 0;
     for (const Unit &unit : units)
         bytes += unit.end - unit.offset;
-    tree.dies.reserve(bytes / 24);
-    tree.completion.reserve(bytes / 24);
+    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has to
+    // ask as it grows.
+    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
+    tree.completion.reserve(expected);
+    tree.dies.reserve(expected);
     tree.dies.emplace_back();
     tree.source = units.front().name;
     tree.clang = units.front().clang;
@@ -502,6 +506,7 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, S
     tree.address_size = units.front().widths.address;
     for (const Unit &unit : units)
         RETURN_IF_ERROR(Reader(file, unit, tree, skips).run());
+    tree.dies.cut_to_size();
     tree.index();
     return tree;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "emit/abbrev.h"
+#include "emit/record_array.h"
 
 #include <cstdint>
 #include <map>
@@ -76,7 +77,7 @@ struct Die {
 class DieTree
 {
 public:
-    std::vector<Die> dies;            // [0] is the placeholder; in order of offset
+    RecordArray<Die> dies;            // [0] is the placeholder; in order of offset
     std::vector<DieIndex> completion; // all kept DIEs in the order in which they end
     std::vector<AddressRef> addresses;
     const char *source = nullptr; // DW_AT_name of the (first) unit

@@ -35,9 +35,10 @@ public:
     Result<UnitTypes> run()
     {
         number();
-        // An entry makes three words as a rule, and few have names longer than that.
+        // An entry makes three words as a rule, every second one has a name that is new, and few
+        // have names longer than that.
         const size_t entries = tree_.dies.size();
-        out_.btf.reserve(entries, entries * 4, entries * 12);
+        out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.completion)
             if (out_.ids[i] != void_id) {
                 RETURN_IF_ERROR(encode(i));
