@@ -9,7 +9,7 @@ namespace btflink
 {
 
 StringTable::StringTable(uint32_t first)
-    : blob_(first == 0 ? 1 : 0, '\0'), index_(1024), first_(first)
+    : blob_(first == 0 ? 1 : 0, '\0'), index_(16), first_(first)
 {
 }
 
@@ -47,11 +47,17 @@ StrOff StringTable::add_placed(const char *text)
     return slot.offset;
 }
 
-void BtfBuilder::reserve(size_t types, size_t words, size_t string_bytes)
+void StringTable::reserve(size_t strings, size_t bytes)
+{
+    blob_.reserve(bytes);
+    index_ = FlatIndex(strings);
+}
+
+void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t string_bytes)
 {
     starts_.reserve(types);
     words_.reserve(words);
-    strings_.reserve(string_bytes);
+    strings_.reserve(strings, string_bytes);
 }
 
 TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
@@ -200,12 +206,12 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
     words_.resize(end);
 }
 
-std::vector<std::byte> BtfBuilder::serialize(ByteOrder order) const
+std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
 {
     ByteWriter out(order);
     auto type_len = static_cast<uint32_t>(words_.size() * 4);
     auto str_len = static_cast<uint32_t>(strings_.blob().size());
-    out.reserve(btf::header_size + uint64_t{type_len} + str_len);
+    out.reserve(btf::header_size + uint64_t{type_len} + str_len + room);
     out.put<uint16_t>(BTF_MAGIC);
     out.put<uint8_t>(BTF_VERSION);
     out.put<uint8_t>(0);

@@ -27,7 +27,8 @@ public:
     StrOff add_placed(const char *text);
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
-    void reserve(size_t bytes) { blob_.reserve(bytes); }
+    /// Room for so many strings with so many bytes in all.
+    void reserve(size_t strings, size_t bytes);
 
 private:
     struct Placed {
@@ -51,8 +52,8 @@ public:
     {
     }
 
-    /// Room for so much, to be had at once.
-    void reserve(size_t types, size_t words, size_t string_bytes);
+    /// Room for so much, to be had at once. Call it before anything is added.
+    void reserve(size_t types, size_t words, size_t strings, size_t string_bytes);
 
     StrOff str(std::string_view text) { return strings_.add(text); }
     /// See StringTable::add_placed(). nullptr is "".
@@ -109,8 +110,9 @@ public:
     /// What was added so far as BTF to be read; void as soon as more is added.
     Btf view() const { return Btf::trusted(words_, starts_, strings_.blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder can be used on.
-    /// Precondition: less than 4 GB; vlen is checked on adding (too_large()).
-    std::vector<std::byte> serialize(ByteOrder order) const;
+    /// Precondition: less than 4 GB; vlen is checked on adding (too_large()). `room`: for so many
+    /// bytes that the caller appends.
+    std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
     /// A type got more elements than the format can count (65,535).
     bool too_large() const { return too_large_; }
 

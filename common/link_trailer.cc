@@ -47,13 +47,20 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 
 } // namespace
 
+size_t trailer_room(const LinkTrailer &trailer)
+{
+    constexpr size_t padding = 8 * 8; // before each table, and behind the last one
+    return header_length + trailer.hashes.size() * hash_size +
+           trailer.functions.size() * function_size + trailer.proto_words.size() * 4 +
+           trailer.variables.size() * variable_size + trailer.ambiguous.size() * 4 +
+           trailer.addresses.size() * 8 + (trailer.hashes.size() / types_per_mark + 1) * 4 +
+           padding;
+}
+
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order)
 {
     ByteWriter out(order);
-    out.reserve(header_length + trailer.hashes.size() * hash_size +
-                trailer.functions.size() * function_size + trailer.proto_words.size() * 4 +
-                trailer.variables.size() * variable_size + trailer.ambiguous.size() * 4 +
-                trailer.addresses.size() * 8 + 64);
+    out.reserve(trailer_room(trailer));
     out.put<uint32_t>(trailer_magic);
     out.put<uint16_t>(trailer_version);
     out.put<uint16_t>(header_length);

@@ -78,6 +78,9 @@ struct LinkTrailer {
     std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
+/// More bytes than it takes behind a blob, padding included. (The hashes must be all there.)
+size_t trailer_room(const LinkTrailer &trailer);
+
 /// The trailer's bytes, for appending to `blob` padded to 8 bytes. Sets trailer.object_id: a hash
 /// over the blob and the trailer itself.
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);

@@ -12,6 +12,7 @@
 // remembers it. So any input ends the walk after at most one step per byte.
 #include "emit/form_reader.h"
 
+#include <algorithm>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -102,13 +103,7 @@ private:
         Open last = open_.back();
         open_.pop_back();
         if (last.is_kept)
-            complete(last.kept);
-    }
-
-    void complete(DieIndex index)
-    {
-        tree_.dies[index].end = static_cast<DieIndex>(tree_.dies.size());
-        tree_.completion.push_back(index);
+            tree_.complete(last.kept);
     }
 
     /// Move over an entry's attributes.
@@ -187,6 +182,7 @@ private:
         d.offset = static_cast<uint32_t>(offset);
         d.parent = parent.kept;
         tree_.annotations |= d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation;
+        tree_.atomics |= d.tag == DW_TAG_atomic_type;
         if (top_level)
             d.has |= Die::top_level;
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
@@ -200,7 +196,7 @@ private:
         if (abbrev.children)
             open_.push_back({index, abbrev.tag, abbrev.parent_class, true});
         else
-            complete(index);
+            tree_.complete(index);
         return true;
     }
 
@@ -462,15 +458,29 @@ KeepTable::KeepTable(uint32_t tag)
         answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
-DieIndex DieTree::find(uint32_t offset) const
+void DieTree::complete(DieIndex i)
 {
-    uint64_t bucket = (uint64_t{offset} - first_offset_) / 16;
-    if (offset < first_offset_ || bucket >= buckets_.size())
-        return 0;
-    DieIndex i = buckets_[bucket];
-    while (i < dies.size() && dies[i].offset < offset)
-        ++i;
-    return i < dies.size() && dies[i].offset == offset ? i : 0;
+    dies[i].end = static_cast<DieIndex>(dies.size());
+    switch (dies[i].tag) {
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+    case DW_TAG_enumerator:
+    case DW_TAG_subrange_type:
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        break;
+    case DW_TAG_subprogram:
+        functions.push_back(i);
+        break;
+    case DW_TAG_variable:
+        variables.push_back(i);
+        break;
+    default:
+        types.push_back(i);
+        break;
+    }
 }
 
 void DieTree::index()
@@ -480,8 +490,11 @@ void DieTree::index()
         return;
     first_offset_ = dies[1].offset;
     buckets_.resize((dies.back().offset - first_offset_) / 16 + 1);
-    for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i)
-        buckets_[(dies[i].offset - first_offset_) / 16] = i;
+    offsets_.resize(dies.size() + 1, UINT32_MAX);
+    for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i) {
+        offsets_[i] = dies[i].offset;
+        buckets_[(offsets_[i] - first_offset_) / 16] = i;
+    }
     for (size_t b = buckets_.size(); b-- > 1;)
         if (buckets_[b - 1] == 0)
             buckets_[b - 1] = buckets_[b];
@@ -493,8 +506,11 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, S
     uint64_t bytes = 0;
     for (const Unit &unit : units)
         bytes += unit.end - unit.offset;
-    tree.dies.reserve(bytes / 24);
-    tree.completion.reserve(bytes / 24);
+    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
+    // to ask as it grows.
+    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
+    tree.types.reserve(expected / 2);
+    tree.dies.reserve(expected);
     tree.dies.emplace_back();
     tree.source = units.front().name;
     tree.clang = units.front().clang;
@@ -502,6 +518,7 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, S
     tree.address_size = units.front().widths.address;
     for (const Unit &unit : units)
         RETURN_IF_ERROR(Reader(file, unit, tree, skips).run());
+    tree.dies.cut_to_size();
     tree.index();
     return tree;
 }

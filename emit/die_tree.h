@@ -6,6 +6,7 @@
 #pragma once
 
 #include "emit/abbrev.h"
+#include "emit/record_array.h"
 
 #include <cstdint>
 #include <map>
@@ -76,24 +77,39 @@ struct Die {
 class DieTree
 {
 public:
-    std::vector<Die> dies;            // [0] is the placeholder; in order of offset
-    std::vector<DieIndex> completion; // all kept DIEs in the order in which they end
+    RecordArray<Die> dies; // [0] is the placeholder; in order of offset
+    // The kept DIEs that stand for themselves (parts of types and functions do not), each kind in
+    // the order in which they end.
+    std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
     const char *source = nullptr; // DW_AT_name of the (first) unit
     bool clang = false;
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
+    bool atomics = false;     // there are entries for _Atomic
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }
+    /// The DIE at `i` ends where `dies` ends now.
+    void complete(DieIndex i);
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
-    DieIndex find(uint32_t offset) const;
+    DieIndex find(uint32_t offset) const
+    {
+        const uint64_t bucket = (uint64_t{offset} - first_offset_) / 16;
+        if (offset < first_offset_ || bucket >= buckets_.size())
+            return 0;
+        DieIndex i = buckets_[bucket];
+        while (offsets_[i] < offset)
+            ++i;
+        return offsets_[i] == offset && i < dies.size() ? i : 0;
+    }
     void index();
 
 private:
     // First DIE at or behind each 16th byte of the units: a search is a table look-up and a step
-    // or two.
+    // or two, over offsets that lie close together.
     std::vector<DieIndex> buckets_;
+    std::vector<uint32_t> offsets_; // of each DIE; behind the last UINT32_MAX
     uint32_t first_offset_ = 0;
 };
 

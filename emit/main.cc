@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit: the command line. What it does is in emit.h.
-#include "common/features.h"
+// btf-emit: from the command line (command_line.h) to the corridor (emit.h), and what is said of
+// it.
 #include "common/file_parts.h"
-#include "emit/emit.h"
+#include "emit/command_line.h"
 #include "emit/heap.h"
-#include "emit/languages.h"
 
-#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -83,93 +82,35 @@ void print_outcome(const std::string &path, const EmitReport &r)
 
 int main(int argc, char **argv)
 {
-    prepare_heap();
-    if (argc == 2 && std::string_view(argv[1]) == "--version") {
-        std::puts("btf-emit " BTFLINK_VERSION);
+    auto command = parse_command_line({argv + 1, argv + std::max(argc, 1)});
+    if (!command)
+        return usage_error(command.error().str());
+    if (command->help || command->version) {
+        std::fputs(command->help ? help_text().c_str() : "btf-emit " BTFLINK_VERSION "\n", stdout);
         return 0;
     }
-    // "--output= FILE" would take FILE for the value.
-    for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
-        if (std::string_view(argv[i]).starts_with("--") && std::string_view(argv[i]).ends_with('='))
-            return usage_error(std::string(argv[i]) + " needs a value");
-    CLI::App app{"Encode the DWARF of object files as BTF and put it into them.", "btf-emit"};
-    app.set_version_flag("--version", "btf-emit " BTFLINK_VERSION);
-    std::vector<std::string> files, features, languages;
-    EmitOptions options;
-    std::string section_type = "btf", trace_path;
-    bool no_exclude = false, stats = false, verbose = false;
-    app.add_option("FILE", files, "Object files")->required();
-    app.add_option("-o,--output", options.output, "Write the ELF file here, leave FILE alone");
-    app.add_option("--detached", options.detached, "Write plain BTF here, leave FILE alone");
-    app.add_option("--features", features,
-                   "What to encode: pahole's --btf_features names (default: default)")
-        ->allow_extra_args(false)
-        ->delimiter('\n'); // lists stay whole
-    app.add_option("--lang-exclude", languages, "Leave out units of these languages")
-        ->allow_extra_args(false)
-        ->delimiter('\n');
-    app.add_flag("--address-pool", options.unit.address_pool,
-                 "Add a pool of addresses for the link to fill (kernel builds)");
-    app.add_flag("--strip-dwarf", options.strip_dwarf, "Drop DWARF from the object");
-    app.add_option("--section-type", section_type, "Type of .BTF: btf (default) or progbits")
-        ->check(CLI::IsMember({"btf", "progbits"}));
-    app.add_flag("--no-exclude", no_exclude, "Let a final link keep .BTF");
-    app.add_flag("--image", options.image, "FILE is linked, or an object of many units");
-    app.add_option("--threads", options.threads, "Threads for --image (default: 1)")
-        ->check(CLI::Range(1u, 1024u));
-    app.add_flag("--stats", stats, "Print what was encoded, what was left out, and times");
-    app.add_option("--time-trace", trace_path, "Write a trace of the steps here (JSON)");
-    app.add_flag("-v,--verbose", verbose, "One line per file");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success))
-            return app.exit(error); // --help, --version
-        return usage_error(error.what());
-    }
-    if (files.size() > 1 && (!options.output.empty() || !options.detached.empty()))
-        return usage_error("--output and --detached take one input file");
-    if (!options.output.empty() && !options.detached.empty())
-        return usage_error("--output and --detached exclude each other");
-    options.section_type = section_type == "btf" ? 0x80425446 : 1 /* SHT_PROGBITS */;
-    options.exclude_flag = !no_exclude;
 
-    FeatureSet set;
-    for (const std::string &list : features) {
-        auto parsed = parse_features(list);
-        if (!parsed)
-            return usage_error(parsed.error().str());
-        set.add(*parsed);
-    }
-    options.unit.features = features.empty() ? default_features() : set;
-    for (const std::string &list : languages) {
-        auto parsed = parse_languages(list);
-        if (!parsed)
-            return usage_error(parsed.error().str());
-        options.excluded_languages.insert(options.excluded_languages.end(), parsed->begin(),
-                                          parsed->end());
-    }
-
+    prepare_heap();
     std::optional<trace::File> trace;
-    if (!trace_path.empty()) {
-        auto started = trace::File::start(trace_path, "btf-emit");
+    if (!command->trace_path.empty()) {
+        auto started = trace::File::start(command->trace_path, "btf-emit");
         if (!started)
             return failure(started.error());
         trace.emplace(std::move(*started));
     }
-    if (options.image)
+    if (command->emit.image)
         report_lost_files("btf-emit");
     int status = 0;
-    for (const std::string &path : files) {
+    for (const std::string &path : command->files) {
         trace::Phase phase("file", path);
-        auto report = emit_file(path, options);
+        auto report = emit_file(path, command->emit);
         if (!report) {
             status = failure(report.error());
             continue;
         }
-        if (verbose)
+        if (command->verbose)
             print_outcome(path, *report);
-        if (stats)
+        if (command->stats)
             print_stats(path, *report);
     }
     if (trace && status == 0)

@@ -28,9 +28,8 @@ bool is_pointer(unsigned tag)
 
 } // namespace
 
-DieIndex TypeLayout::target(const Die &die) const
+DieIndex TypeLayout::behind_atomics(DieIndex i) const
 {
-    DieIndex i = tree_.find(die.type);
     for (unsigned n = 0; i && tree_.at(i).tag == DW_TAG_atomic_type; ++n)
         i = n < max_chain ? tree_.find(tree_.at(i).type) : 0;
     return i;

@@ -16,7 +16,11 @@ public:
     explicit TypeLayout(const DieTree &tree) : tree_(tree) {}
 
     /// The DIE that `die`'s DW_AT_type names, through DW_TAG_atomic_type; 0: void or unknown.
-    DieIndex target(const Die &die) const;
+    DieIndex target(const Die &die) const
+    {
+        const DieIndex i = tree_.find(die.type);
+        return tree_.atomics ? behind_atomics(i) : i;
+    }
     /// The same through typedefs, const, volatile, restrict as well.
     DieIndex stripped_target(const Die &die) const;
 
@@ -33,6 +37,7 @@ public:
     uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
 
 private:
+    DieIndex behind_atomics(DieIndex i) const;
     uint64_t alignment(DieIndex i, unsigned depth) const;
     uint64_t find_alignment(DieIndex i, unsigned depth) const;
 

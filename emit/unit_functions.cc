@@ -60,9 +60,8 @@ public:
 
     std::vector<FunctionCandidate> run()
     {
-        for (DieIndex i : tree_.completion)
-            if (tree_.at(i).tag == DW_TAG_subprogram)
-                gather(i);
+        for (DieIndex i : tree_.functions)
+            gather(i);
         for (Function &f : functions_)
             share(f);
         std::vector<FunctionCandidate> out;

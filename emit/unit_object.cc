@@ -121,10 +121,9 @@ public:
             for (const AddressRef &address : pool_)
                 trailer_.addresses.push_back(address.offset);
 
-        out.contribution = btf_.serialize(file_.order());
+        out.contribution = btf_.serialize(file_.order(), trailer_room(trailer_));
         out.blob_size = out.contribution.size();
         std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
-        out.contribution.reserve(align_up(out.blob_size, 8) + trailer.size());
         out.contribution.resize(align_up(out.contribution.size(), 8));
         out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
         out.btf_relocs = std::move(btf_relocs_);

@@ -4,8 +4,9 @@
 // offset, forward and backward. Order is part of the contract: a type is complete when its DIE
 // ends, so nested types come before the type around them, as in pahole's output.
 //
-// Method. Two walks over the DIEs in completion order: the first gives out ids (a pointer with type
-// tags takes one more id per tag, before its own), the second writes the types, with all ids known.
+// Method. Two walks over the types in the order in which they end: the first gives out ids (a
+// pointer with type tags takes one more id per tag, before its own), the second writes the types,
+// with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and on how many ids each takes;
 // the second one checks it. What BTF cannot express gets no id: references to it are void, and it
@@ -35,10 +36,11 @@ public:
     Result<UnitTypes> run()
     {
         number();
-        // An entry makes three words as a rule, and few have names longer than that.
+        // An entry makes three words as a rule, every second one has a name that is new, and few
+        // have names longer than that.
         const size_t entries = tree_.dies.size();
-        out_.btf.reserve(entries, entries * 4, entries * 12);
-        for (DieIndex i : tree_.completion)
+        out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
+        for (DieIndex i : tree_.types)
             if (out_.ids[i] != void_id) {
                 RETURN_IF_ERROR(encode(i));
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
@@ -50,7 +52,7 @@ public:
             TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
             CHECK(id == synthetic_);
         }
-        if (features_.has(Feature::decl_tag))
+        if (features_.has(Feature::decl_tag) && tree_.annotations)
             decl_tags();
         return std::move(out_);
     }
@@ -108,7 +110,7 @@ private:
         uint32_t next = 1;
         TypeId int_type = void_id;
         bool arrays = false;
-        for (DieIndex i : tree_.completion) {
+        for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
             const char *answer = yields_type(d);
             if (d.tag == DW_TAG_atomic_type)
@@ -335,7 +337,7 @@ private:
                 out_.btf.add_decl_tag(text, target, component);
             });
         };
-        for (DieIndex i : tree_.completion) {
+        for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
             TypeId id = out_.ids[i];
             // Kernels refuse a tag on a forward declaration.

@@ -6,7 +6,6 @@
 #include "emit/unit_variables.h"
 #include "common/link_trailer.h"
 
-#include <dwarf.h>
 #include <elf.h>
 
 namespace btflink::emit
@@ -68,10 +67,9 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
         return out;
     bool force = features.has(Feature::encode_force);
     TypeLayout layout(tree);
-    for (DieIndex i : tree.completion) {
+    for (DieIndex i : tree.variables) {
         const Die &d = tree.at(i);
-        if (d.tag != DW_TAG_variable || !d.is(Die::top_level) || d.is(Die::artificial) ||
-            !d.is(Die::location))
+        if (!d.is(Die::top_level) || d.is(Die::artificial) || !d.is(Die::location))
             continue;
         DieIndex declared = tree.find(d.specification);
         if (d.is(Die::declaration) && !declared)

@@ -43,6 +43,13 @@ class Usage(CliCase):
         self.usage('.*one input file.*', '-o', 'out.o', 'add.o')
         self.usage('.*one input file.*', '--detached=out.btf', 'add.o')
         self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
+        self.usage('.*--stats.* no value', '--stats=yes')
+        self.usage('.*--stat', '--stat')
+        self.usage('.*-vx', '-vx')
+        self.usage('.*-o.* twice', '-o', 'out.o', '-oother.o')
+        for arguments in (['--output='], ['--output', ''], ['-o', '']):
+            self.usage('.*-o.* needs a value', *arguments)
+        self.assertRegex(self.emit('add.o', '--output', status=2), '.*--output needs a value')
 
     def test_no_file(self):
         said = self.emit(status=2)
@@ -104,6 +111,20 @@ class Usage(CliCase):
         self.assertIn('VAR count: int global', self.lines('add.o'))
         self.good('--features=+reproducible_build', 'add.o')
         self.assertNotIn('VAR count: int global', self.lines('add.o'))
+
+    def test_ways_to_give_a_value(self):
+        self.compile()
+        want = None
+        for arguments in (['-o', 'out', 'add.o'], ['-oout', 'add.o'], ['--output=out', 'add.o'],
+                          ['--output', 'out', 'add.o'], ['add.o', '-o', 'out'], ['-o', '-v', 'add.o']):
+            name = '-v' if '-v' in arguments else 'out'
+            self.good(*arguments, made=[name])
+            want = want or self.read(name)
+            self.assertEqual(self.read(name), want, arguments)
+            os.remove(self.path(name))
+        self.assertRegex(self.emit('-vo', 'out', 'add.o', made=['out']),
+                         '^add.o: object BTF written')
+        self.assertEqual(self.read('out'), want)
 
     def test_lists_before_several_files(self):
         """--features and --lang-exclude take one word, not all that follow."""

@@ -64,7 +64,8 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
                         ours.dies[i].offset, field);
             return false;
         }
-    bool same = ours.dies.size() == libdw.dies.size() && ours.completion == libdw.completion &&
+    bool same = ours.dies.size() == libdw.dies.size() && ours.types == libdw.types &&
+                ours.functions == libdw.functions && ours.variables == libdw.variables &&
                 ours.clang == libdw.clang && ours.rust == libdw.rust &&
                 same_text(ours.source, libdw.source) &&
                 ours.addresses.size() == libdw.addresses.size();
@@ -95,7 +96,7 @@ Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &fil
     if (!ours)
         return tl::unexpected(ours.error());
     libdw.index();
-    libdw.annotations = true; // they are looked for, not taken on trust
+    libdw.annotations = libdw.atomics = true; // they are looked for, not taken on trust
     auto theirs = emit::encode_tree(file, std::move(libdw), options, {}, {});
     if (!theirs)
         return tl::unexpected(theirs.error());

@@ -236,8 +236,7 @@ private:
         }
         tree_.dies[index] = d;
         RETURN_IF_ERROR(children(die, index, tag, false, depth + 1));
-        tree_.dies[index].end = static_cast<emit::DieIndex>(tree_.dies.size());
-        tree_.completion.push_back(index);
+        tree_.complete(index);
         return {};
     }
 
