@@ -6,18 +6,20 @@
 // each, so this is no equivalence; there is a choice, and it must be made well (few groups), the
 // same always, and not by walking from every struct to every other.
 //
-// Method. Objects join one by one, in link order. What is there already are groups, each led by a
-// node of an earlier object, whose references its members share. Nodes with the class and the view
-// of an earlier node go where that went. For the others, candidates are the groups of their class.
-// Pairs (node, group) are taken to agree until a slot tells otherwise: both know it, and the pair
-// of what they know is no pair, or disagrees. Disagreement travels backwards from slots to users,
-// in rounds, until nothing changes. What is left agrees, all the way down.
-// Then, in id order: a node goes to the newest group that it agrees with, and what it reaches goes
-// with it; holes of the group's leader that the node fills are pinned to what it has. If
-// there is no such group the node leads a new one.
-// In an exact object (views.cc) two paths may end in two structs of one name where the leader has
-// one hole for both. Step by step that agrees, but the hole cannot be both; so it is tried, and
-// undone.
+// Method. Objects join one by one, those of one opinion together (join_order.cc). What is there
+// already are groups, each led by a node of an earlier object, whose references its members share.
+// Nodes with the class and the view of an earlier node go where that went. For the others,
+// candidates are the groups of their class. Pairs (node, group) are taken to agree until a slot
+// tells otherwise: both know it, and the pair of what they know is no pair, or disagrees.
+// Disagreement travels backwards from slots to users, in rounds, until nothing changes. What is
+// left agrees, all the way down. Then, in id order: a node goes to the newest group that it agrees
+// with, and what it reaches goes with it; holes of the group's leader that the node fills are
+// pinned to what it has. If there is no such group the node leads a new one. In an exact object
+// (views.cc) two paths may end in two structs of one name where the leader has one hole for both.
+// Step by step that agrees, but the hole cannot be both; so it is tried, and undone.
+//
+// Which order makes the fewest groups nobody knows: where there is little to join it is done in
+// link order, too, and that is taken unless it makes more.
 //
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
 // equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever
@@ -34,28 +36,39 @@
 // two kinds made five groups where two do.
 #include "merge/colours.h"
 
+#include "merge/join_order.h"
+
 #include <array>
+#include <numeric>
 
 namespace btflink::merge
 {
+
+namespace
+{
+
+// Joining so many twice takes a hundredth of a second; a kernel has a few thousand.
+constexpr size_t few_nodes = 20000;
+
+} // namespace
 
 class Colours::Joiner
 {
 public:
     Joiner(const Sources &sources, const HotGraph &hot, const Views &views, size_t classes,
-           Colours &out)
-        : sources_(sources), hot_(hot), views_(views), out_(out), groups_(classes),
-          index_(hot.nodes.size())
+           Grouping &out)
+        : sources_(sources), hot_(hot), views_(views), out_(out), index_(hot.nodes.size())
     {
+        out.colour.assign(hot.nodes.size(), none);
+        out.groups.resize(classes);
+        out.any_filled.resize(hot.nodes.size());
     }
 
-    void run()
+    void run(const std::vector<uint32_t> &order)
     {
-        for (size_t s = 0; s < sources_.list.size(); ++s)
+        for (uint32_t s : order)
             join(s);
     }
-
-    const std::vector<std::vector<uint32_t>> &groups() const { return groups_; }
 
 private:
     /// What a leader's slot means now: a group, or one of these.
@@ -67,8 +80,8 @@ private:
         if (target == none)
             return unknown;
         if (!hot_.nodes[target].is_hole())
-            return out_.colour_[target];
-        if (out_.any_filled_[leader])
+            return out_.colour[target];
+        if (out_.any_filled[leader])
             if (uint32_t filled = out_.filled(leader, target); filled != none)
                 return filled;
         // What a base only declares stays so.
@@ -135,20 +148,20 @@ private:
                 if (added)
                     first_with_.push_back(n);
                 key_of_[n - begin_] = number;
-                led = out_.colour_[first_with_[number]];
+                led = out_.colour[first_with_[number]];
             }
-            out_.colour_[n] = led;
+            out_.colour[n] = led;
             all &= led != none;
         }
         if (all)
             return;
         find_pairs();
         for (uint32_t n = begin_; n < end_; ++n)
-            if (!hot_.nodes[n].is_hole() && out_.colour_[n] == none)
+            if (!hot_.nodes[n].is_hole() && out_.colour[n] == none)
                 place(n);
         for (auto [leader, hole, node] : fills_) {
-            out_.fill_.emplace(std::pair(leader, hole), node);
-            out_.any_filled_[leader] = true;
+            out_.fill.emplace(std::pair(leader, hole), node);
+            out_.any_filled[leader] = true;
         }
         fills_.clear();
         filled_here_.clear();
@@ -178,7 +191,7 @@ private:
             first_[n - begin_] = static_cast<uint32_t>(agree_.size());
             if (hot_.nodes[n].is_hole())
                 continue;
-            for (uint32_t g : groups_[hot_.nodes[n].cls])
+            for (uint32_t g : out_.groups[hot_.nodes[n].cls])
                 agree_.push_back(views_.is_open(n) || views_.is_open(g) ||
                                  views_.of[n] == views_.of[g]);
             dirty.push_back(n);
@@ -189,9 +202,9 @@ private:
             for (uint32_t n : dirty)
                 queued[n - begin_] = false;
             for (uint32_t n : dirty) {
-                bool changed = rounds == 1 && groups_[hot_.nodes[n].cls].empty();
+                bool changed = rounds == 1 && out_.groups[hot_.nodes[n].cls].empty();
                 // Pairs without holes on either side have equal views, and agree for good.
-                for (uint32_t g : groups_[hot_.nodes[n].cls])
+                for (uint32_t g : out_.groups[hot_.nodes[n].cls])
                     if (pair(n, g) && (views_.is_open(n) || views_.is_open(g)) && !agrees(n, g)) {
                         pair(n, g) = disagreeing;
                         changed = true;
@@ -204,7 +217,7 @@ private:
                         }
             }
         }
-        out_.rounds_ = std::max(out_.rounds_, rounds);
+        out_.rounds = std::max(out_.rounds, rounds);
     }
 
     /// Join a group, or lead one.
@@ -212,20 +225,21 @@ private:
     {
         uint32_t key = key_of_[n - begin_];
         uint32_t twin = key == none ? views_.twin[n] : first_with_[key];
-        if (out_.colour_[twin] != none) {
-            out_.colour_[n] = out_.colour_[twin];
+        if (out_.colour[twin] != none) {
+            out_.colour[n] = out_.colour[twin];
             return;
         }
-        auto &groups = groups_[hot_.nodes[n].cls];
+        auto &groups = out_.groups[hot_.nodes[n].cls];
         auto count = static_cast<size_t>(
             (n + 1 < end_ ? first_[n + 1 - begin_] : static_cast<uint32_t>(agree_.size())) -
             first_[n - begin_]);
         for (size_t i = count; i--;)
             if (uint32_t g = groups[i]; pair(n, g) && follow(n, g))
                 return;
-        out_.colour_[n] = n;
+        out_.colour[n] = n;
         index_[n] = static_cast<uint32_t>(groups.size());
         groups.push_back(n);
+        ++out_.count;
     }
 
     /// What `n` and the group reach in step joins, and fills holes. False: one of the holes would
@@ -253,8 +267,8 @@ private:
         for (auto [m, g] : visited_) {
             if (!fits)
                 pair(m, g) = agreeing;
-            else if (out_.colour_[m] == none)
-                out_.colour_[m] = g;
+            else if (out_.colour[m] == none)
+                out_.colour[m] = g;
         }
         if (fits)
             return true;
@@ -285,11 +299,10 @@ private:
     const Sources &sources_;
     const HotGraph &hot_;
     const Views &views_;
-    Colours &out_;
-    std::vector<std::vector<uint32_t>> groups_; // per class: leaders
-    std::vector<uint32_t> index_;               // per leader: its place in groups_
-    VectorIndex keys_;                          // {class, view}
-    std::vector<uint32_t> first_with_;          // per key: the lowest node
+    Grouping &out_;
+    std::vector<uint32_t> index_;      // per leader: its place in groups_
+    VectorIndex keys_;                 // {class, view}
+    std::vector<uint32_t> first_with_; // per key: the lowest node
     // Of the object that joins.
     uint32_t begin_ = 0, end_ = 0; // its nodes
     std::vector<uint32_t> key_of_; // per node
@@ -304,16 +317,24 @@ private:
 
 Colours::Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,
                  unsigned threads)
-    : sources_(sources), hot_(hot), colour_(hot.nodes.size(), none), groups_(graph.names.size()),
-      any_filled_(hot.nodes.size())
+    : sources_(sources), hot_(hot), groups_(graph.names.size())
 {
     const Views views = make_views(sources, graph, hot, threads);
-    Joiner joiner(sources, hot, views, graph.size(), *this);
-    joiner.run();
+    auto join = [&](const std::vector<uint32_t> &order) {
+        Grouping made;
+        Joiner(sources, hot, views, graph.size(), made).run(order);
+        if (made_.colour.empty() || made.count < made_.count)
+            made_ = std::move(made);
+    };
+    if (hot.nodes.size() <= few_nodes) {
+        std::vector<uint32_t> order(sources.list.size());
+        std::iota(order.begin(), order.end(), 0);
+        join(order);
+    }
+    join(order_by_meaning(sources, hot));
     for (uint32_t n = 0; n < graph.names.size(); ++n) {
         for (uint32_t c : graph.names[n].definitions)
-            groups_[n].insert(groups_[n].end(), joiner.groups()[c].begin(),
-                              joiner.groups()[c].end());
+            groups_[n].insert(groups_[n].end(), made_.groups[c].begin(), made_.groups[c].end());
         std::sort(groups_[n].begin(), groups_[n].end());
     }
 }
@@ -324,8 +345,8 @@ uint32_t Colours::value(uint32_t n, uint32_t target, uint32_t name) const
         return declared | name;
     const Node &node = hot_.nodes[target];
     if (!node.is_hole())
-        return colour_[target];
-    if (any_filled_[n])
+        return made_.colour[target];
+    if (any_filled(n))
         if (uint32_t group = filled(n, target); group != none)
             return group;
     return sources_.is_base(node.source) ? declared | name : wild;

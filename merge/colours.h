@@ -20,22 +20,18 @@ public:
     Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot, unsigned threads);
 
     /// The node that leads the group of `node`, which is no hole. Groups are what is the same.
-    uint32_t of(uint32_t node) const { return colour_[node]; }
+    uint32_t of(uint32_t node) const { return made_.colour[node]; }
     /// The groups of all definitions of a name, lowest first.
     const std::vector<uint32_t> &groups(uint32_t name) const { return groups_[name]; }
     /// What a hole of a leader was filled with by the members of its group, as a group; none:
     /// nothing. Others of the leader's object may have it filled with something else.
-    uint32_t filled(uint32_t leader, uint32_t hole) const
-    {
-        auto found = fill_.find({leader, hole});
-        return found == fill_.end() ? none : colour_[found->second];
-    }
+    uint32_t filled(uint32_t leader, uint32_t hole) const { return made_.filled(leader, hole); }
     /// Has any of its holes been filled?
-    bool any_filled(uint32_t leader) const { return any_filled_[leader]; }
+    bool any_filled(uint32_t leader) const { return made_.any_filled[leader]; }
     /// The values of a node's slots: groups, `wild`, or `declared` | name; or {irregular, ...}.
     void vector_of(uint32_t node, std::vector<uint32_t> &out) const;
     /// The most rounds that an object took.
-    uint64_t rounds() const { return rounds_; }
+    uint64_t rounds() const { return made_.rounds; }
 
 private:
     class Joiner;
@@ -47,14 +43,27 @@ private:
         }
     };
 
+    using Fills = std::unordered_map<std::pair<uint32_t, uint32_t>, uint32_t, PairHash>;
+    /// What joining in one order makes.
+    struct Grouping {
+        std::vector<uint32_t> colour;              // per node
+        std::vector<std::vector<uint32_t>> groups; // per class: leaders
+        size_t count = 0;                          // of groups
+        Fills fill;                                // {leader, hole}: the node that it stands for
+        std::vector<bool> any_filled;              // per leader
+        uint64_t rounds = 0;
+
+        uint32_t filled(uint32_t leader, uint32_t hole) const
+        {
+            auto found = fill.find({leader, hole});
+            return found == fill.end() ? none : colour[found->second];
+        }
+    };
+
     const Sources &sources_;
     const HotGraph &hot_;
-    std::vector<uint32_t> colour_;              // per node
+    Grouping made_;
     std::vector<std::vector<uint32_t>> groups_; // per name
-    using Fills = std::unordered_map<std::pair<uint32_t, uint32_t>, uint32_t, PairHash>;
-    Fills fill_;                   // {leader, hole}: the node that it stands for
-    std::vector<bool> any_filled_; // per leader
-    uint64_t rounds_ = 0;
 };
 
 } // namespace btflink::merge
