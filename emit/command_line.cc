@@ -3,9 +3,11 @@
 #include "emit/languages.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <charconv>
 #include <elf.h>
+#include <getopt.h>
 #include <iterator>
 #include <optional>
 
@@ -26,9 +28,9 @@ struct Draft {
 
 struct Option {
     char letter = 0; // 0: none
-    std::string_view name;
-    std::string_view value = {}; // what --help calls it; "": takes none
-    std::string_view help;
+    const char *name;
+    const char *value = ""; // what --help calls it; "": takes none
+    const char *help;
     bool repeats = false; // several values add up
     // One of these: the field of an option without value, of one whose value is kept as it is, or
     // what understands the value.
@@ -137,124 +139,92 @@ constexpr Option options[] = {
      .flag = [](Draft &d) -> bool & { return d.line.verbose; }},
 };
 
-class Parser
+constexpr size_t option_count = std::size(options);
+// What getopt_long returns for options[i]; letters are less.
+constexpr int first_code = 256;
+
+/// `as_given`: its name, for errors; `value`: null if it takes none.
+Result<void> take(const Option &option, const std::string &as_given, const char *value,
+                  Draft &draft)
 {
-public:
-    explicit Parser(std::span<const char *const> words) : words_(words) {}
+    if (option.flag)
+        option.flag(draft) = true;
+    else if (!*value) // "--output= FILE" is a slip of the pen, or a variable that is empty
+        return fail({}, as_given + " needs a value");
+    else if (option.take)
+        return option.take(draft, value);
+    else
+        option.text(draft) = value;
+    return {};
+}
 
-    Result<CommandLine> run()
-    {
-        while (!words_.empty()) {
-            std::string_view word = next();
-            if (word == "--") {
-                draft_.line.files.insert(draft_.line.files.end(), words_.begin(), words_.end());
-                break;
-            }
-            if (word.starts_with("--"))
-                RETURN_IF_ERROR(long_option(word));
-            else if (word.size() > 1 && word.front() == '-')
-                RETURN_IF_ERROR(letters(word));
-            else
-                draft_.line.files.emplace_back(word);
-            if (draft_.line.help || draft_.line.version)
-                return std::move(draft_.line);
-        }
-        return finish();
+/// What getopt_long did not like.
+tl::unexpected<Error> refused(int code, const char *word)
+{
+    if (optopt >= first_code || code == ':') {
+        std::string name = optopt >= first_code
+                               ? "--" + std::string(options[optopt - first_code].name)
+                               : std::string{'-', static_cast<char>(optopt)};
+        return fail({}, name + (code == ':' ? " needs a value" : " takes no value"));
     }
+    return fail({}, "there is no option " +
+                        (optopt ? std::string{'-', static_cast<char>(optopt)} : word));
+}
 
-private:
-    std::string_view next()
-    {
-        std::string_view word = words_.front();
-        words_ = words_.subspan(1);
-        return word;
-    }
-
-    Result<void> long_option(std::string_view word)
-    {
-        size_t sign = word.find('=');
-        std::string_view name = word.substr(2, sign == word.npos ? word.npos : sign - 2);
-        auto found = std::find_if(std::begin(options), std::end(options),
-                                  [&](const Option &o) { return o.name == name; });
-        if (found == std::end(options))
-            return unknown(word);
-        if (sign == word.npos)
-            return take(*found, word, std::nullopt);
-        if (found->value.empty())
-            return fail({}, "--" + std::string(name) + " takes no value");
-        return take(*found, word, word.substr(sign + 1));
-    }
-
-    /// "-v", "-oOUT", "-vo OUT".
-    Result<void> letters(std::string_view word)
-    {
-        for (size_t i = 1; i < word.size(); ++i) {
-            auto found = std::find_if(std::begin(options), std::end(options),
-                                      [&](const Option &o) { return o.letter == word[i]; });
-            if (found == std::end(options))
-                return unknown(word);
-            bool rest = !found->value.empty() && i + 1 < word.size();
-            std::string name{'-', word[i]};
-            RETURN_IF_ERROR(
-                take(*found, name, rest ? std::optional(word.substr(i + 1)) : std::nullopt));
-            if (rest)
-                break;
-        }
-        return {};
-    }
-
-    Result<void> take(const Option &option, std::string_view as_given,
-                      std::optional<std::string_view> value)
-    {
-        if (option.flag) {
-            option.flag(draft_) = true;
-            return {};
-        }
-        auto index = static_cast<size_t>(&option - options);
-        if (given_[index] && !option.repeats)
-            return fail({}, std::string(as_given) + " is given twice");
-        given_.set(index);
-        if (!value && !words_.empty())
-            value = next();
-        // "--output= FILE" is a slip of the pen, or a variable that is empty.
-        if (!value || value->empty())
-            return fail({}, std::string(as_given) + " needs a value");
-        if (option.take)
-            return option.take(draft_, *value);
-        option.text(draft_) = *value;
-        return {};
-    }
-
-    static tl::unexpected<Error> unknown(std::string_view word)
-    {
-        return fail({}, "there is no option " + std::string(word));
-    }
-
-    Result<CommandLine> finish()
-    {
-        CommandLine &line = draft_.line;
-        if (line.files.empty())
-            return fail({}, "FILE is required");
-        bool one_place = !line.emit.output.empty(), other_place = !line.emit.detached.empty();
-        if (line.files.size() > 1 && (one_place || other_place))
-            return fail({}, "--output and --detached take one input file");
-        if (one_place && other_place)
-            return fail({}, "--output and --detached exclude each other");
-        line.emit.exclude_flag = !draft_.no_exclude;
-        line.emit.unit.features = draft_.features ? *draft_.features : default_features();
-        return std::move(line);
-    }
-
-    std::span<const char *const> words_;
-    Draft draft_;
-    std::bitset<std::size(options)> given_;
-};
+Result<CommandLine> finish(Draft &&draft)
+{
+    CommandLine &line = draft.line;
+    if (line.files.empty())
+        return fail({}, "FILE is required");
+    bool one_place = !line.emit.output.empty(), other_place = !line.emit.detached.empty();
+    if (line.files.size() > 1 && (one_place || other_place))
+        return fail({}, "--output and --detached take one input file");
+    if (one_place && other_place)
+        return fail({}, "--output and --detached exclude each other");
+    line.emit.exclude_flag = !draft.no_exclude;
+    line.emit.unit.features = draft.features ? *draft.features : default_features();
+    return std::move(line);
+}
 
 } // namespace
 
-Result<CommandLine> parse_command_line(std::span<const char *const> arguments)
+Result<CommandLine> parse_command_line(int argc, char **argv)
 {
-    return Parser(arguments).run();
+    std::string letters = ":"; // tell a missing value apart
+    std::array<option, option_count + 1> names = {};
+    for (size_t i = 0; i < option_count; ++i) {
+        const Option &o = options[i];
+        int has_value = *o.value ? required_argument : no_argument;
+        names[i] = {o.name, has_value, nullptr, first_code + static_cast<int>(i)};
+        if (o.letter)
+            (letters += o.letter) += *o.value ? ":" : "";
+    }
+    opterr = 0;
+    Draft draft;
+    std::bitset<option_count> given;
+    for (;;) {
+        const char *word = optind < argc ? argv[optind] : "";
+        int code = getopt_long(argc, argv, letters.c_str(), names.data(), nullptr);
+        if (code == -1)
+            break;
+        if (code == '?' || code == ':')
+            return refused(code, word);
+        auto found = std::find_if(std::begin(options), std::end(options),
+                                  [&](const Option &o) { return o.letter == code; });
+        const auto index = static_cast<size_t>(code >= first_code ? code - first_code
+                                                                  : found - std::begin(options));
+        const Option &o = options[index];
+        std::string as_given =
+            code >= first_code ? "--" + std::string(o.name) : std::string{'-', o.letter};
+        if (given[index] && *o.value && !o.repeats)
+            return fail({}, as_given + " is given twice");
+        given.set(index);
+        RETURN_IF_ERROR(take(o, as_given, optarg, draft));
+        if (draft.line.help || draft.line.version)
+            return std::move(draft.line);
+    }
+    draft.line.files.assign(argv + optind, argv + argc);
+    return finish(std::move(draft));
 }
 
 std::string help_text()
@@ -263,10 +233,10 @@ std::string help_text()
                        "Usage: btf-emit [OPTIONS] FILE...\n\nOptions:\n";
     for (const Option &o : options) {
         std::string head = o.letter ? std::string{'-', o.letter, ','} : std::string();
-        head += "--" + std::string(o.name);
-        if (!o.value.empty())
-            head += "=" + std::string(o.value);
-        text += strf("  %-22s ", head.c_str()) + std::string(o.help) + "\n";
+        (head += "--") += o.name;
+        if (*o.value)
+            (head += "=") += o.value;
+        text += strf("  %-22s %s\n", head.c_str(), o.help);
     }
     return text;
 }

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The command line of btf-emit as a table of options, which is the parser and --help. A kernel
-// build reads it 3,000 times: a library for command lines took as long as encoding a small object
-// (NOTES.md).
+// The command line of btf-emit: a table of options, for getopt_long(3) and for --help. A kernel
+// build reads it 3,000 times: CLI11, which the other programs use, took as long as encoding a small
+// object (NOTES.md).
 #pragma once
 
 #include "emit/emit.h"
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,9 @@ struct CommandLine {
     bool help = false, version = false; // one of these: nothing else counts
 };
 
-/// `arguments`: without the program's name. An option's value is the next word, or stands behind
-/// '=' (short options: directly behind the letter); options may come after files; "--" ends them.
-/// Errors are wrong usage.
-Result<CommandLine> parse_command_line(std::span<const char *const> arguments);
+/// Errors are wrong usage. Once per process: getopt_long has a state, and puts files last in
+/// `argv`.
+Result<CommandLine> parse_command_line(int argc, char **argv);
 
 /// What --help prints.
 std::string help_text();

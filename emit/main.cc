@@ -5,7 +5,6 @@
 #include "emit/command_line.h"
 #include "emit/heap.h"
 
-#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 
@@ -82,7 +81,7 @@ void print_outcome(const std::string &path, const EmitReport &r)
 
 int main(int argc, char **argv)
 {
-    auto command = parse_command_line({argv + 1, argv + std::max(argc, 1)});
+    auto command = parse_command_line(argc, argv);
     if (!command)
         return usage_error(command.error().str());
     if (command->help || command->version) {

@@ -44,12 +44,14 @@ class Usage(CliCase):
         self.usage('.*one input file.*', '--detached=out.btf', 'add.o')
         self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
         self.usage('.*--stats.* no value', '--stats=yes')
-        self.usage('.*--stat', '--stat')
-        self.usage('.*-vx', '-vx')
+        self.usage('.*--starts', '--starts')
+        self.usage('.*--t=3', '--t=3') # threads, or time-trace
+        self.usage('.*-x', '-vx')
         self.usage('.*-o.* twice', '-o', 'out.o', '-oother.o')
         for arguments in (['--output='], ['--output', ''], ['-o', '']):
             self.usage('.*-o.* needs a value', *arguments)
         self.assertRegex(self.emit('add.o', '--output', status=2), '.*--output needs a value')
+        self.assertRegex(self.emit('add.o', '-vo', status=2), '.*-o needs a value')
 
     def test_no_file(self):
         said = self.emit(status=2)
