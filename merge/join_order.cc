@@ -21,6 +21,13 @@
 namespace btflink::merge
 {
 
+namespace
+{
+
+constexpr size_t most_names = 64; // that decide: the rest is for odd corpora, and only costs room
+
+} // namespace
+
 std::vector<uint32_t> order_by_meaning(const Sources &sources, const HotGraph &hot)
 {
     // Names with several definitions, and how many nodes they have.
@@ -40,6 +47,7 @@ std::vector<uint32_t> order_by_meaning(const Sources &sources, const HotGraph &h
             names.push_back(n);
     std::stable_sort(names.begin(), names.end(),
                      [&](uint32_t a, uint32_t b) { return weight[a] > weight[b]; });
+    names.resize(std::min(names.size(), most_names));
     std::vector<uint32_t> rank(hot.slot_names, none);
     for (uint32_t i = 0; i < names.size(); ++i)
         rank[names[i]] = i;
