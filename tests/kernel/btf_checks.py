@@ -149,7 +149,8 @@ class BtfChecks:
         """Every entry of every object, as libdw reads it, and the object BTF made of them."""
         objects = self.tree.objects()
         status, output = output_of([self.readers_tool, *objects], cwd=self.tree.build)
-        self.ok(f'{len(objects)} objects: the same entries as libdw reads, and the same object BTF to the byte', status == 0, output)
+        self.ok(f'{len(objects)} objects: the same entries as libdw reads, and the same object BTF '
+                'to the byte', status == 0, output)
 
     def running_kernel_loads_it(self):
         title = f'{self.name}: vmlinux: the running kernel accepts it'

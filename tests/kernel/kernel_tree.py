@@ -77,8 +77,9 @@ class Workshop:
 
 
 class KernelTree:
-    """One build. `cc`: the compiler, without what makes it `machine`'s; `hooked`: by way of btf-cc and btf-pahole; `cached`: by way of
-    a compiler cache, if there is one; `arguments`: more of make."""
+    """One build. `cc`: the compiler, without what makes it `machine`'s; `hooked`: by way of btf-cc
+    and btf-pahole; `cached`: by way of a compiler cache, if there is one; `arguments`: more of
+    make."""
 
     def __init__(self, workshop, name, version, config, *, machine=X86, hooked=True, cc='gcc',
                  cached=True, arguments=(), settings=None):
