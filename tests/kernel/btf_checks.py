@@ -122,13 +122,15 @@ class BtfChecks:
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'
-        for title, linked, option in (
-                ('btf-merge with two threads', 'vmlinux.o', '--threads=2'),
-                ('one thread', 'vmlinux.o', '--threads=1'),
-                ('the objects instead of their ld -r', 'vmlinux.a', '--threads=2'),
-                ("libbpf's engine", 'vmlinux.o', '--dedup=libbpf'),
-                ('the hash engine', 'vmlinux.o', '--dedup=hash')):
-            other = self.merge('other.btf', linked, *late, image, option)
+        linked = ['vmlinux.o']
+        apart = ['vmlinux.a', *self.tree.of_libraries()]
+        for title, inputs, option in (
+                ('btf-merge with two threads', linked, '--threads=2'),
+                ('one thread', linked, '--threads=1'),
+                ('the objects instead of their ld -r', apart, '--threads=2'),
+                ("libbpf's engine", linked, '--dedup=libbpf'),
+                ('the hash engine', linked, '--dedup=hash')):
+            other = self.merge('other.btf', *inputs, *late, image, option)
             self.ok(f'vmlinux: the same bytes by {title}', other.read_bytes() == expected)
 
     def contents_of(self, path, section='.BTF'):

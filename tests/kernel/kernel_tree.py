@@ -11,6 +11,7 @@ import os
 import pathlib
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 
@@ -158,8 +159,22 @@ class KernelTree:
         return f'Linux {version}, {compiler}'
 
     def objects(self):
-        """All objects of vmlinux.o; their paths below build."""
-        return command(['ar', 't', 'vmlinux.a'], cwd=self.build).split()
+        """All objects of vmlinux.o, in its order; their paths below build."""
+        return command(['ar', 't', 'vmlinux.a'], cwd=self.build).split() + self.of_libraries()
+
+    def of_libraries(self):
+        """Those that ld took out of libraries, since others need them: arm64's EFI stub."""
+        words = shlex.split(self.saved_command('vmlinux.o').split(';')[0])
+        if '--start-group' not in words:
+            return []
+        group = words[words.index('--start-group') + 1:words.index('--end-group')]
+        if not group:
+            return []
+        folders = {os.path.dirname(library) for library in group}
+        words[words.index('-o') + 1] = '/dev/null'
+        traced = command([*words, '--trace'], cwd=self.build).split()
+        return [os.path.normpath(path) for path in traced
+                if path.endswith('.o') and os.path.dirname(path) in folders]
 
     def modules(self):
         """Paths of the .ko files below build."""
