@@ -38,7 +38,7 @@ uint64_t key_of(std::string_view s)
     if (n == sizeof first) { // a copy of constant size is one instruction
         std::memcpy(&first, s.data(), sizeof first);
         std::memcpy(&last, s.data() + s.size() - n, sizeof last);
-    } else {
+    } else if (n) { // an empty one may be nowhere
         std::memcpy(&first, s.data(), n);
     }
     return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
