@@ -125,7 +125,31 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
     return {};
 }
 
+/// By size and ELF header, which is what is written last.
+Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
+{
+    struct stat st;
+    if (::fstat(fd.get(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    std::vector<std::byte> start(std::min<size_t>(before.size(), sizeof(Elf64_Ehdr)));
+    ssize_t n = ::pread(fd.get(), start.data(), start.size(), 0);
+    if (static_cast<uint64_t>(st.st_size) != before.size() ||
+        n != static_cast<ssize_t>(start.size()) ||
+        !std::equal(start.begin(), start.end(), before.begin()))
+        return fail(Where{path}, "somebody else changed the file meanwhile");
+    return {};
+}
+
 } // namespace
+
+Result<void> check_as_before(const std::string &path, Bytes before)
+{
+    struct stat st;
+    if (::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode))
+        return {};
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return fd.get() < 0 ? Result<void>() : check_as_before(path, fd, before);
+}
 
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change)
 {
@@ -139,14 +163,7 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
-    if (::fstat(fd.get(), &st) != 0)
-        return fail_errno(Where{path}, "cannot stat");
-    std::vector<std::byte> start(std::min<size_t>(before.size(), sizeof(Elf64_Ehdr)));
-    ssize_t n = ::pread(fd.get(), start.data(), start.size(), 0);
-    if (static_cast<uint64_t>(st.st_size) != before.size() ||
-        n != static_cast<ssize_t>(start.size()) ||
-        !std::equal(start.begin(), start.end(), before.begin()))
-        return fail(Where{path}, "somebody else changed the file meanwhile");
+    RETURN_IF_ERROR(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())
         return append_to(path, fd, before, change);
     return write_file(path, change.parts(before));

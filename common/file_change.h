@@ -44,6 +44,10 @@ struct FileChange {
     bool changes(Bytes before) const;
 };
 
+/// Error: a regular file is at `path` that can be read and does not hold `before` any more, by its
+/// size and its ELF header.
+Result<void> check_as_before(const std::string &path, Bytes before);
+
 /// Bring the file at `path`, which held `before`, to its new state. Nothing is written if that is
 /// the old one. Where the whole old file stays but for its header, the addition is appended first
 /// and the header is written last, and the file keeps its inode, links and mode. Otherwise it is

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/emit.h"
 #include "common/address_pool.h"
+#include "common/file_change.h"
 #include "common/file_io.h"
 #include "common/file_parts.h"
 
@@ -262,7 +263,11 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
         clock.end();
         if (!input)
             return tl::unexpected(input.error());
-        return emit_bytes(path, input->bytes(), options, std::move(report));
+        auto done = emit_bytes(path, input->bytes(), options, std::move(report));
+        // Half of what somebody else wrote looks damaged.
+        if (!done)
+            RETURN_IF_ERROR(check_as_before(path, input->bytes()));
+        return done;
     }
     // Large, and most of it is not looked at.
     auto input = read_parts(path);

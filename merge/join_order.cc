@@ -63,7 +63,7 @@ std::vector<uint32_t> order_by_meaning(const Sources &sources, const HotGraph &h
     std::vector<uint32_t> order(sources.list.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin() + sources.has_base, order.end(), [&](uint32_t a, uint32_t b) {
-        auto *x = &sides[a * width], *y = &sides[b * width];
+        auto *x = sides.data() + a * width, *y = sides.data() + b * width;
         return std::lexicographical_compare(x, x + width, y, y + width);
     });
     return order;
