@@ -300,9 +300,9 @@ private:
     const HotGraph &hot_;
     const Views &views_;
     Grouping &out_;
-    std::vector<uint32_t> index_;      // per leader: its place in groups_
+    std::vector<uint32_t> index_;      // per leader: its place in Grouping::groups
     VectorIndex keys_;                 // {class, view}
-    std::vector<uint32_t> first_with_; // per key: the lowest node
+    std::vector<uint32_t> first_with_; // per key: the first node that joined
     // Of the object that joins.
     uint32_t begin_ = 0, end_ = 0; // its nodes
     std::vector<uint32_t> key_of_; // per node
