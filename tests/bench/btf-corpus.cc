@@ -4,9 +4,10 @@
 // objects, except that address pools and relocations are left behind.
 //
 //   btf-corpus clone N/D IN OUT       N/D times as many objects. Below 1, evenly chosen ones;
-//   above,
-//                                     copies with names of their own for structs, unions, enums,
-//                                     typedefs, functions, variables and source files.
+//                                     above, copies with names of their own for source files,
+//                                     and for functions, variables, structs, unions, enums and
+//                                     typedefs that few of the objects know: as a kernel grows by
+//                                     drivers, which share its core.
 //   btf-corpus explode STRUCT IN OUT  the same objects; in every second that defines STRUCT, its
 //                                     first member that may be is volatile.
 //
@@ -20,15 +21,20 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 
 using namespace btflink;
 
 namespace
 {
 
+using Names = std::unordered_set<std::string_view>;
+
 /// How an object differs from the one that it is made from.
 struct Change {
-    std::string suffix;   // of names; "": none
+    std::string suffix; // of its source file's name, and of its own names
+    Names own{};
     TypeId volatile_of{}; // a struct; void: none
     uint32_t member = 0;  // of it: this one gets volatile
 };
@@ -112,12 +118,16 @@ private:
     StrOff renamed(StrOff off)
     {
         std::string_view name = btf_.str(off);
+        return change_.own.contains(name) ? suffixed(name) : moved(off);
+    }
+    StrOff suffixed(std::string_view name)
+    {
         return name.empty() ? StrOff{0} : out_.str(std::string(name) + change_.suffix);
     }
 
     void rewrite_trailer()
     {
-        trailer_.source = renamed(trailer_.source);
+        trailer_.source = suffixed(btf_.str(trailer_.source));
         for (StrOff &name : trailer_.ambiguous)
             name = renamed(name);
         for (LinkVariable &v : trailer_.variables) {
@@ -179,7 +189,7 @@ Change volatile_in(const Btf &btf, std::string_view name)
             TypeId member{btf::tail_of(t)[i * 3 + 1]};
             bool bitfield = btf::kflag_of(t) && btf::tail_of(t)[i * 3 + 2] >> 24;
             if (!bitfield && btf.kind(member) != BTF_KIND_VOLATILE)
-                return {"", id, i};
+                return {"", {}, id, i};
         }
     }
     return {};
@@ -193,11 +203,16 @@ public:
     Result<void> clone(unsigned long n, unsigned long d)
     {
         size_t count = in_.parts().size();
+        Change change;
         for (unsigned long copy = 0; copy * d < n; ++copy) {
             unsigned long share = std::min(d, n - copy * d); // of d
+            if (copy == 1)
+                RETURN_IF_ERROR(find_own(change.own));
+            if (copy)
+                change.suffix = "_" + std::to_string(copy);
             for (size_t i = 0; i < count; ++i)
                 if ((i + 1) * share / d != i * share / d)
-                    RETURN_IF_ERROR(write(i, {copy ? "_" + std::to_string(copy) : "", {}, 0}));
+                    RETURN_IF_ERROR(write(i, change));
         }
         return {};
     }
@@ -220,7 +235,12 @@ public:
     }
 
 private:
-    Result<void> write(size_t i, const Change &change)
+    struct Object {
+        Btf btf;
+        LinkTrailer trailer;
+    };
+
+    Result<Object> object(size_t i) const
     {
         auto btf = in_.parse(i);
         if (!btf)
@@ -230,7 +250,75 @@ private:
         auto trailer = decode_trailer(in_.parts()[i].trailer, *btf, in_.trailer_place(i), false);
         if (!trailer)
             return tl::unexpected(trailer.error());
-        auto bytes = Rewriter(*btf, std::move(*trailer), change).run();
+        return Object{std::move(*btf), std::move(*trailer)};
+    }
+
+    /// What copies name anew: the names that at most one object in a hundred has, if only as a
+    /// declaration, and that no type with another name leads to. So what is not named anew is
+    /// equal in all copies.
+    Result<void> find_own(Names &own) const
+    {
+        struct Seen {
+            size_t objects = 0, last = 0; // the last one, counted from 1
+        };
+        std::unordered_map<std::string_view, Seen> seen;
+        for (size_t i = 0; i < in_.parts().size(); ++i) {
+            auto from = object(i);
+            if (!from)
+                return tl::unexpected(from.error());
+            auto count = [&](std::string_view name) {
+                Seen &s = seen[name];
+                s.objects += std::exchange(s.last, i + 1) != i + 1;
+            };
+            const Btf &btf = from->btf;
+            for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+                if (has_own_name(btf.kind(id)))
+                    count(btf.name(id));
+            for (const LinkFunction &f : from->trailer.functions)
+                count(btf.str(f.name));
+        }
+        for (const auto &[name, s] : seen)
+            if (!name.empty() && s.objects <= std::max<size_t>(1, in_.parts().size() / 100))
+                own.insert(name);
+        for (size_t before = 0; before != own.size();) {
+            before = own.size();
+            for (size_t i = 0; i < in_.parts().size(); ++i) {
+                auto btf = in_.parse(i);
+                if (!btf)
+                    return tl::unexpected(btf.error());
+                remove_shared(*btf, own);
+            }
+        }
+        return {};
+    }
+
+    /// Take from `own` what other names lead to in this object.
+    static void remove_shared(const Btf &btf, Names &own)
+    {
+        std::vector<char> seen(raw(btf.end_id()));
+        std::vector<TypeId> open;
+        auto visit = [&](TypeId id) {
+            if (id == void_id || std::exchange(seen[raw(id)], 1))
+                return;
+            own.erase(btf.name(id));
+            open.push_back(id);
+        };
+        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+            if (!btf.name(id).empty() && has_own_name(btf.kind(id)) && !own.contains(btf.name(id)))
+                visit(id);
+        while (!open.empty()) {
+            TypeId id = open.back();
+            open.pop_back();
+            btf::for_each_type_id(btf.type(id), [&](uint32_t ref) { visit(TypeId{ref}); });
+        }
+    }
+
+    Result<void> write(size_t i, const Change &change)
+    {
+        auto from = object(i);
+        if (!from)
+            return tl::unexpected(from.error());
+        auto bytes = Rewriter(from->btf, std::move(from->trailer), change).run();
         if (std::fwrite(bytes.data(), 1, bytes.size(), out_) != bytes.size())
             return fail({}, std::string("cannot write: ") + std::strerror(errno));
         return {};

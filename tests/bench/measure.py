@@ -4,6 +4,7 @@ import collections
 import os
 import pathlib
 import platform
+import re
 import resource
 import statistics
 import subprocess
@@ -20,8 +21,9 @@ def private_memory(pid):
         text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
     except OSError:
         return 0
-    found = dict(line.split(':', 1) for line in text.splitlines() if line.startswith('Rss'))
-    return sum(int(found.get(name, '0 kB').split()[0]) for name in ('RssAnon', 'RssShmem')) / 1024
+    # Not RssShmem: that is files, too, where they lie in memory (tmpfs).
+    found = re.search('^RssAnon:\\s*([0-9]+) kB', text, re.M)
+    return int(found[1]) / 1024 if found else 0
 
 
 def run(argv, cwd=None, limit=None, watch=False):
