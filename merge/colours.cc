@@ -57,7 +57,8 @@ class Colours::Joiner
 public:
     Joiner(const Sources &sources, const HotGraph &hot, const Views &views, size_t classes,
            Grouping &out)
-        : sources_(sources), hot_(hot), views_(views), out_(out), index_(hot.nodes.size())
+        : sources_(sources), hot_(hot), views_(views), out_(out), index_(hot.nodes.size()),
+          block_(hot.nodes.size())
     {
         out.colour.assign(hot.nodes.size(), none);
         out.groups.resize(classes);
@@ -75,6 +76,16 @@ private:
     static constexpr uint32_t unknown = wild, never = irregular;
     /// What is known of a pair.
     enum : uint8_t { disagreeing, agreeing, followed };
+    /// What a slot means: a group's class and its place there; no class has the number of the
+    /// other meanings.
+    struct Known {
+        uint32_t cls, index;
+    };
+    /// A slot of a node of the object that joins, and the known node there: its class and where
+    /// its pairs begin.
+    struct Own {
+        uint32_t slot, cls, first;
+    };
     uint32_t meaning(uint32_t leader, uint32_t target) const
     {
         if (target == none)
@@ -88,28 +99,32 @@ private:
         return sources_.is_base(hot_.nodes[target].source) ? never : unknown;
     }
 
-    /// Visit the slots of a node and a leader of one class: visit(node's target, leader's), until
-    /// it returns false. False, too, if the two cannot be compared.
+    /// How many slots a node has to compare, and where the i-th leads.
+    size_t slots_of(uint32_t n) const
+    {
+        return hot_.paths[n] ? hot_.paths[n]->size() : hot_.edge_begin[n + 1] - hot_.edge_begin[n];
+    }
+    uint32_t target(uint32_t n, size_t i) const
+    {
+        return hot_.paths[n] ? (*hot_.paths[n])[i].target : hot_.edges[hot_.edge_begin[n] + i];
+    }
+
+    /// Visit the slots of a node and a leader of one class: visit(node's target, number of the
+    /// leader's slot), until it returns false. False, too, if the two cannot be compared.
     template <typename Visit>
     bool for_slots(uint32_t n, uint32_t leader, Visit visit) const
     {
         const Paths *mine = hot_.paths[n].get(), *its = hot_.paths[leader].get();
-        uint64_t a = hot_.edge_begin[n], b = hot_.edge_begin[leader];
         if ((mine && mine->empty()) || (its && its->empty()))
             return false;
-        if (!mine && !its) {
-            for (uint64_t i = 0; a + i < hot_.edge_begin[n + 1]; ++i)
-                if (!visit(hot_.edges[a + i], hot_.edges[b + i]))
-                    return false;
-            return true;
-        }
         // Nodes of one class have the same paths.
-        size_t count = mine ? mine->size() : its->size();
-        if (mine && its && its->size() != count)
+        if (mine && its && its->size() != mine->size())
             return false;
+        const uint32_t *edges = hot_.edges.data() + hot_.edge_begin[n];
+        size_t count = its ? its->size() : slots_of(n);
         for (size_t i = 0; i < count; ++i)
-            if (!visit(mine ? (*mine)[i].target : hot_.edges[a + (*its)[i].slot],
-                       its ? (*its)[i].target : hot_.edges[b + (*mine)[i].slot]))
+            if (!visit(mine ? (*mine)[i].target : edges[its ? (*its)[i].slot : i],
+                       mine && !its ? (*mine)[i].slot : i))
                 return false;
         return true;
     }
@@ -120,15 +135,31 @@ private:
 
     bool agrees(uint32_t n, uint32_t group)
     {
-        return for_slots(n, group, [&](uint32_t t, uint32_t u) {
-            if (!known(t))
+        const Known *its = known_.data() + block_[group];
+        if (!hot_.paths[n] && !hot_.paths[group]) // nearly all: the same, faster
+            return std::all_of(own_.begin() + own_begin_[n - begin_],
+                               own_.begin() + own_begin_[n + 1 - begin_], [&](const Own &own) {
+                                   Known k = its[own.slot];
+                                   return k.cls == unknown ||
+                                          (k.cls == own.cls &&
+                                           agree_[own.first + k.index] != disagreeing);
+                               });
+        return for_slots(n, group, [&](uint32_t t, size_t i) {
+            if (!known(t) || its[i].cls == unknown)
                 return true;
-            uint32_t other = meaning(group, u);
-            if (other == unknown)
-                return true;
-            return other != never && hot_.nodes[t].cls == hot_.nodes[other].cls &&
-                   pair(t, other) != disagreeing;
+            return hot_.nodes[t].cls == its[i].cls &&
+                   agree_[first_[t - begin_] + its[i].index] != disagreeing;
         });
+    }
+
+    /// What a leader's slots mean from here on.
+    void note(uint32_t leader)
+    {
+        for (size_t i = 0; i < slots_of(leader); ++i) {
+            uint32_t m = meaning(leader, target(leader, i));
+            known_[block_[leader] + i] =
+                m == unknown || m == never ? Known{m, 0} : Known{hot_.nodes[m].cls, index_[m]};
+        }
     }
 
     void join(size_t s)
@@ -161,8 +192,13 @@ private:
                 place(n);
         for (auto [leader, hole, node] : fills_) {
             out_.fill.emplace(std::pair(leader, hole), node);
+            if (leaders_.empty() || leaders_.back() != leader)
+                leaders_.push_back(leader);
             out_.any_filled[leader] = true;
         }
+        for (uint32_t leader : leaders_)
+            note(leader);
+        leaders_.clear();
         fills_.clear();
         filled_here_.clear();
     }
@@ -195,6 +231,16 @@ private:
                 agree_.push_back(views_.is_open(n) || views_.is_open(g) ||
                                  views_.of[n] == views_.of[g]);
             dirty.push_back(n);
+        }
+        own_.clear();
+        own_begin_.assign(1, 0);
+        for (uint32_t n = begin_; n < end_; ++n) {
+            if (!hot_.paths[n])
+                for (uint64_t e = hot_.edge_begin[n]; e < hot_.edge_begin[n + 1]; ++e)
+                    if (uint32_t t = hot_.edges[e]; known(t))
+                        own_.push_back({static_cast<uint32_t>(e - hot_.edge_begin[n]),
+                                        hot_.nodes[t].cls, first_[t - begin_]});
+            own_begin_.push_back(own_.size());
         }
         uint64_t rounds = 0;
         for (; !dirty.empty(); dirty.swap(next), next.clear()) {
@@ -239,6 +285,9 @@ private:
         out_.colour[n] = n;
         index_[n] = static_cast<uint32_t>(groups.size());
         groups.push_back(n);
+        block_[n] = known_.size();
+        known_.resize(known_.size() + slots_of(n));
+        leaders_.push_back(n);
         ++out_.count;
     }
 
@@ -253,10 +302,10 @@ private:
         for (size_t next = 0; fits && next < visited_.size(); ++next) {
             const auto [m, last] = visited_[next];
             const auto g = last; // a binding cannot be captured
-            for_slots(m, g, [&](uint32_t t, uint32_t u) {
+            for_slots(m, g, [&](uint32_t t, size_t i) {
                 if (!known(t))
                     return true;
-                uint32_t other = meaning(g, u);
+                uint32_t u = target(g, i), other = meaning(g, u);
                 if (other != unknown)
                     visit(t, other);
                 else if (u != none)
@@ -301,17 +350,22 @@ private:
     const Views &views_;
     Grouping &out_;
     std::vector<uint32_t> index_;      // per leader: its place in Grouping::groups
+    std::vector<size_t> block_;        // per leader: where in known_ its slots are
+    std::vector<Known> known_;         // meaning(), one beside the other
     VectorIndex keys_;                 // {class, view}
     std::vector<uint32_t> first_with_; // per key: the first node that joined
     // Of the object that joins.
-    uint32_t begin_ = 0, end_ = 0; // its nodes
-    std::vector<uint32_t> key_of_; // per node
-    std::vector<uint32_t> first_;  // per node: where its pairs begin
-    std::vector<uint8_t> agree_;   // per pair
-    Lists users_;                  // per node: nodes that have it as a slot
+    uint32_t begin_ = 0, end_ = 0;  // its nodes
+    std::vector<uint32_t> key_of_;  // per node
+    std::vector<uint32_t> first_;   // per node: where its pairs begin
+    std::vector<uint8_t> agree_;    // per pair
+    std::vector<Own> own_;          // of nodes without paths
+    std::vector<size_t> own_begin_; // per node, and the end
+    Lists users_;                   // per node: nodes that have it as a slot
     bool exact_ = false;
     std::vector<std::pair<uint32_t, uint32_t>> visited_; // pairs that follow() came by
     std::vector<std::array<uint32_t, 3>> fills_;         // leader, hole, node
+    std::vector<uint32_t> leaders_;                      // that are new, or have something filled
     Fills filled_here_;                                  // of an exact object, the same
 };
 
