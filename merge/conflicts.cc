@@ -230,76 +230,160 @@ private:
         return out;
     }
 
+    /// What a reference leads to: a final class, or else a vertex of the Walk; `none`: neither.
+    struct Reference {
+        uint32_t final_class, vertex = none;
+    };
+
+    /// A walk through what lies between the nodes of one object. Vertices: classes, or in exact
+    /// objects types, less one.
+    struct Walk {
+        enum : uint8_t { fresh, open, done };
+        explicit Walk(size_t vertices) : memo(vertices, none), state(vertices) {}
+        std::vector<uint32_t> memo; // per vertex: its final class
+        std::vector<uint8_t> state;
+        std::vector<uint32_t> stack, key;
+    };
+
+    /// Find the final classes of `root` and of what it leads to. for_refs(vertex, visit) visits
+    /// References to what is not plain; class_at(vertex); type_at(vertex).
+    void follow(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
+    {
+        auto &[memo, state, stack, key] = walk;
+        if (state[root] == Walk::done)
+            return;
+        stack.assign(1, root);
+        while (!stack.empty()) {
+            uint32_t at = stack.back();
+            if (state[at] == Walk::fresh) {
+                state[at] = Walk::open;
+                for_refs(at, [&](Reference r) {
+                    if (r.vertex != none && state[r.vertex] == Walk::fresh)
+                        stack.push_back(r.vertex);
+                });
+                if (stack.back() != at)
+                    continue;
+            }
+            stack.pop_back();
+            if (state[at] == Walk::done)
+                continue;
+            uint32_t c = class_at(at);
+            key.assign(1, c);
+            for_refs(at, [&](Reference r) {
+                uint32_t known = r.vertex == none ? r.final_class : memo[r.vertex];
+                if (known != none)
+                    key.push_back(known);
+                else // a cycle without a struct: equal to none of another object
+                    key.insert(key.end(), {irregular, s});
+            });
+            auto [number, added] = keys_.keys.add(key);
+            if (added) {
+                TypeAt here{s, type_at(at)};
+                keys_.final_class.push_back(new_class(c, here, here));
+            }
+            memo[at] = keys_.final_class[number];
+            state[at] = Walk::done;
+        }
+    }
+
     void assign_refs()
     {
         size_t most = 0; // types of a source
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
-        std::vector<uint32_t> memo(most, none), key; // per type of a source: its final class
-        std::vector<uint8_t> state(most);
-        std::vector<TypeId> stack;
+        Walk classes(graph_.size()), types(most);
+        std::vector<TypeId> type_of(graph_.size(), void_id);
+        std::vector<uint32_t> of_name(hot_.slot_names, none);
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
-            const Source &source = sources_.list[s];
-            const Btf &btf = *source.btf;
-            const std::span refs(hot_.refs.begin() + hot_.ref_begin[s],
-                                 hot_.refs.begin() + hot_.ref_begin[s + 1]);
+            bool exact = false; // two nodes of one name
             for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
-                memo[raw(hot_.nodes[n].type) - 1] = final_[n];
-            enum : uint8_t { fresh, open, done };
-            auto role = [&](uint32_t i) {
-                return classes_.of[source.offset + i] == no_class
-                           ? role_plain
-                           : Role{hot_.role[class_of(source.offset + i)]};
-            };
-            for (TypeId root : refs) {
-                if (state[raw(root) - 1] == done)
-                    continue;
-                stack.assign(1, root);
-                while (!stack.empty()) {
-                    TypeId at = stack.back();
-                    uint32_t mine = raw(at) - 1;
-                    const btf_type &t = btf.type(at);
-                    if (state[mine] == fresh) {
-                        state[mine] = open;
-                        btf::for_each_type_id(t, [&](uint32_t ref) {
-                            if (ref && role(ref - 1) == role_ref && state[ref - 1] == fresh)
-                                stack.push_back(TypeId{ref});
-                        });
-                        if (stack.back() != at)
-                            continue;
-                    }
-                    stack.pop_back();
-                    if (state[mine] == done)
-                        continue;
-                    uint32_t c = class_of(source.offset + mine);
-                    key.assign(1, c);
-                    btf::for_each_type_id(t, [&](uint32_t ref) {
-                        if (!ref || role(ref - 1) == role_plain)
-                            return;
-                        if (memo[ref - 1] != none)
-                            key.push_back(memo[ref - 1]);
-                        else // a cycle without a struct: equal to none of another object
-                            key.insert(key.end(), {irregular, s});
-                    });
-                    auto [number, added] = keys_.keys.add(key);
-                    if (added)
-                        keys_.final_class.push_back(new_class(c, {s, at}, {s, at}));
-                    memo[mine] = keys_.final_class[number];
-                    state[mine] = done;
-                }
+                exact |= std::exchange(of_name[hot_.nodes[n].name], n) != none;
+            if (exact)
+                assign_by_type(s, types);
+            else
+                assign_by_class(s, classes, type_of, of_name);
+            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n) {
+                of_name[hot_.nodes[n].name] = none;
+                if (final_[n] != none)
+                    classes_.of[sources_.index(s, hot_.nodes[n].type)] = final_[n];
             }
-            auto settle = [&](TypeId id) {
-                uint32_t i = raw(id) - 1;
-                if (memo[i] != none)
-                    classes_.of[source.offset + i] = memo[i];
-                memo[i] = none;
-                state[i] = fresh;
-            };
-            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
-                settle(hot_.nodes[n].type);
-            for (TypeId id : refs)
-                settle(id);
         }
+    }
+
+    std::span<const TypeId> refs_of(uint32_t s) const
+    {
+        return {hot_.refs.data() + hot_.ref_begin[s], hot_.refs.data() + hot_.ref_begin[s + 1]};
+    }
+
+    /// Without looking at the types: a class has the same references in all these objects, and a
+    /// name is one node. `type_of`: all void before and after.
+    void assign_by_class(uint32_t s, Walk &walk, std::vector<TypeId> &type_of,
+                         const std::vector<uint32_t> &of_name)
+    {
+        const std::span refs = refs_of(s);
+        const size_t offset = sources_.list[s].offset;
+        for (size_t i = refs.size(); i--;)
+            type_of[class_of(offset + raw(refs[i]) - 1)] = refs[i];
+        auto for_refs = [&](uint32_t c, auto visit) {
+            for (uint32_t to : graph_.refs_of(c)) {
+                if (to == no_class || hot_.role[to = graph_.alias[to]] == role_plain)
+                    continue;
+                if (uint32_t name = hot_.slot_name[to]; name != none)
+                    visit(Reference{of_name[name] == none ? none : final_[of_name[name]]});
+                else // the object has no such type: it lies about its hashes
+                    visit(Reference{none, type_of[to] == void_id ? none : to});
+            }
+        };
+        for (TypeId id : refs)
+            follow(
+                walk, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
+                [&](uint32_t c) { return type_of[c]; });
+        walk.stack.clear();
+        for (TypeId id : refs) {
+            uint32_t c = class_of(offset + raw(id) - 1);
+            walk.stack.push_back(c);
+            classes_.of[offset + raw(id) - 1] = walk.memo[c];
+        }
+        for (uint32_t c : walk.stack) {
+            walk.memo[c] = none;
+            walk.state[c] = Walk::fresh;
+            type_of[c] = void_id;
+        }
+    }
+
+    void assign_by_type(uint32_t s, Walk &walk)
+    {
+        const Source &source = sources_.list[s];
+        for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
+            walk.memo[raw(hot_.nodes[n].type) - 1] = final_[n];
+        auto role = [&](uint32_t i) {
+            return classes_.of[source.offset + i] == no_class
+                       ? role_plain
+                       : Role{hot_.role[class_of(source.offset + i)]};
+        };
+        auto for_refs = [&](uint32_t i, auto visit) {
+            btf::for_each_type_id(source.btf->type(TypeId{i + 1}), [&](uint32_t ref) {
+                if (!ref || role(ref - 1) == role_plain)
+                    return;
+                if (role(ref - 1) == role_ref)
+                    visit(Reference{none, ref - 1});
+                else
+                    visit(Reference{walk.memo[ref - 1]});
+            });
+        };
+        for (TypeId id : refs_of(s))
+            follow(
+                walk, s, raw(id) - 1, for_refs,
+                [&](uint32_t i) { return class_of(source.offset + i); },
+                [](uint32_t i) { return TypeId{i + 1}; });
+        auto reset = [&](TypeId id) {
+            walk.state[raw(id) - 1] = Walk::fresh;
+            return std::exchange(walk.memo[raw(id) - 1], none);
+        };
+        for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
+            reset(hot_.nodes[n].type);
+        for (TypeId id : refs_of(s))
+            classes_.of[source.offset + raw(id) - 1] = reset(id);
     }
 
     /// Groups whose leaders have holes that members filled: their references, and what lies between

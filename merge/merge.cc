@@ -385,8 +385,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         types = merge_types(objects, not_linked, base_btf, blamed, threads, type_stats);
     };
     Beside beside;
-    if (hash && options.threads > 1)
-        beside.start([&] { merge_all(std::vector<bool>(objects.size()), options.threads - 1); });
+    if (hash && options.threads > 1) // all threads: what is below is done sooner
+        beside.start([&] { merge_all(std::vector<bool>(objects.size()), options.threads); });
 
     // Image: what the link decided, or would decide.
     stats.begin_pass("image");
