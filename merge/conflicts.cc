@@ -247,7 +247,7 @@ private:
 
     /// Find the final classes of `root` and of what it leads to. for_refs(vertex, visit) visits
     /// References to what is not plain; class_at(vertex); type_at(vertex).
-    void follow(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
+    void settle(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
     {
         auto &[memo, state, stack, key] = walk;
         if (state[root] == Walk::done)
@@ -330,12 +330,12 @@ private:
                     continue;
                 if (uint32_t name = hot_.slot_name[to]; name != none)
                     visit(Reference{of_name[name] == none ? none : final_[of_name[name]]});
-                else // the object has no such type: it lies about its hashes
+                else // void: the object has no such type, it lies about its hashes
                     visit(Reference{none, type_of[to] == void_id ? none : to});
             }
         };
         for (TypeId id : refs)
-            follow(
+            settle(
                 walk, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
                 [&](uint32_t c) { return type_of[c]; });
         walk.stack.clear();
@@ -372,7 +372,7 @@ private:
             });
         };
         for (TypeId id : refs_of(s))
-            follow(
+            settle(
                 walk, s, raw(id) - 1, for_refs,
                 [&](uint32_t i) { return class_of(source.offset + i); },
                 [](uint32_t i) { return TypeId{i + 1}; });
