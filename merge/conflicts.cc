@@ -249,7 +249,8 @@ private:
     /// References to what is not plain; class_at(vertex); type_at(vertex).
     void settle(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
     {
-        auto &[memo, state, stack, key] = walk;
+        std::vector<uint32_t> &memo = walk.memo, &stack = walk.stack, &key = walk.key;
+        std::vector<uint8_t> &state = walk.state;
         if (state[root] == Walk::done)
             return;
         stack.assign(1, root);
