@@ -56,6 +56,8 @@ namespace btflink::merge
 namespace
 {
 
+constexpr size_t many_refs = 32; // more than nearly all prototypes have
+
 class Refiner
 {
 public:
@@ -317,7 +319,9 @@ private:
     }
 
     /// Without looking at the types: a class has the same references in all these objects, and a
-    /// name is one node. `type_of`: all void before and after.
+    /// name is one node. Only where these are many a look makes sure that the object has as many,
+    /// else a few bytes that lie would cost as much as a type of any size. `type_of`: all void
+    /// before and after.
     void assign_by_class(uint32_t s, Walk &walk, std::vector<TypeId> &type_of,
                          const std::vector<uint32_t> &of_name)
     {
@@ -326,7 +330,15 @@ private:
         for (size_t i = refs.size(); i--;)
             type_of[class_of(offset + raw(refs[i]) - 1)] = refs[i];
         auto for_refs = [&](uint32_t c, auto visit) {
-            for (uint32_t to : graph_.refs_of(c)) {
+            const std::span targets = graph_.refs_of(c);
+            if (targets.size() > many_refs) {
+                size_t own = 0;
+                btf::for_each_type_id(sources_.list[s].btf->type(type_of[c]),
+                                      [&](uint32_t) { ++own; });
+                if (own != targets.size())
+                    return visit(Reference{none});
+            }
+            for (uint32_t to : targets) {
                 if (to == no_class || hot_.role[to = graph_.alias[to]] == role_plain)
                     continue;
                 if (uint32_t name = hot_.slot_name[to]; name != none)

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <random>
+#include <sys/resource.h>
 
 namespace btflink::merge::test
 {
@@ -145,6 +146,61 @@ TEST_F(LyingHashes, AreBorne)
         EXPECT_EQ(one, outcome(3));
     }
     EXPECT_GT(merged_, 0u);
+}
+
+/// A contribution; `stated`: of its last type.
+std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Hash128> stated = {})
+{
+    std::vector<std::byte> blob = builder.serialize(host_order);
+    LinkTrailer trailer;
+    trailer.features = default_features();
+    trailer.plain_end = builder.next_id();
+    trailer.hashes = stub_hashes(builder.view());
+    if (stated)
+        trailer.hashes.back() = *stated;
+    auto bytes = encode_trailer(trailer, blob, host_order);
+    blob.resize(align_up(blob.size(), 8));
+    blob.insert(blob.end(), bytes.begin(), bytes.end());
+    return blob;
+}
+
+// Many objects of a few bytes that state the hash of a prototype with as many parameters as there
+// can be, which leads to a struct that is not the same in all of them.
+TEST_F(LyingHashes, CostNoMoreThanTheyAre)
+{
+    constexpr uint32_t parameters = 60000, liars = 500;
+    auto with_struct = [](uint32_t size) {
+        BtfBuilder b;
+        b.add_composite(BTF_KIND_STRUCT, "s", size, false);
+        return b;
+    };
+    BtfBuilder first = with_struct(0);
+    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
+    first.add_func_proto(void_id);
+    for (uint32_t i = 0; i < parameters; ++i)
+        first.add_param("", pointer);
+    const Hash128 stated = stub_hashes(first.view()).back();
+    for (bool knows_struct : {true, false}) {
+        std::vector<std::byte> all = contribution(first);
+        for (uint32_t i = 1; i <= liars; ++i) {
+            BtfBuilder liar = with_struct(i);
+            if (knows_struct)
+                liar.add_ref(BTF_KIND_PTR, "", TypeId{1});
+            liar.add_func_proto(void_id);
+            auto object = contribution(liar, stated);
+            all.insert(all.end(), object.begin(), object.end());
+        }
+        ASSERT_TRUE(write_file(dir_ / "objects", all));
+        auto peak = [] {
+            rusage usage;
+            getrusage(RUSAGE_SELF, &usage);
+            return usage.ru_maxrss;
+        };
+        const auto before = peak();
+        outcome(1);
+        EXPECT_LT(peak() - before, 64 * 1024) << "kilobytes more";
+    }
+    EXPECT_EQ(merged_, 2u);
 }
 
 } // namespace
