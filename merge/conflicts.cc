@@ -49,6 +49,7 @@
 #include "merge/forwards.h"
 
 #include <optional>
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -409,6 +410,7 @@ private:
             out_.classes[final_[n]].refs = static_cast<uint32_t>(out_.refs.size());
             uint32_t at = out_.classes[final_[n]].refs;
             out_.refs.emplace_back();
+            between_ = {}; // not clear(): that takes as long as the largest took
             std::vector<uint32_t> refs = refs_in(n, hot_.nodes[n].type, 0);
             out_.refs[at] = std::move(refs);
         }
@@ -438,6 +440,10 @@ private:
         uint32_t c = origin(classes_.of[index]);
         if (hot_.role[c] != role_ref || depth > max_depth)
             return classes_.of[index];
+        // What many paths lead to is looked at once. On a cycle, which only liars have, it is this:
+        auto [memo, is_new] = between_.emplace(type, classes_.of[index]);
+        if (!is_new)
+            return memo->second;
         std::vector<uint32_t> refs = refs_in(leader, type, depth + 1), key{c};
         size_t next = 0;
         btf::for_each_type_id(sources_.list[s].btf->type(type), [&](uint32_t ref) {
@@ -453,7 +459,7 @@ private:
             out_.classes[made].refs = static_cast<uint32_t>(out_.refs.size());
             out_.refs.push_back(std::move(refs));
         }
-        return keys_.final_class[number];
+        return between_[type] = keys_.final_class[number];
     }
 
     const Sources &sources_;
@@ -466,6 +472,7 @@ private:
     RefKeys keys_;                  // of types between structs
     std::vector<OpenForward> open_; // declarations that no struct tells the meaning of
     std::vector<uint32_t> origin_;  // of classes that were added
+    std::unordered_map<TypeId, uint32_t> between_; // what class_in() found for a leader
 };
 
 } // namespace

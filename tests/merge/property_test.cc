@@ -10,6 +10,7 @@
 #include "tests/merge/random_types.h"
 
 #include <cstdlib>
+#include <ctime>
 
 using namespace btflink;
 using namespace btflink::merge;
@@ -210,6 +211,36 @@ TEST_F(Property, LoopsAndForwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check_alone(seed, {seed % 2 == 0, true, true, true, false, true, true});
+}
+
+// Paths through prototypes that take the one before twice are as many as two to the power of their
+// number; what only one object knows lies at their ends.
+TEST_F(Property, ManyPaths)
+{
+    Corpus corpus;
+    for (uint32_t size : {0u, 4u, 8u}) { // 0: a declaration only
+        BtfBuilder b;
+        TypeId number = b.add_int("int", 4, 0);
+        TypeId end =
+            size ? b.add_composite(BTF_KIND_STRUCT, "q", size, false) : b.add_fwd("q", false);
+        TypeId pointer = b.add_ref(BTF_KIND_PTR, "", end);
+        for (int depth = 0; depth < 25; ++depth) {
+            TypeId prototype = b.add_func_proto(number);
+            b.add_param("", pointer);
+            b.add_param("", pointer);
+            pointer = b.add_ref(BTF_KIND_PTR, "", prototype);
+        }
+        b.add_composite(BTF_KIND_STRUCT, "s", 8, false);
+        b.add_member("f", pointer, 0);
+        corpus.objects.push_back(b.serialize(host_order));
+    }
+    write_objects(corpus, 0, corpus.objects.size());
+    const std::clock_t start = std::clock();
+    auto ours = merge_by(Engine::hash, 1);
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
+    auto theirs = merge_by(Engine::libbpf, 1);
+    EXPECT_EQ(Btf::parse(ours, Where{"ours"})->size(),
+              Btf::parse(theirs, Where{"btf__dedup's"})->size());
 }
 
 TEST_F(Property, OverBase)
