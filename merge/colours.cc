@@ -306,7 +306,10 @@ private:
                 if (!known(t))
                     return true;
                 uint32_t u = target(g, i), other = meaning(g, u);
-                if (other != unknown)
+                if (other == never || (other != unknown && // an object lies about its hashes
+                                       hot_.nodes[t].cls != hot_.nodes[other].cls))
+                    fits = false;
+                else if (other != unknown)
                     visit(t, other);
                 else if (u != none)
                     fits = fill(g, u, t);
