@@ -93,11 +93,12 @@ protected:
         }
     }
 
-    /// What comes out: BTF, or an error's text.
-    std::vector<std::byte> outcome(unsigned threads)
+    /// What comes out: BTF, or an error's text. `base`: a file, or none.
+    std::vector<std::byte> outcome(unsigned threads, const std::string &base = "")
     {
         Options options;
         options.inputs = {dir_ / "objects"};
+        options.base = base;
         options.output = dir_ / "out.btf";
         options.threads = threads;
         Report report;
@@ -111,6 +112,42 @@ protected:
         return {as_bytes(text).begin(), as_bytes(text).end()};
     }
 
+    void for_seeds(auto each)
+    {
+        uint64_t first = 1, last = 400;
+        if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
+            char *end;
+            last = std::strtoull(seeds, &end, 10);
+            if (*end == ':') {
+                first = last;
+                last = first + std::strtoull(end + 1, nullptr, 10);
+            }
+        }
+        for (uint64_t seed = first; seed < last && !HasFailure(); ++seed) {
+            SCOPED_TRACE("seed " + std::to_string(seed));
+            random_.seed(seed);
+            Corpus corpus = random_corpus(seed, {.forwards = seed % 2 == 0,
+                                                 .local_names = seed % 3 == 0,
+                                                 .enum_forwards = seed % 5 == 0,
+                                                 .loops = seed % 7 == 0});
+            each(corpus);
+        }
+    }
+
+    /// Some of the objects from `first` on lie.
+    void write_lying(Corpus &corpus, size_t first)
+    {
+        size_t liars = 1 + random_() % corpus.objects.size();
+        std::vector<std::byte> all;
+        for (size_t i = first; i < corpus.objects.size(); ++i) {
+            auto &object = corpus.objects[i];
+            if (i < first + liars)
+                lie(HashTable(object), HashTable(corpus.objects[random_() % (i + 1)]));
+            all.insert(all.end(), object.begin(), object.end());
+        }
+        ASSERT_TRUE(write_file(dir_ / "objects", all));
+    }
+
     void TearDown() override { std::printf("%zu merged, %zu refused\n", merged_, refused_); }
 
     TempDir dir_;
@@ -120,31 +157,28 @@ protected:
 
 TEST_F(LyingHashes, AreBorne)
 {
-    uint64_t first = 1, last = 400;
-    if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
-        char *end;
-        last = std::strtoull(seeds, &end, 10);
-        if (*end == ':') {
-            first = last;
-            last = first + std::strtoull(end + 1, nullptr, 10);
-        }
-    }
-    for (uint64_t seed = first; seed < last && !HasFailure(); ++seed) {
-        SCOPED_TRACE("seed " + std::to_string(seed));
-        random_.seed(seed);
-        Corpus corpus = random_corpus(seed, {true, seed % 2 == 0, seed % 3 == 0, seed % 5 == 0});
-        size_t liars = 1 + random_() % corpus.objects.size();
-        std::vector<std::byte> all;
-        for (size_t i = 0; i < corpus.objects.size(); ++i) {
-            auto &object = corpus.objects[i];
-            if (i < liars)
-                lie(HashTable(object), HashTable(corpus.objects[random_() % (i + 1)]));
-            all.insert(all.end(), object.begin(), object.end());
-        }
-        ASSERT_TRUE(write_file(dir_ / "objects", all));
+    for_seeds([&](Corpus &corpus) {
+        write_lying(corpus, 0);
         auto one = outcome(1);
         EXPECT_EQ(one, outcome(3));
-    }
+    });
+    EXPECT_GT(merged_, 0u);
+}
+
+// The base is honest, and declares what others define.
+TEST_F(LyingHashes, AreBorneOverBase)
+{
+    for_seeds([&](Corpus &corpus) {
+        const size_t below = corpus.objects.size() / 2;
+        std::vector<std::byte> all;
+        for (size_t i = 0; i < below; ++i)
+            all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
+        ASSERT_TRUE(write_file(dir_ / "objects", all));
+        ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
+        write_lying(corpus, below);
+        auto one = outcome(1, dir_ / "base");
+        EXPECT_EQ(one, outcome(3, dir_ / "base"));
+    });
     EXPECT_GT(merged_, 0u);
 }
 

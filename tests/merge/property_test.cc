@@ -10,7 +10,6 @@
 #include "tests/merge/random_types.h"
 
 #include <cstdlib>
-#include <ctime>
 
 using namespace btflink;
 using namespace btflink::merge;
@@ -214,7 +213,7 @@ TEST_F(Property, LoopsAndForwards)
 }
 
 // Paths through prototypes that take the one before twice are as many as two to the power of their
-// number; what only one object knows lies at their ends.
+// number, more than can be walked; what only one object knows lies at their ends.
 TEST_F(Property, ManyPaths)
 {
     Corpus corpus;
@@ -224,7 +223,7 @@ TEST_F(Property, ManyPaths)
         TypeId end =
             size ? b.add_composite(BTF_KIND_STRUCT, "q", size, false) : b.add_fwd("q", false);
         TypeId pointer = b.add_ref(BTF_KIND_PTR, "", end);
-        for (int depth = 0; depth < 25; ++depth) {
+        for (int depth = 0; depth < 60; ++depth) {
             TypeId prototype = b.add_func_proto(number);
             b.add_param("", pointer);
             b.add_param("", pointer);
@@ -235,9 +234,7 @@ TEST_F(Property, ManyPaths)
         corpus.objects.push_back(b.serialize(host_order));
     }
     write_objects(corpus, 0, corpus.objects.size());
-    const std::clock_t start = std::clock();
     auto ours = merge_by(Engine::hash, 1);
-    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
     auto theirs = merge_by(Engine::libbpf, 1);
     EXPECT_EQ(Btf::parse(ours, Where{"ours"})->size(),
               Btf::parse(theirs, Where{"btf__dedup's"})->size());
