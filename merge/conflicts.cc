@@ -161,7 +161,7 @@ private:
                 continue;
             auto slots = hot_.slots[hot_.nodes[n].cls];
             leader.clear();
-            for (size_t i = 0; i < slots.size(); ++i) {
+            for (size_t i = 0; i < hot_.edge_begin[n + 1] - hot_.edge_begin[n]; ++i) {
                 uint32_t hole = hot_.edges[hot_.edge_begin[n] + i];
                 if (needed[slots[i]] != none || hole == none || !hot_.nodes[hole].is_hole())
                     continue;

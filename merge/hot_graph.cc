@@ -254,13 +254,21 @@ private:
         }
     }
 
+    /// An object has a node for each name that it refers to. With fewer nodes it states hashes that
+    /// are not its types', and must not cost as much as these.
+    bool lies(size_t n) const
+    {
+        uint32_t s = out_.nodes[n].source;
+        return out_.slots[out_.nodes[n].cls].size() > out_.node_begin[s + 1] - out_.node_begin[s];
+    }
+
     void make_edges()
     {
         out_.edge_begin.resize(out_.nodes.size() + 1);
         uint64_t total = 0;
         for (size_t n = 0; n < out_.nodes.size(); ++n) {
             out_.edge_begin[n] = total;
-            if (!out_.nodes[n].is_hole())
+            if (!out_.nodes[n].is_hole() && !lies(n))
                 total += out_.slots[out_.nodes[n].cls].size();
         }
         out_.edge_begin[out_.nodes.size()] = total;
@@ -287,6 +295,10 @@ private:
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
             if (out_.nodes[n].is_hole())
                 continue;
+            if (lies(n)) {
+                out_.paths[n] = std::make_unique<Paths>(); // equal to no other
+                continue;
+            }
             auto slots = out_.slots[out_.nodes[n].cls];
             for (size_t i = 0; i < slots.size(); ++i)
                 out_.edges[out_.edge_begin[n] + i] = of_name[slots[i]];

@@ -198,43 +198,74 @@ std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Has
     return blob;
 }
 
-// Many objects of a few bytes that state the hash of a prototype with as many parameters as there
-// can be, which leads to a struct that is not the same in all of them.
-TEST_F(LyingHashes, CostNoMoreThanTheyAre)
+class CostOfLies : public LyingHashes
 {
-    constexpr uint32_t parameters = 60000, liars = 500;
-    auto with_struct = [](uint32_t size) {
-        BtfBuilder b;
-        b.add_composite(BTF_KIND_STRUCT, "s", size, false);
-        return b;
-    };
-    BtfBuilder first = with_struct(0);
-    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
-    first.add_func_proto(void_id);
-    for (uint32_t i = 0; i < parameters; ++i)
-        first.add_param("", pointer);
-    const Hash128 stated = stub_hashes(first.view()).back();
-    for (bool knows_struct : {true, false}) {
+protected:
+    /// The first object and some hundred small ones, which state the hash of its last type. Each of
+    /// them has a struct s of its own.
+    void expect_small(const BtfBuilder &first, auto add_last)
+    {
+        const Hash128 stated = stub_hashes(first.view()).back();
         std::vector<std::byte> all = contribution(first);
-        for (uint32_t i = 1; i <= liars; ++i) {
+        for (uint32_t i = 1; i <= 500; ++i) {
             BtfBuilder liar = with_struct(i);
-            if (knows_struct)
-                liar.add_ref(BTF_KIND_PTR, "", TypeId{1});
-            liar.add_func_proto(void_id);
+            add_last(liar);
             auto object = contribution(liar, stated);
             all.insert(all.end(), object.begin(), object.end());
         }
         ASSERT_TRUE(write_file(dir_ / "objects", all));
-        auto peak = [] {
-            rusage usage;
-            getrusage(RUSAGE_SELF, &usage);
-            return usage.ru_maxrss;
-        };
         const auto before = peak();
         outcome(1);
         EXPECT_LT(peak() - before, 64 * 1024) << "kilobytes more";
     }
+    static BtfBuilder with_struct(uint32_t size)
+    {
+        BtfBuilder b;
+        b.add_composite(BTF_KIND_STRUCT, "s", size, false);
+        return b;
+    }
+    static constexpr uint32_t many = 60000;
+
+private:
+    static long peak()
+    {
+        rusage usage;
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    }
+};
+
+TEST_F(CostOfLies, Prototypes)
+{
+    BtfBuilder first = with_struct(0);
+    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
+    first.add_func_proto(void_id);
+    for (uint32_t i = 0; i < many; ++i)
+        first.add_param("", pointer);
+    expect_small(first, [](BtfBuilder &liar) { liar.add_func_proto(void_id); });
+    expect_small(first, [](BtfBuilder &liar) {
+        liar.add_ref(BTF_KIND_PTR, "", TypeId{1});
+        liar.add_func_proto(void_id);
+    });
     EXPECT_EQ(merged_, 2u);
+}
+
+TEST_F(CostOfLies, Structs)
+{
+    BtfBuilder first = with_struct(0);
+    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
+    std::vector<TypeId> members;
+    for (uint32_t i = 0; i < many; ++i) {
+        members.push_back(first.add_composite(BTF_KIND_STRUCT, "s" + std::to_string(i), 8, false));
+        first.add_member("p", pointer, 0);
+    }
+    first.add_composite(BTF_KIND_STRUCT, "all", many * 8, false);
+    for (uint32_t i = 0; i < many; ++i)
+        first.add_member("m", members[i], i * 64);
+    expect_small(first, [](BtfBuilder &liar) {
+        liar.add_composite(BTF_KIND_STRUCT, "all", many * 8, false);
+    });
+    EXPECT_EQ(merged_, 1u);
 }
 
 } // namespace
