@@ -46,8 +46,12 @@ public:
             RETURN_IF_ERROR(settle(id));
             Result<void> ok;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
-                if (ok && ref && ref < raw(btf_.first_id()))
-                    ok = settle(TypeId{ref});
+                if (!ok || !ref || ref >= raw(btf_.first_id()))
+                    return;
+                ok = settle(TypeId{ref});
+                // A section's entry must be as large as its variable's type.
+                if (ok && btf_.kind(TypeId{ref}) == BTF_KIND_VAR && btf_.type(TypeId{ref}).type)
+                    ok = settle(TypeId{btf_.type(TypeId{ref}).type});
             });
             RETURN_IF_ERROR(ok);
         }

@@ -517,6 +517,19 @@ TEST(BtfCheck, SplitIsCheckedOverItsBase)
               "f+0x24: type 11 (STRUCT 's'): member 0 'm': ends at bit 64, the struct at byte 4");
 }
 
+TEST(BtfCheck, SectionsMayHaveTheBasesVariables)
+{
+    TextBlob base = from_text(prelude);
+    auto section_of = [&](const std::string &size) {
+        TextBlob split =
+            from_text("[11] DATASEC 'x' size=8\ntype_id=6 offset=0 size=" + size + "\n", base.btf);
+        return error_of(check_btf(*split.bytes, *split, Where{"f"}));
+    };
+    EXPECT_EQ(section_of("8"), "");
+    EXPECT_EQ(section_of("4"),
+              "f+0x24: type 11 (DATASEC 'x'): entry 0: size is 4, less than its variable's");
+}
+
 TEST(BtfCheck, FaultsOfTheBaseAreTheBases)
 {
     TextBlob base = from_text("[1] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0\n");
