@@ -439,6 +439,8 @@ private:
                         static_cast<unsigned long long>(offset));
         if (kind == BTF_KIND_INT && bits + offset % 8 > max_int_bits)
             return "bits span more than 16 bytes";
+        if (kind == BTF_KIND_FLOAT && size == 0) // of the base: its types were not checked
+            return "type is a FLOAT of no bytes";
         if (kind == BTF_KIND_FLOAT && offset % (std::min<uint64_t>(pointer_size_, size) * 8))
             return strf("FLOAT at bit offset %llu is not aligned",
                         static_cast<unsigned long long>(offset));

@@ -538,6 +538,14 @@ TEST(BtfCheck, FaultsOfTheBaseAreTheBases)
               "f: type 1 (STRUCT 's') of its base: is in a loop of structs, arrays and modifiers");
 }
 
+TEST(BtfCheck, FloatOfNoBytesInTheBase)
+{
+    TextBlob base = from_text("[1] FLOAT 'f' size=0\n");
+    TextBlob split = from_text("[2] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0\n", base.btf);
+    EXPECT_EQ(error_of(check_btf(*split.bytes, *split, Where{"f"})),
+              "f+0x24: type 2 (STRUCT 's'): member 0 'm': type is a FLOAT of no bytes");
+}
+
 TEST(TypeSizes, OfEverything)
 {
     TextBlob blob = from_text(std::string(prelude) + R"(
