@@ -46,12 +46,8 @@ public:
             RETURN_IF_ERROR(settle(id));
             Result<void> ok;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
-                if (!ok || !ref || ref >= raw(btf_.first_id()))
-                    return;
-                ok = settle(TypeId{ref});
-                // A section's entry must be as large as its variable's type.
-                if (ok && btf_.kind(TypeId{ref}) == BTF_KIND_VAR && btf_.type(TypeId{ref}).type)
-                    ok = settle(TypeId{btf_.type(TypeId{ref}).type});
+                if (ok && ref && ref < raw(btf_.first_id()))
+                    ok = settle(TypeId{ref});
             });
             RETURN_IF_ERROR(ok);
         }
@@ -106,7 +102,7 @@ private:
             state = open;
             uint32_t kind = btf_.kind(id);
             if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_ARRAY &&
-                !is_modifier(kind))
+                kind != BTF_KIND_VAR && !is_modifier(kind))
                 continue;
             bool loop = false;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {

@@ -18,9 +18,9 @@ public:
     /// is one of these behind its modifiers or has it as its element.
     static constexpr uint64_t unsized = UINT64_MAX;
 
-    /// Of all types of `btf`, and what they refer to in its base. `pointer_size`: bytes, of the
-    /// target. Error: a loop of pointers and modifiers, or one of structs, unions, arrays and
-    /// modifiers.
+    /// Of all types of `btf`, and what they refer to in its base (of a variable: its type, too).
+    /// `pointer_size`: bytes, of the target. Error: a loop of pointers and modifiers, or one of
+    /// structs, unions, arrays and modifiers.
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
     /// Bytes. An array of more than 4 GB counts as 4 GB.

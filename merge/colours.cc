@@ -136,19 +136,16 @@ private:
     bool agrees(uint32_t n, uint32_t group)
     {
         const Known *its = known_.data() + block_[group];
+        auto fits = [&](const Known &known, uint32_t cls, uint32_t first) {
+            return known.cls == unknown ||
+                   (known.cls == cls && agree_[first + known.index] != disagreeing);
+        };
         if (!hot_.paths[n] && !hot_.paths[group]) // nearly all: the same, faster
-            return std::all_of(own_.begin() + own_begin_[n - begin_],
-                               own_.begin() + own_begin_[n + 1 - begin_], [&](const Own &own) {
-                                   Known k = its[own.slot];
-                                   return k.cls == unknown ||
-                                          (k.cls == own.cls &&
-                                           agree_[own.first + k.index] != disagreeing);
-                               });
+            return std::all_of(
+                own_.begin() + own_begin_[n - begin_], own_.begin() + own_begin_[n + 1 - begin_],
+                [&](const Own &own) { return fits(its[own.slot], own.cls, own.first); });
         return for_slots(n, group, [&](uint32_t t, size_t i) {
-            if (!known(t) || its[i].cls == unknown)
-                return true;
-            return hot_.nodes[t].cls == its[i].cls &&
-                   agree_[first_[t - begin_] + its[i].index] != disagreeing;
+            return !known(t) || fits(its[i], hot_.nodes[t].cls, first_[t - begin_]);
         });
     }
 

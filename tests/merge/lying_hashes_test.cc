@@ -7,7 +7,6 @@
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <random>
@@ -114,15 +113,7 @@ protected:
 
     void for_seeds(auto each)
     {
-        uint64_t first = 1, last = 400;
-        if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
-            char *end;
-            last = std::strtoull(seeds, &end, 10);
-            if (*end == ':') {
-                first = last;
-                last = first + std::strtoull(end + 1, nullptr, 10);
-            }
-        }
+        const auto [first, last] = chosen_seeds(400);
         for (uint64_t seed = first; seed < last && !HasFailure(); ++seed) {
             SCOPED_TRACE("seed " + std::to_string(seed));
             random_.seed(seed);
@@ -168,16 +159,21 @@ TEST_F(LyingHashes, AreBorne)
 // The base is honest, and declares what others define.
 TEST_F(LyingHashes, AreBorneOverBase)
 {
+    size_t over_base = 0; // merges that were good
     for_seeds([&](Corpus &corpus) {
         const size_t below = corpus.objects.size() / 2;
         std::vector<std::byte> all;
         for (size_t i = 0; i < below; ++i)
             all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
+        if (all.empty())
+            return;
         ASSERT_TRUE(write_file(dir_ / "objects", all));
         ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
+        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // it is no error's text
         write_lying(corpus, below);
         auto one = outcome(1, dir_ / "base");
         EXPECT_EQ(one, outcome(3, dir_ / "base"));
+        over_base = merged_;
     });
     EXPECT_GT(merged_, 0u);
 }

@@ -11,6 +11,8 @@
 
 #include <cstdlib>
 
+#include <cstdlib>
+
 using namespace btflink;
 using namespace btflink::merge;
 using namespace btflink::merge::test;
@@ -21,18 +23,6 @@ namespace
 class Property : public testing::Test
 {
 protected:
-    void SetUp() override
-    {
-        if (const char *seeds = std::getenv("BTFLINK_SEEDS")) {
-            char *end;
-            last_ = std::strtoull(seeds, &end, 10);
-            if (*end == ':') {
-                first_ = last_;
-                last_ = first_ + std::strtoull(end + 1, nullptr, 10);
-            }
-        }
-    }
-
     std::vector<std::byte> merge_by(Engine engine, unsigned threads, const std::string &base = "")
     {
         Options options;
@@ -158,7 +148,7 @@ protected:
 
     TempDir dir_;
     std::vector<std::string> paths_;
-    uint64_t first_ = 1, last_ = 1000;
+    const uint64_t first_ = chosen_seeds(1000).first, last_ = chosen_seeds(1000).last;
     unsigned long long more_ = 0, more_than_lossy_ = 0, all_ = 0, fewer_ = 0, same_bytes_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include "common/link_trailer.h"
 
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <memory>
@@ -439,6 +440,20 @@ private:
 };
 
 } // namespace
+
+Seeds chosen_seeds(uint64_t last)
+{
+    Seeds seeds{.last = last};
+    if (const char *text = std::getenv("BTFLINK_SEEDS")) {
+        char *end;
+        seeds.last = std::strtoull(text, &end, 10);
+        if (*end == ':') {
+            seeds.first = seeds.last;
+            seeds.last = seeds.first + std::strtoull(end + 1, nullptr, 10);
+        }
+    }
+    return seeds;
+}
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules)
 {

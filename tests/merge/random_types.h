@@ -25,6 +25,13 @@ struct CorpusRules {
     bool loops = false;         // typedefs that reach themselves, without any struct; not C
 };
 
+/// Programs [first, last).
+struct Seeds {
+    uint64_t first = 1, last;
+};
+/// As BTFLINK_SEEDS says: COUNT or FIRST:COUNT; else up to `last`.
+Seeds chosen_seeds(uint64_t last);
+
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules);
 
 } // namespace btflink::merge::test
