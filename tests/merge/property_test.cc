@@ -11,8 +11,6 @@
 
 #include <cstdlib>
 
-#include <cstdlib>
-
 using namespace btflink;
 using namespace btflink::merge;
 using namespace btflink::merge::test;
