@@ -202,13 +202,16 @@ class Files(KbuildCase):
         commands = [(good, [merge, FEATURES, '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--image', '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--address-pool', '-o', 'out', 'big.o'])]
+        # Tools with sanitizers end by a signal, too, when they trip over what has changed.
+        environment = {**os.environ, 'ASAN_OPTIONS': 'abort_on_error=1',
+                       'UBSAN_OPTIONS': 'abort_on_error=1'}
         noise = random.Random(1)
         ended = {0: 0, 1: 0}
         for old, command in commands:
             for _ in range(CHANGES):
                 self.write('big.o', old)
-                process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE,
-                                           errors='replace')
+                process = subprocess.Popen(command, cwd=self.folder, env=environment,
+                                           stderr=subprocess.PIPE, errors='replace')
                 with open(self.path('big.o'), 'r+b', buffering=0) as file:
                     while process.poll() is None:
                         file.seek(noise.randrange(len(old)))
