@@ -4,6 +4,7 @@
 // batch, and who asks gathers, too, where they are not far enough.
 #pragma once
 
+#include "common/result.h"
 #include "merge/result_strings.h"
 
 #include <algorithm>
@@ -70,6 +71,8 @@ private:
 
     void wait_for(size_t b)
     {
+        // Or what was gathered has changed meanwhile: somebody writes to a mapped file.
+        CHECK(b < batches_.size());
         while (!ready_[b].load(std::memory_order_acquire))
             if (!gather_next())
                 ready_[b].wait(false, std::memory_order_acquire);

@@ -212,8 +212,11 @@ class Files(KbuildCase):
                 self.write('big.o', old)
                 process = subprocess.Popen(command, cwd=self.folder, env=environment,
                                            stderr=subprocess.PIPE, errors='replace')
+                self.addCleanup(process.kill)
+                end = time.monotonic() + 120
                 with open(self.path('big.o'), 'r+b', buffering=0) as file:
                     while process.poll() is None:
+                        self.assertLess(time.monotonic(), end, f'{command}: does not end')
                         file.seek(noise.randrange(len(old)))
                         file.write(noise.randbytes(noise.choice([1, 4, 64, 4096])))
                         time.sleep(noise.random() / 1000)
