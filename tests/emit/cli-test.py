@@ -3,6 +3,8 @@
 """The command line of btf-emit: options, exit status, what is written where, bad files.
 
 usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
+BTFLINK_PLACES: at how many places of a section damage is tried (25); files are cut off at four times
+as many
 """
 import json
 import os
@@ -16,6 +18,7 @@ from btf_reader import Elf, SHT_BTF, SHF_EXCLUDE, type_heads
 from cli_case import CliCase, option_names, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PLACES = int(os.environ.get('BTFLINK_PLACES', '25'))
 MANUAL = os.path.join(HERE, '..', '..', 'emit', 'btf-emit.1')
 STEPS = ['read', 'sections', 'units', 'entries', 'types', 'variables', 'functions', 'hashes',
          'duplicates', 'assemble', 'write']
@@ -357,7 +360,7 @@ class BadFiles(CliCase):
 
     def truncated(self, whole):
         self.assertGreater(len(whole), 1500)
-        for size in range(0, len(whole) - 1, 97):
+        for size in range(0, len(whole) - 1, len(whole) // (4 * PLACES) | 1):
             with self.subTest(size=size):
                 self.write('cut.o', whole[:size])
                 self.bad(r'cut\.o(\+0x[0-9a-f]+)?: .+', 'cut.o', same=['cut.o'])
@@ -387,7 +390,7 @@ class BadFiles(CliCase):
         places += [(s.offset, s.size) for s in elf.sections
                    if s.name.startswith(('.debug', '.rela.debug', '.symtab'))]
         for begin, size in places:
-            for at in range(begin, begin + size, max(1, size // 25)):
+            for at in range(begin, begin + size, max(1, size // PLACES)):
                 for value in (0, 0xff, whole[at] ^ 0x80):
                     damaged = bytes(whole[:at]) + bytes([value]) + bytes(whole[at + 1:])
                     self.write('bad.o', damaged)
