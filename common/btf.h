@@ -53,6 +53,8 @@ public:
     /// order stands an INT without a name, and is_damaged() is true from then on.
     static Btf marked(const MarkedTypes &types);
     bool is_damaged() const { return damaged_.set.load(std::memory_order_relaxed); }
+    /// is_damaged() is about what is asked for from now on. Nobody else may use it meanwhile.
+    void forget_damage() const { damaged_.set.store(false, std::memory_order_relaxed); }
 
     /// Id of the first type of this blob itself (1, or behind the base's last).
     TypeId first_id() const { return TypeId{first_}; }

@@ -292,6 +292,12 @@ bool writes_nothing(const Options &options)
     return options.why_dup && options.output.empty() && options.update.empty();
 }
 
+bool any_damaged(const std::vector<Object> &objects)
+{
+    return std::any_of(objects.begin(), objects.end(),
+                       [](const Object &o) { return o.btf.is_damaged(); });
+}
+
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -414,6 +420,16 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         stats.begin_pass("types"); // what is left of it
     beside.wait();
     if (hash) {
+        if (types && located.not_linked_count && any_damaged(objects)) {
+            // What it met because of objects that were not linked does not count. What the passes
+            // above met does, so they look again.
+            for (const Object &o : objects)
+                o.btf.forget_damage();
+            Located again = locate(inputs->list, objects, *image);
+            select_functions(inputs->list, objects, *image, again, options.features,
+                             options.function_rules);
+            select_variables(objects, *image, again, options.features);
+        }
         if (!types || located.not_linked_count) {
             type_stats = Stats();
             merge_all(located.not_linked, options.threads);

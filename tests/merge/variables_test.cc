@@ -228,6 +228,61 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     EXPECT_NE(merged(dir_, {a, c}).find("ERROR"), std::string::npos);
 }
 
+/// Nor does it matter what else of linked objects is looked at because of them.
+TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
+{
+    auto object = [&](const std::string &name, const std::string &member) {
+        return make_object(dir_, name,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] STRUCT 's' size=4
+                    ')" + member + R"(' type_id=1 bits_offset=0
+                [3] PTR '' type_id=2
+                [4] STRUCT 'u' size=8
+                    'p' type_id=3 bits_offset=0
+                [5] STRUCT 'twice' size=4
+                    'a' type_id=1 bits_offset=0
+                [6] STRUCT 'twice' size=4
+                    'b' type_id=1 bits_offset=0
+                [7] VAR ')" + name +
+                                   R"(' type_id=3 linkage=global
+                [8] DATASEC '.data' size=8
+                    type_id=7 offset=0 size=8)",
+                            .plain_end = 7,
+                            .assembly = ".data\n.globl " + name + "\n" + name +
+                                        ": .quad 1\n.type " + name + ", @object\n",
+                            .variables = {{7, name, var_external}}});
+    };
+    const std::string a = object("a", "m"), b = object("b", "m"), c = object("c", "other");
+    Options options;
+    options.image = link({a, b}, kernel_like);
+    options.features.add(Feature::global_var);
+    options.inputs = {a, b};
+    const std::string expected = merged(dir_, options);
+    ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
+
+    // The PTR of b is that of a, and only looked at if there are two structs that it may mean: an
+    // object that has one name twice is walked then.
+    std::vector<std::byte> bytes = *read_file(b);
+    const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
+    auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
+    ASSERT_NE(blob, bytes.end());
+    const size_t header = 24, pointer = 16 + 24, kind = 7;
+    ASSERT_EQ(blob[header + pointer + kind], std::byte{BTF_KIND_PTR});
+    blob[header + pointer + kind] = std::byte{BTF_KIND_DATASEC};
+    ASSERT_TRUE(write_file(b, bytes));
+    options.inputs = {a, b, c};
+    for (unsigned threads : {1u, 2u, 3u}) {
+        options.threads = threads;
+        EXPECT_EQ(merged(dir_, options), expected) << threads;
+    }
+    options.image = "";
+    for (unsigned threads : {1u, 2u, 3u}) {
+        options.threads = threads;
+        EXPECT_NE(merged(dir_, options).find("ERROR"), std::string::npos) << threads;
+    }
+}
+
 TEST_F(Variables, WithoutPoolSymbolsTell)
 {
     std::string a = statics("a", 0), b = statics("b", 8);
