@@ -275,8 +275,6 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 {
     Image out;
     if (!image) {
-        for (const Input &input : inputs)
-            out.has_symbols |= input.elf && input.elf->has_symbols();
         RETURN_IF_ERROR(Combiner(inputs, objects, out).run());
         sort_functions(out.functions);
         return out;
@@ -286,7 +284,7 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
     out.kind = elf.is_relocatable() ? ImageKind::relocatable : ImageKind::linked;
     out.name = image->where.file;
     out.elf = &elf;
-    out.has_symbols = true;
+    out.has_symbols = elf.has_symbols();
     for (const Section &s : elf.sections())
         out.sections.push_back({s.name, s.type, s.flags, s.address, s.size});
     RETURN_IF_ERROR(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));

@@ -48,7 +48,7 @@ struct Image {
     ImageKind kind = ImageKind::combined;
     std::string name;             // of the image file; empty: none
     const ElfFile *elf = nullptr; // linked, relocatable
-    bool has_symbols = false;     // there is a symbol table: functions without symbol do not exist
+    bool has_symbols = false;     // linked, relocatable: there is a symbol table
     /// linked, relocatable: by section index. combined: one per name, in order of appearance.
     std::vector<OutputSection> sections;
     /// STT_FUNC symbols by base name, then in symbol table order.

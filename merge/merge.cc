@@ -116,6 +116,10 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                  "emitted?",
                  missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
                  first_missing->describe().c_str()));
+    if (image.kind != ImageKind::combined && !image.has_symbols)
+        report.warnings.push_back(image.name +
+                                  ": has no symbol table, so nothing tells which functions exist; "
+                                  "the result has none");
     if (image.kind != ImageKind::combined && any_pool &&
         located.objects_without_pool == objects.size())
         report.warnings.push_back(image.name +

@@ -2,6 +2,7 @@
 // Functions: which get a FUNC, and which instance provides it.
 #include "tests/merge/object_maker.h"
 
+#include <algorithm>
 #include <map>
 
 namespace btflink::merge::test
@@ -91,6 +92,25 @@ TEST_F(Functions, WithoutSymbolNoFunction)
     std::string text = all_ways({a, b});
     EXPECT_FALSE(has(text, "FUNC 'f'")) << text;
     EXPECT_TRUE(has(text, "FUNC 'g'")) << text;
+}
+
+TEST_F(Functions, WithoutSymbolTableNoneAndAWarning)
+{
+    std::string a = object("a", "f", "x", define("f"), ".text");
+    for (const char *strip : {"strip -s ", "strip -s -K f "}) {
+        std::string image = link({a}, "");
+        run(strip + image);
+        Options options;
+        options.inputs = {a};
+        options.image = image;
+        options.output = dir_ / "out";
+        Report report;
+        ASSERT_TRUE(merge(options, report));
+        const bool kept = std::string_view(strip).find(" f ") != std::string_view::npos;
+        auto warns = [](const std::string &w) { return has(w, "has no symbol table"); };
+        EXPECT_EQ(std::ranges::any_of(report.warnings, warns), !kept);
+        EXPECT_EQ(stat(report, "functions_kept"), kept ? 1 : 0);
+    }
 }
 
 TEST_F(Functions, NamesInByteOrderBehindAllTypes)
