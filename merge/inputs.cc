@@ -81,6 +81,7 @@ Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes by
         auto file = read_parts(member.path);
         if (!file)
             return tl::unexpected(file.error());
+        out.files.push_back(member.path);
         RETURN_IF_ERROR(unfold_file(file->owner, file->bytes, Where{member.path}, depth + 1, out));
     }
     return {};
@@ -112,11 +113,13 @@ Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threa
         auto file = read_parts(paths[i]);
         if (!file)
             return tl::unexpected(file.error());
+        parts[i].files.push_back(paths[i]);
         return unfold_file(file->owner, file->bytes, Where{paths[i]}, 0, parts[i]);
     }));
     Inputs all;
     for (Inputs &part : parts) {
         std::move(part.list.begin(), part.list.end(), std::back_inserter(all.list));
+        std::move(part.files.begin(), part.files.end(), std::back_inserter(all.files));
         std::move(part.ignored.begin(), part.ignored.end(), std::back_inserter(all.ignored));
     }
     return all;

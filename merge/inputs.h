@@ -22,6 +22,7 @@ struct Input {
 
 struct Inputs {
     std::vector<Input> list;
+    std::vector<std::string> files;   // that were opened: archives and members of thin ones, too
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 

@@ -6,6 +6,7 @@
 #include "common/btf_check.h"
 #include "common/file_io.h"
 #include "common/file_parts.h"
+#include "merge/apart.h"
 #include "merge/assemble.h"
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
@@ -272,24 +273,6 @@ Result<void> complete(const Options &options, const std::optional<Input> &image,
     return {};
 }
 
-/// A result of its own must not take the place of what it was made of.
-Result<void> spare_inputs(const Options &options, const Inputs &inputs)
-{
-    auto spare = [&](const std::string &path) -> Result<void> {
-        for (const std::string *result : {&options.output, &options.time_trace})
-            if (!result->empty() && !path.empty() && same_file(*result, path))
-                return fail(Where{*result}, "is an input, too; it would be overwritten");
-        return {};
-    };
-    RETURN_IF_ERROR(spare(options.image));
-    RETURN_IF_ERROR(spare(options.base));
-    for (const std::string &path : options.inputs)
-        RETURN_IF_ERROR(spare(path));
-    for (const Input &input : inputs.list)
-        RETURN_IF_ERROR(spare(input.where.file)); // named in a response file, or a thin archive
-    return {};
-}
-
 /// Is there a report to be had, and no result?
 bool writes_nothing(const Options &options)
 {
@@ -334,7 +317,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     image_opening.wait();
     if (!inputs)
         return tl::unexpected(inputs.error());
-    RETURN_IF_ERROR(spare_inputs(options, *inputs));
+    RETURN_IF_ERROR(check_apart(options, *inputs));
     if (!options.image.empty() && !opened)
         open_image();
     std::optional<Input> given_image;
@@ -555,8 +538,6 @@ Result<void> merge(const Options &options, Report &report)
 {
     std::optional<trace::File> trace;
     if (!options.time_trace.empty()) {
-        if (options.time_trace == options.output || options.time_trace == options.update)
-            return fail(Where{options.time_trace}, "is to have both the result and the trace");
         auto started = trace::File::start(options.time_trace, "btf-merge");
         if (!started)
             return tl::unexpected(started.error());
@@ -567,9 +548,10 @@ Result<void> merge(const Options &options, Report &report)
     Result<void> done = run(options, report, stats);
     whole.end();
     report.stats = stats.text();
-    if (trace && done)
-        return trace->write();
-    return done;
+    if (!trace || !done)
+        return done;
+    RETURN_IF_ERROR(check_trace_apart(options)); // the result has its file only now
+    return trace->write();
 }
 
 } // namespace btflink::merge

@@ -246,7 +246,69 @@ TEST_F(Inputs, AreNotOverwritten)
     refused(dir_ / "thin.a", a);
     refused(dir_ / "thin.a", dir_ / "thin.a");
     refused("@" + (dir_ / "list"), a);
+    refused("@" + (dir_ / "list"), dir_ / "list");
     refused(a, raw, raw);
+    run("ar rc " + (dir_ / "whole.a") + " " + a);
+    write_text(dir_ / "list", dir_ / "whole.a");
+    refused("@" + (dir_ / "list"), dir_ / "whole.a");
+}
+
+/// Results that would take each other's place, or that of the base.
+TEST_F(Inputs, ResultsAreApart)
+{
+    const std::string a = object("a"), updated = object("updated"), base = dir_ / "x.base";
+    ASSERT_TRUE(write_file(base, *read_file(make_raw(dir_, "raw", R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] STRUCT 'a' size=4
+            'm' type_id=1 bits_offset=0)"))));
+    auto object_before = *read_file(updated), base_before = *read_file(base);
+    run("ln " + updated + " " + (dir_ / "hard_link"));
+    auto refused = [&](std::string_view why, auto set) {
+        Options options;
+        options.inputs = {a};
+        options.output = dir_ / "x";
+        set(options);
+        Report report;
+        auto done = merge(options, report);
+        ASSERT_FALSE(done) << why;
+        EXPECT_NE(done.error().str().find(why), std::string::npos) << done.error().str();
+        EXPECT_EQ(*read_file(updated), object_before);
+        EXPECT_EQ(*read_file(base), base_before);
+    };
+    refused("is an input, too", [&](Options &o) {
+        o.base = base;
+        o.features.add(Feature::distilled_base);
+    });
+    for (const std::string &name : {updated, dir_ / "hard_link"}) {
+        refused("is to be updated, too", [&](Options &o) { o.output = name, o.update = updated; });
+        refused("is to be updated, too",
+                [&](Options &o) { o.time_trace = name, o.update = updated; });
+    }
+    Options update;
+    update.inputs = {a};
+    update.update = updated;
+    Report report;
+    ASSERT_TRUE(merge(update, report)); // now it has final BTF to build on
+    object_before = *read_file(updated);
+    refused("is the base, too", [&](Options &o) { o.base = o.update = updated; });
+}
+
+TEST_F(Inputs, TraceAndResultAreTwoFiles)
+{
+    Options options;
+    options.inputs = {object("a")};
+    options.output = dir_ / "x";
+    for (const std::string &trace : {dir_ / "x", dir_ / "./x"}) {
+        options.time_trace = trace;
+        Report report;
+        auto done = merge(options, report);
+        ASSERT_FALSE(done);
+        EXPECT_NE(done.error().str().find("is to have both the result and the trace"),
+                  std::string::npos);
+    }
+    options.time_trace = "";
+    const auto result = *read_file(options.output); // of the second run, which could not know
+    EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 
 TEST_F(Inputs, OtherFiles)
