@@ -54,7 +54,7 @@ Result<Base> read_base(const std::string &path)
     return base;
 }
 
-uint8_t guess_address_size(const Btf &btf)
+std::optional<uint8_t> address_size_of(const Btf &btf)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
@@ -65,7 +65,12 @@ uint8_t guess_address_size(const Btf &btf)
             if (name == spelling)
                 return static_cast<uint8_t>(t.size);
     }
-    return 8;
+    return std::nullopt;
+}
+
+uint8_t guess_address_size(const Btf &btf)
+{
+    return address_size_of(btf).value_or(8);
 }
 
 } // namespace btflink::merge

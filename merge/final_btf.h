@@ -26,8 +26,10 @@ struct Base {
 /// No base if `path` is empty.
 Result<Base> read_base(const std::string &path);
 
-/// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large. 8 if
-/// there is none.
+/// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large.
+/// Nothing if there is none.
+std::optional<uint8_t> address_size_of(const Btf &btf);
+/// The same; 8 if nothing tells.
 uint8_t guess_address_size(const Btf &btf);
 
 } // namespace btflink::merge

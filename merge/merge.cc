@@ -59,9 +59,9 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
                              const std::optional<Input> &image, const Base &base)
 {
     const ElfFile *first = image ? &*image->elf : nullptr;
-    for (const Input &input : inputs) {
+    auto agrees = [&](const Input &input) -> Result<void> {
         if (!input.elf)
-            continue;
+            return {};
         const ElfFile &elf = *input.elf;
         if (!first)
             first = &elf;
@@ -69,7 +69,12 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
             elf.machine() != first->machine())
             return fail(elf.where(),
                         "is for another machine, class or byte order than " + first->where().file);
-    }
+        return {};
+    };
+    for (const Input &input : inputs)
+        RETURN_IF_ERROR(agrees(input));
+    if (first && base.input)
+        RETURN_IF_ERROR(agrees(*base.input));
     Where named = first ? first->where() : objects.front().where;
     ByteOrder order = first ? first->order() : objects.front().btf.order();
     for (const Object &o : objects)
@@ -88,6 +93,10 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
         for (const Object &o : objects)
             target.address_size = std::min(target.address_size, guess_address_size(o.btf));
     }
+    auto size = base.btf && first ? address_size_of(*base.btf) : std::nullopt;
+    if (size && *size != target.address_size)
+        return fail(base.input->where, strf("has pointers of %u bytes, %s has such of %u", *size,
+                                            named.file.c_str(), target.address_size));
     return target;
 }
 

@@ -311,6 +311,41 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
     EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 
+TEST_F(Inputs, BasesOfOtherMachines)
+{
+    const std::string a = object("a"), elf = object("elf");
+    auto error = [&](const std::string &base) {
+        Options options;
+        options.inputs = {a};
+        options.base = base;
+        options.output = dir_ / "out";
+        Report report;
+        auto done = merge(options, report);
+        return done ? "" : done.error().str();
+    };
+    auto raw = [&](const std::string &name, int bytes) {
+        return make_raw(dir_, name,
+                        strf("[1] INT 'long int' size=%d bits_offset=0 nr_bits=%d encoding=SIGNED",
+                             bytes, bytes * 8));
+    };
+    EXPECT_NE(error(raw("small", 4)).find("small.btf: has pointers of 4 bytes, "),
+              std::string::npos);
+    EXPECT_EQ(error(raw("same", 8)), "");
+    EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
+    // As large, but another machine's.
+    Options options;
+    options.inputs = {a};
+    options.update = elf;
+    Report report;
+    ASSERT_TRUE(merge(options, report));
+    EXPECT_EQ(error(elf), "");
+    auto bytes = *read_file(elf);
+    const size_t e_machine = 18;
+    bytes[e_machine] = std::byte{183}; // EM_AARCH64
+    ASSERT_TRUE(write_file(elf, bytes));
+    EXPECT_NE(error(elf).find("elf.o: is for another machine"), std::string::npos);
+}
+
 TEST_F(Inputs, OtherFiles)
 {
     EXPECT_NE(merged(dir_, {dir_ / "missing.o"}).find("missing.o: cannot open"), std::string::npos);
