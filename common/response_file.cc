@@ -47,6 +47,10 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     std::string word;
     bool in_word = false;
     char quote = 0;
+    // What is behind it in a word, such as the next of names with NUL bytes between them, would be
+    // lost to whoever opens a file of that name.
+    if (size_t nul = text.find('\0'); nul != text.npos)
+        return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {
         char c = text[i];
         if (c == '\\' && quote != '\'' && i + 1 < text.size()) {

@@ -16,8 +16,8 @@ namespace btflink
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
 
 /// `arguments` with each "@file" replaced by the words of that file, which may name
-/// further response files. Errors: a file that cannot be read, a missing quote, too deep nesting,
-/// more than 32 MB in all.
+/// further response files. Errors: a file that cannot be read, a missing quote, a NUL byte, too
+/// deep nesting, more than 32 MB in all.
 Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments);
 
 } // namespace btflink

@@ -73,6 +73,8 @@ TEST_F(Inputs, ArchivesAndResponseFiles)
     write_text(dir_ / "open.rsp", "'abc");
     EXPECT_NE(merged(dir_, {"@" + (dir_ / "open.rsp")}).find("open.rsp+0x4: missing closing '"),
               std::string::npos);
+    write_text(dir_ / "nul.rsp", a + '\0' + b); // of which b would be lost
+    EXPECT_NE(merged(dir_, {"@" + (dir_ / "nul.rsp")}).find("has a NUL byte"), std::string::npos);
 }
 
 TEST_F(Inputs, ThreadsDoNotMatter)
