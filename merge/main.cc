@@ -99,6 +99,11 @@ int main(int argc, char **argv)
     if (!checked.empty()) {
         if (!options.inputs.empty() || !options.output.empty() || !options.update.empty())
             return usage_error("--check takes no INPUT and writes nothing");
+        for (const char *other : {"--image", "--distilled-base", "--format", "--dedup",
+                                  "--features", "--stats", "--time-trace", "--why-dup"})
+            if (app.count(other))
+                return usage_error(std::string("--check merges nothing, and has no use for ") +
+                                   other);
         return check(checked, options.base);
     }
     if (options.inputs.empty())
@@ -123,6 +128,12 @@ int main(int argc, char **argv)
     }
     if (distilled_base)
         options.features.add(Feature::distilled_base);
+    if (options.features.has(Feature::distilled_base)) {
+        if (options.base.empty())
+            return usage_error("--distilled-base needs --base");
+        if (options.format == merge::OutputFormat::object)
+            return usage_error("--distilled-base: --format=object has no place for the base");
+    }
 
     merge::Report report;
     std::optional<merge::Progress> progress;

@@ -77,6 +77,19 @@ class CommandLine(Report):
         self.assertIn('--dedup=hash',
                       self.merge('--why-dup', '--dedup=libbpf', 'a.o', status=2).stderr)
 
+    def test_options_that_do_not_go_together(self):
+        """Wrong usage, told before a file is looked at."""
+        for option in ('--image=x', '--distilled-base', '--format=raw', '--dedup=hash',
+                       '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
+            self.assertIn(f'has no use for {option.partition("=")[0]} ',
+                          self.merge('--check=x', option, status=2).stderr)
+        self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
+        distil = '--distilled-base', '--features=distilled_base'
+        for option in distil:
+            self.assertIn('needs --base', self.merge(option, '-oo', 'x', status=2).stderr)
+            self.assertIn('--format=object', self.merge(option, '--base=y', '--format=object',
+                                                        '-oo', 'x', status=2).stderr)
+
 
 class Stats(Report):
     def test_what_is_counted(self):
