@@ -17,6 +17,7 @@
 // Invariant: the file is written once, at the end.
 #include "kbuild-integration/encode_linked.h"
 
+#include "common/file_io.h"
 #include "kbuild-integration/foreign_units.h"
 #include "kbuild-integration/link_inputs.h"
 #include "merge/merge.h"
@@ -105,6 +106,8 @@ Result<Sources> sources_of(const std::string &file, const PaholeOptions &options
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
+    if (same_file(options.detached, file)) // its inputs may be files in memory
+        return fail(Where{options.detached}, "is an input, too; it would be overwritten");
     auto sources = sources_of(file, options);
     if (!sources)
         return tl::unexpected(sources.error());

@@ -210,6 +210,15 @@ class Output(Command):
         self.refuse('no/out: .*No such file or directory', '-J', '--btf_encode_detached=no/out',
                     'prog', same=['prog'])
 
+    def test_detached_onto_itself(self):
+        self.program()
+        self.must('ln', 'prog', 'link')
+        self.write('module.c', 'struct s { int a; } s;\n')
+        self.must('gcc', '-g', '-c', 'module.c', '-o', 'module.ko')
+        for name, other in ('prog', 'link'), ('module.ko', './module.ko'):
+            self.refuse(f'{other}: is an input, too; it would be overwritten', '-J',
+                        f'--btf_encode_detached={other}', name, same=[name])
+
     def test_threads_change_nothing(self):
         self.program()
         self.must('gcc', '-g', '-O1', self.compile('main.c'), self.compile('add.c'), '-o', 'two')
