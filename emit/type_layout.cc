@@ -133,32 +133,50 @@ uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
     return result ? result : 1;
 }
 
-bool TypeLayout::is_packed_struct(DieIndex i) const
+bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
 {
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
         return false;
-    // First the holes: members in order must leave no gap, and the last one must end the struct.
-    uint64_t end_bit = 0;
+    // First the holes: members in order must leave no byte free, and the last one must end the
+    // struct. A bitfield has the unit of storage that its type makes; what is left of that, and
+    // bits of a byte that has others, are no holes.
+    uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;
     uint64_t widest = 1;
     bool misplaced = false;
     for (DieIndex m = i + 1; m < d.end; ++m) {
         const Die &member = tree_.at(m);
         if (member.parent != i || member.tag != DW_TAG_member)
             continue;
-        uint64_t start = member.is(Die::data_bit_offset) ? member.value : member.value * 8;
-        if (start > end_bit && !member.bit_size)
+        const uint64_t start = member_bit_offset(member, order);
+        const uint64_t bits =
+            (member.byte_size ? member.byte_size : size(tree_.find(member.type))) * 8;
+        uint64_t place = start; // of the member, or of its unit
+        if (unit_bits)
+            end_bit = std::min(start, unit_end);
+        if (!member.bit_size || !bits) {
+            unit_bits = 0;
+        } else {
+            place = start / bits * bits;
+            const uint64_t end = start + member.bit_size;
+            if (end > unit_end || bits > unit_bits) {
+                unit_bits = bits;
+                unit_end = place + bits;
+                if (end > unit_end) // it goes on in the next one
+                    unit_end += bits;
+            }
+        }
+        if (place / 8 > end_bit / 8)
             return false;
-        uint64_t bits = member.bit_size ? member.bit_size : size(tree_.find(member.type)) * 8;
-        end_bit = std::max(end_bit, start + bits);
+        end_bit = start + (member.bit_size ? member.bit_size : bits);
         uint64_t natural = alignment(stripped_target(member), 0);
-        if (natural == 1)
-            continue;
         widest = std::max(widest, natural);
-        if ((start / 8) % natural)
+        if ((place / 8) % natural)
             misplaced = true;
     }
-    if ((end_bit + 7) / 8 < d.byte_size)
+    if (unit_bits)
+        end_bit = std::min(d.byte_size * 8, unit_end);
+    if (end_bit / 8 != d.byte_size)
         return false;
     return misplaced || d.byte_size % widest;
 }

@@ -32,7 +32,7 @@ public:
     /// Elements of an array type, all dimensions multiplied in 32 bits.
     uint32_t array_elements(DieIndex i) const;
     /// A struct without holes or tail padding whose layout only "packed" explains.
-    bool is_packed_struct(DieIndex i) const;
+    bool is_packed_struct(DieIndex i, ByteOrder order) const;
     /// Bit offset of a member from the start of its struct or union.
     uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
 

@@ -247,7 +247,7 @@ private:
             if (f.param_count >= file_.arch().param_reg_count &&
                 p.position >= file_.arch().param_reg_count) {
                 DieIndex type = layout_.target(tree_.at(p.type_of));
-                packed |= tree_.at(type).name && layout_.is_packed_struct(type);
+                packed |= tree_.at(type).name && layout_.is_packed_struct(type, file_.order());
             }
         }
         // A struct may take several registers, which throws off the count.
