@@ -177,10 +177,12 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             return command;
         else if ((word == "-o" || word == "--output") && i + 1 < arguments.size())
             output = arguments[++i];
-        else if (word == "-x" && i + 1 < arguments.size())
+        else if ((word == "-x" || word == "--language") && i + 1 < arguments.size())
             language_given = arguments[++i] != "none";
         else if (word.starts_with("-x"))
             language_given = word != "-xnone";
+        else if (word.starts_with("--language="))
+            language_given = word != "--language=none";
         else if (word.starts_with("--output="))
             output = word.substr(sizeof "--output=" - 1);
         else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))

@@ -47,6 +47,8 @@ TEST(CompileCommand, LanguageIsGiven)
     EXPECT_EQ(objects({"-xc", "-c", "a.txt"}), Words{"a.o"});
     EXPECT_EQ(objects({"-xc", "a.x", "-xnone", "-c", "b.x"}), Words{"a.o"});
     EXPECT_EQ(objects({"-x", "c", "a.x", "-x", "none", "-c", "b.x"}), Words{"a.o"});
+    EXPECT_EQ(objects({"--language", "c", "-c", "a.x"}), Words{"a.o"});
+    EXPECT_EQ(objects({"--language=c", "-c", "a.x", "--language=none", "b.x"}), Words{"a.o"});
 }
 
 /// Compilers behind other programs.
