@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: from the command line (command_line.h) to the corridor (emit.h), and what is said of
 // it.
+#include "common/exhaustion.h"
 #include "common/file_parts.h"
 #include "emit/command_line.h"
 #include "emit/heap.h"
@@ -89,6 +90,7 @@ int main(int argc, char **argv)
         return 0;
     }
 
+    report_exhaustion("btf-emit");
     prepare_heap();
     std::optional<trace::File> trace;
     if (!command->trace_path.empty()) {

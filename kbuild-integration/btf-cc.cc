@@ -4,6 +4,7 @@
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
+#include "common/exhaustion.h"
 #include "emit/heap.h"
 #include "kbuild-integration/compile_command.h"
 #include "kbuild-integration/compiler_cache.h"
@@ -232,6 +233,7 @@ int main(int argc, char **argv)
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
 
+    report_exhaustion("btf-cc");
     emit::prepare_heap();
     for (const std::string &object : command.objects)
         if (is_elf_object(object) && !emit_into(object, *settings)) {

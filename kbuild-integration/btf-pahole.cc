@@ -2,6 +2,7 @@
 // btf-pahole: takes the place of pahole in a kernel build. Where pahole reads the DWARF of a whole
 // linked file, this merges the BTF that its objects carry. What is not BTF encoding goes to a real
 // pahole.
+#include "common/exhaustion.h"
 #include "common/file_parts.h"
 #include "kbuild-integration/encode_linked.h"
 #include "kbuild-integration/environment.h"
@@ -81,6 +82,7 @@ int hand_over(char **argv, const char *why)
 int main(int argc, char **argv)
 {
     report_lost_files("btf-pahole");
+    report_exhaustion("btf-pahole");
     auto options = read_pahole_options({argv + 1, argv + argc}, variable("PAHOLE_LANG_EXCLUDE"));
     if (!options) {
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", options.error().str().c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: the command line, and nothing else.
+#include "common/exhaustion.h"
 #include "common/file_parts.h"
 #include "merge/check_file.h"
 #include "merge/merge.h"
@@ -46,6 +47,7 @@ int main(int argc, char **argv)
     using namespace btflink;
     merge::Options options;
     report_lost_files(name);
+    report_exhaustion(name);
     options.threads = std::max(1u, std::thread::hardware_concurrency());
     std::string format = "raw", dedup = "hash", checked, why_dup_name;
     std::vector<std::string> features;

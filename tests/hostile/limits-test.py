@@ -6,6 +6,7 @@ The slow ones, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 obj
 """
 import io
 import os
+import resource
 import struct
 import sys
 
@@ -109,6 +110,29 @@ class Limits(LimitCase):
         self.merge('a', 'b')
         self.heads()
         self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
+
+    def test_memory(self):
+        """Of too little memory: an error, not a signal."""
+        self.write('a', typedefs(MAX_TYPES // 2, 'a'))
+        self.write('dwarf.o', self.read(self.object_of(''.join(
+            f'struct s{i} {{ int a{i}; }} v{i};\n' for i in range(20000)))))
+        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+        for command in ([merge, '-o', 'out', 'a'], [self.btf_emit, FEATURES, 'dwarf.o']):
+            before = self.read('dwarf.o')
+            least = next((m for m in range(4 << 20, 256 << 20, 4 << 20)
+                          if self.limited(m, command[0], '--version').returncode == 0), None)
+            if least is None:
+                self.skipTest('the program does not even start in 256 MB (a sanitizer?)')
+            done = self.limited(least + (1 << 20), *command)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertRegex(done.stderr, '^btf-(merge|emit): ERROR: .*memory.*\n$')
+            self.assertNotIn('out', self.names())
+            self.assertEqual(self.read('dwarf.o'), before)
+
+    def limited(self, size, *command):
+        """A run that may have so many bytes of addresses."""
+        return self.call(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
+                                                                         (size, size)))
 
     def elements(self, make):
         """The most that may be is there; one more is an error that names the type."""
