@@ -113,8 +113,6 @@ int main(int argc, char **argv)
     options.engine = dedup == "hash" ? merge::Engine::hash : merge::Engine::libbpf;
     if (why_dup->count())
         options.why_dup = why_dup_name == "*" ? "" : why_dup_name;
-    if (options.why_dup && options.engine != merge::Engine::hash)
-        return usage_error("--why-dup needs --dedup=hash");
     if (options.output.empty() && options.update.empty() && !options.why_dup)
         return usage_error("nothing to write: give -o or --update");
     if (format == "object")
@@ -130,12 +128,8 @@ int main(int argc, char **argv)
     }
     if (distilled_base)
         options.features.add(Feature::distilled_base);
-    if (options.features.has(Feature::distilled_base)) {
-        if (options.base.empty())
-            return usage_error("--distilled-base needs --base");
-        if (options.format == merge::OutputFormat::object)
-            return usage_error("--distilled-base: --format=object has no place for the base");
-    }
+    if (auto fine = merge::check_options(options); !fine)
+        return usage_error(fine.error().what);
 
     merge::Report report;
     std::optional<merge::Progress> progress;

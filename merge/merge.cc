@@ -471,14 +471,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
     const auto start = Clock::now();
-    if (options.why_dup && options.engine != Engine::hash)
-        return fail({}, "only the hash engine can tell why there are duplicates");
-    if (options.features.has(Feature::distilled_base)) {
-        if (options.base.empty())
-            return fail({}, "distilled_base: give the --base that is to be distilled");
-        if (options.format == OutputFormat::object)
-            return fail({}, "distilled_base: an object (--format=object) has no place for a base");
-    }
+    RETURN_IF_ERROR(check_options(options));
     stats.begin_pass("base");
     auto base = read_base(options.base);
     if (!base)
@@ -542,6 +535,19 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
 }
 
 } // namespace
+
+Result<void> check_options(const Options &options)
+{
+    if (options.why_dup && options.engine != Engine::hash)
+        return fail({}, "--why-dup needs --dedup=hash");
+    if (!options.features.has(Feature::distilled_base))
+        return {};
+    if (options.base.empty())
+        return fail({}, "--distilled-base needs --base");
+    if (options.format == OutputFormat::object)
+        return fail({}, "--distilled-base: --format=object has no place for the base");
+    return {};
+}
 
 Result<void> merge(const Options &options, Report &report)
 {

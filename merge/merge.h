@@ -55,6 +55,10 @@ struct Report {
     std::shared_ptr<const void> read;
 };
 
+/// Error: options that do not go together. merge() asks, too; a program may before that, as to it
+/// this is wrong usage.
+Result<void> check_options(const Options &options);
+
 /// Merge, and write if there is an output or an update. What there is to say comes out in `report`,
 /// also if it fails.
 Result<void> merge(const Options &options, Report &report);

@@ -25,8 +25,7 @@ ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.
 class Files(KbuildCase):
     def merge(self, *arguments, status=0, **options):
         """Standard error of btf-merge, which ends with `status`."""
-        tool = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
-        done = self.call(tool, *arguments, **options)
+        done = self.call(self.btf_merge, *arguments, **options)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
 
@@ -98,12 +97,11 @@ class Files(KbuildCase):
         if not shutil.which('strace'):
             self.skipTest('strace is not installed')
         self.object()
-        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
         calls = 'trace=open,openat,creat,rename,renameat,renameat2,unlink,unlinkat,mkdir,mkdirat,' \
                 'link,linkat,symlink,symlinkat,truncate,execve'
         for command in ([self.btf_emit, FEATURES, '-o', 'sub/new.o', 'add.o'],
                         [self.btf_emit, FEATURES, '--strip-dwarf', 'sub/new.o'],
-                        [merge, FEATURES, '-o', 'sub/out', '--update=sub/new.o', 'sub/new.o']):
+                        [self.btf_merge, FEATURES, '-o', 'sub/out', '--update=sub/new.o', 'sub/new.o']):
             os.makedirs(self.path('sub'), exist_ok=True)
             self.must('env', 'ASAN_OPTIONS=detect_leaks=0', 'strace', '-f', '-o', 'trace', '-e', calls,
                       *command)
@@ -198,8 +196,7 @@ class Files(KbuildCase):
         dwarf = self.read('big.o')
         self.good(FEATURES, 'big.o')
         good = self.read('big.o')
-        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
-        commands = [(good, [merge, FEATURES, '-o', 'out', 'big.o']),
+        commands = [(good, [self.btf_merge, FEATURES, '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--image', '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--address-pool', '-o', 'out', 'big.o'])]
         # Tools with sanitizers end by a signal, too, when they trip over what has changed.
@@ -225,7 +222,7 @@ class Files(KbuildCase):
                 ended[process.returncode] += 1
                 if process.returncode == 1:
                     self.assertRegex(error, r'btf-(merge|emit): ERROR: .*\n$')
-                elif command[0] == merge:
+                elif command[0] == self.btf_merge:
                     self.merge('--check=out')
                 self.assertEqual('out' in self.names(), process.returncode == 0)
                 if process.returncode == 0:

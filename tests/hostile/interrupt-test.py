@@ -135,11 +135,8 @@ class Interrupt(KbuildCase):
         self.object()
         self.must(self.btf_emit, '--features=+global_var', '--address-pool', 'big.o')
         self.must('ld', '-e', 'main', '-o', 'image', 'big.o')
-        self.kill_runs([self.btf_merge(), '--features=+global_var', '--image=image',
+        self.kill_runs([self.btf_merge, '--features=+global_var', '--image=image',
                         '--update=image', 'big.o'], 'image', self.read('image'))
-
-    def btf_merge(self):
-        return os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
 
 
 if __name__ == '__main__':

@@ -66,8 +66,7 @@ def typedefs(count, prefix, length=0):
 
 class LimitCase(KbuildCase):
     def merge(self, *arguments, status=0):
-        tool = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
-        done = self.run_tool(tool, '-o', 'out', FEATURES, *arguments)
+        done = self.run_tool(self.btf_merge, '-o', 'out', FEATURES, *arguments)
         error = done.stderr.decode()
         self.assertEqual(done.returncode, status, error)
         self.assertEqual('out' in self.names(), status == 0)
@@ -116,8 +115,7 @@ class Limits(LimitCase):
         self.write('a', typedefs(MAX_TYPES // 2, 'a'))
         self.write('dwarf.o', self.read(self.object_of(''.join(
             f'struct s{i} {{ int a{i}; }} v{i};\n' for i in range(20000)))))
-        merge = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
-        for command in ([merge, '-o', 'out', 'a'], [self.btf_emit, FEATURES, 'dwarf.o']):
+        for command in ([self.btf_merge, '-o', 'out', 'a'], [self.btf_emit, FEATURES, 'dwarf.o']):
             before = self.read('dwarf.o')
             least = next((m for m in range(4 << 20, 256 << 20, 4 << 20)
                           if self.limited(m, command[0], '--version').returncode == 0), None)
@@ -207,9 +205,8 @@ class Limits(LimitCase):
         os.unlink(self.path('out'))
         self.refused('.*more than 65535 elements, which libbpf may misread.*', '--dedup=libbpf',
                      '--base=whole', 'c')
-        tool = os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
-        self.assertEqual(self.call(tool, '--check=whole').returncode, 0)
-        done = self.call(tool, '--check=old')
+        self.assertEqual(self.call(self.btf_merge, '--check=whole').returncode, 0)
+        done = self.call(self.btf_merge, '--check=old')
         self.assertEqual(done.returncode, 1, done)
         self.assertRegex(done.stdout + done.stderr, r'old\+0x18: ' + rule)
 

@@ -19,6 +19,10 @@ FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'GCC_', 'CCACHE_', 'KBUILD_', 'o
 class KbuildCase(cli_case.CliCase):
     btf_cc = btf_pahole = btf_dump = btf_compare = None  # set by run()
 
+    @property
+    def btf_merge(self):
+        return os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
+
     def environment(self, settings=None):
         """Ours, with LANG=C and nothing set but `settings`; None takes a variable out."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}

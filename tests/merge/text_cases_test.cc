@@ -123,7 +123,7 @@ protected:
 
 TEST_F(DistilledBase, NeedsABase)
 {
-    EXPECT_NE(error("").find("give the --base"), std::string::npos);
+    EXPECT_NE(error("").find("needs --base"), std::string::npos);
 }
 
 TEST_F(DistilledBase, NeedsSomethingOfIt)
