@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Stub hashes tell an enum's forward declaration (no values) from the enum itself, and so
-// what refers to the one from what refers to the other; they are the same.
+// Problem. A stub hash says of a reference to a struct only the name, so that a declared struct and
+// each of its definitions leave what refers to them in one class. Of a reference to an enum it says
+// all, and gcc lets enums be declared, too: one header that declares an enum which three sources
+// define differently, and every struct that passes the name is in four classes.
 //
 // Method. The graph has one node per class, read off its lowest type: some ten thousand of the
-// millions. A forward declaration of an enum becomes an alias of the lowest enum or enum64 of its
-// name and size, or else of its name. What reaches an alias or what it stands for, references to
-// named structs going by name and so ending that, is told apart anew: by words and names, then by
-// what it refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge
-// upwards from the enums instead would miss cycles that pass no name.)
+// millions. Structs and unions have names, which declarations and definitions share. So have enums
+// that are declared anywhere; kernels have a handful. What reaches one of these, references to named
+// structs going by name and so ending that, is told apart anew: by words and names, then by what it
+// refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge upwards
+// from the enums instead would miss cycles that pass no name.) From here on a declared enum is
+// treated as a declared struct is.
 //
-// Cost. Edges once; the rounds touch only what reaches forward-declared enums, which C has not (gcc
-// allows them) and kernels have a handful of.
+// Cost. Edges once; the rounds touch only what reaches enums that are declared somewhere.
 #include "merge/class_graph.h"
 
 #include "merge/parallel.h"
@@ -57,7 +59,7 @@ public:
             out_.alias[c] = c;
         read_edges();
         read_names();
-        merge_enums();
+        name_enums();
         return std::move(out_);
     }
 
@@ -103,7 +105,7 @@ private:
             auto [it, added] =
                 index.emplace(std::pair(text, is_union), static_cast<uint32_t>(out_.names.size()));
             if (added)
-                out_.names.push_back({text, is_union, {}, no_class});
+                out_.names.push_back({text, {}, no_class});
             out_.name[c] = it->second;
             if (kind == BTF_KIND_FWD)
                 out_.names[it->second].forward = c;
@@ -112,41 +114,43 @@ private:
         }
     }
 
-    void merge_enums()
+    /// Enums that are declared get names, and what refers to them goes by these.
+    void name_enums()
     {
-        std::vector<uint32_t> forwards, aliased;
-        for (uint32_t c = 0; c < out_.size(); ++c)
-            if (is_enum(c) && btf::vlen_of(sources_.type(classes_.first[c])) == 0 &&
-                !sources_.name(classes_.first[c]).empty())
-                forwards.push_back(c);
-        if (forwards.empty())
+        std::unordered_map<std::string_view, uint32_t> declared; // numbers of names
+        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+            if (!is_declaration)
+                return;
+            auto [it, added] = declared.emplace(text, static_cast<uint32_t>(out_.names.size()));
+            if (added)
+                out_.names.push_back({text, {}, c});
+            else // of another size, which says nothing
+                out_.alias[c] = out_.names[it->second].forward;
+            out_.name[c] = it->second;
+        });
+        if (declared.empty())
             return;
-        // By name and size; size 0: any.
-        std::map<std::pair<std::string_view, uint32_t>, uint32_t> full;
-        std::unordered_map<std::string_view, uint32_t> empty; // by name
+        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+            auto it = declared.find(text);
+            if (is_declaration || it == declared.end())
+                return;
+            out_.name[c] = it->second;
+            out_.names[it->second].definitions.push_back(c);
+        });
+        merge_users_of_enums();
+    }
+
+    template <typename Visit>
+    void for_named_enums(Visit visit) const
+    {
         for (uint32_t c = 0; c < out_.size(); ++c) {
+            if (!is_enum(c))
+                continue;
             const btf_type &t = sources_.type(classes_.first[c]);
-            if (!is_enum(c) || btf::vlen_of(t) == 0)
-                continue;
-            full.emplace(std::pair(sources_.name(classes_.first[c]), t.size), c);
-            full.emplace(std::pair(sources_.name(classes_.first[c]), 0), c);
+            std::string_view text = sources_.str(classes_.first[c], t.name_off);
+            if (!text.empty())
+                visit(c, text, btf::vlen_of(t) == 0);
         }
-        for (uint32_t c : forwards) {
-            std::string_view name = sources_.name(classes_.first[c]);
-            auto found = full.find({name, sources_.type(classes_.first[c]).size});
-            if (found == full.end())
-                found = full.find({name, 0});
-            uint32_t target =
-                found != full.end() ? found->second : empty.emplace(name, c).first->second;
-            // What a base has stays, whatever is known above it.
-            if (target == c || (sources_.is_base(classes_.first[c].source) &&
-                                !sources_.is_base(classes_.first[target].source)))
-                continue;
-            out_.alias[c] = target;
-            aliased.push_back(c);
-        }
-        if (!aliased.empty())
-            merge_upwards(aliased);
     }
 
     bool is_enum(uint32_t c) const
@@ -154,27 +158,27 @@ private:
         return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
     }
 
-    void merge_upwards(const std::vector<uint32_t> &aliased)
+    void merge_users_of_enums()
     {
+        auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
         Lists users = Lists::make(out_.size(), [&](auto put) {
             for (uint32_t c = 0; c < out_.size(); ++c)
                 for (uint32_t ref : out_.refs_of(c))
-                    if (ref != no_class && out_.name[ref] == no_name)
+                    if (ref != no_class && !goes_by_name(ref))
                         put(ref, c);
         });
         // What reaches one: it may be equal to another such class, and to no other.
         std::vector<uint32_t> colour(out_.size(), none), open, above;
         auto reach = [&](uint32_t c) {
             for (uint32_t user : users[c])
-                if (colour[user] == none && out_.alias[user] == user) {
+                if (colour[user] == none) {
                     colour[user] = 0;
                     open.push_back(user);
                 }
         };
-        for (uint32_t c : aliased) {
-            reach(c);
-            reach(out_.alias[c]);
-        }
+        for (uint32_t c = 0; c < out_.size(); ++c)
+            if (is_enum(c) && out_.name[c] != no_name)
+                reach(c);
         while (!open.empty()) {
             above.push_back(open.back());
             open.pop_back();
@@ -216,8 +220,7 @@ private:
         }
     }
 
-    /// Equal for classes that are equal once aliases are followed, but for what they refer to among
-    /// those that have a colour.
+    /// Equal for classes that are equal but for what they refer to among those that have a colour.
     std::string content(uint32_t c, const std::vector<uint32_t> &colour) const
     {
         TypeAt at = classes_.first[c];
@@ -238,7 +241,7 @@ private:
             uint32_t target = refs[next++];
             bool by_name = target != no_class && out_.name[target] != no_name;
             bool open = target != no_class && !by_name && colour[target] != none;
-            ref = target == no_class || open ? 0 : by_name ? out_.name[target] : out_.alias[target];
+            ref = target == no_class || open ? 0 : by_name ? out_.name[target] : target;
             names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
         });
         return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + names;

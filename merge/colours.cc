@@ -21,6 +21,11 @@
 // Which order makes the fewest groups nobody knows: where there is little to join it is done in
 // link order, too, and that is taken unless it makes more.
 //
+// A base cannot be completed: what it only declares agrees with every definition, now and later, and
+// is never filled. So a group that a base's struct leads may have members that mean different things
+// by one declaration. That does no harm, because the references of the group are the base's, and
+// what a member's object knows beyond them is told by its own other types.
+//
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
 // equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever
 // change. So each leader can stand for its group.
@@ -72,8 +77,8 @@ public:
     }
 
 private:
-    /// What a leader's slot means now: a group, or one of these.
-    static constexpr uint32_t unknown = wild, never = irregular;
+    /// What a leader's slot means now: a group, or this.
+    static constexpr uint32_t unknown = wild;
     /// What is known of a pair.
     enum : uint8_t { disagreeing, agreeing, followed };
     /// What a slot means: a group's class and its place there; no class has the number of the
@@ -92,11 +97,8 @@ private:
             return unknown;
         if (!hot_.nodes[target].is_hole())
             return out_.colour[target];
-        if (out_.any_filled[leader])
-            if (uint32_t filled = out_.filled(leader, target); filled != none)
-                return filled;
-        // What a base only declares stays so.
-        return sources_.is_base(hot_.nodes[target].source) ? never : unknown;
+        uint32_t filled = out_.any_filled[leader] ? out_.filled(leader, target) : none;
+        return filled != none ? filled : unknown;
     }
 
     /// How many slots a node has to compare, and where the i-th leads.
@@ -155,7 +157,7 @@ private:
         for (size_t i = 0; i < slots_of(leader); ++i) {
             uint32_t m = meaning(leader, target(leader, i));
             known_[block_[leader] + i] =
-                m == unknown || m == never ? Known{m, 0} : Known{hot_.nodes[m].cls, index_[m]};
+                m == unknown ? Known{unknown, 0} : Known{hot_.nodes[m].cls, index_[m]};
         }
     }
 
@@ -303,12 +305,11 @@ private:
                 if (!known(t))
                     return true;
                 uint32_t u = target(g, i), other = meaning(g, u);
-                if (other == never || (other != unknown && // an object lies about its hashes
-                                       hot_.nodes[t].cls != hot_.nodes[other].cls))
-                    fits = false;
+                if (other != unknown && hot_.nodes[t].cls != hot_.nodes[other].cls)
+                    fits = false; // an object lies about its hashes
                 else if (other != unknown)
                     visit(t, other);
-                else if (u != none)
+                else if (u != none && !sources_.is_base(hot_.nodes[u].source))
                     fits = fill(g, u, t);
                 return fits;
             });
@@ -393,25 +394,26 @@ Colours::Colours(const Sources &sources, const ClassGraph &graph, const HotGraph
     }
 }
 
-uint32_t Colours::value(uint32_t n, uint32_t target, uint32_t name) const
+uint32_t Colours::value(uint32_t n, uint32_t target) const
 {
     if (target == none) // only an object that lies about its hashes
-        return declared | name;
+        return wild;
     const Node &node = hot_.nodes[target];
     if (!node.is_hole())
         return made_.colour[target];
     if (any_filled(n))
         if (uint32_t group = filled(n, target); group != none)
             return group;
-    return sources_.is_base(node.source) ? declared | name : wild;
+    return wild;
 }
+
 void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
 {
     auto slots = hot_.slots[hot_.nodes[n].cls];
     out.clear();
     if (!hot_.paths[n]) {
         for (size_t i = 0; i < slots.size(); ++i)
-            out.push_back(value(n, hot_.edges[hot_.edge_begin[n] + i], slots[i]));
+            out.push_back(value(n, hot_.edges[hot_.edge_begin[n] + i]));
         return;
     }
     const Paths &paths = *hot_.paths[n];
@@ -424,7 +426,7 @@ void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
     out.assign(slots.size(), unset);
     bool regular = true;
     for (const Path &p : paths) {
-        uint32_t v = value(n, p.target, slots[p.slot]);
+        uint32_t v = value(n, p.target);
         regular &= out[p.slot] == unset || out[p.slot] == v;
         out[p.slot] = v;
     }
@@ -434,7 +436,7 @@ void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
     out.assign(1, irregular);
     for (const Path &p : paths) {
         out.push_back(p.slot);
-        out.push_back(value(n, p.target, slots[p.slot]));
+        out.push_back(value(n, p.target));
     }
 }
 

@@ -10,9 +10,8 @@ namespace btflink::merge
 {
 
 // Values of slots that are no node.
-constexpr uint32_t wild = UINT32_MAX;            // a hole: agrees with any
-constexpr uint32_t irregular = UINT32_MAX - 1;   // first word of a vector by paths, not by names
-constexpr uint32_t declared = uint32_t{1} << 31; // | name: nothing but its declaration
+constexpr uint32_t wild = UINT32_MAX;          // a hole: agrees with any
+constexpr uint32_t irregular = UINT32_MAX - 1; // first word of a vector by paths, not by names
 
 class Colours
 {
@@ -28,14 +27,14 @@ public:
     uint32_t filled(uint32_t leader, uint32_t hole) const { return made_.filled(leader, hole); }
     /// Has any of its holes been filled?
     bool any_filled(uint32_t leader) const { return made_.any_filled[leader]; }
-    /// The values of a node's slots: groups, `wild`, or `declared` | name; or {irregular, ...}.
+    /// The values of a node's slots: groups or `wild`; or {irregular, ...}.
     void vector_of(uint32_t node, std::vector<uint32_t> &out) const;
     /// The most rounds that an object took.
     uint64_t rounds() const { return made_.rounds; }
 
 private:
     class Joiner;
-    uint32_t value(uint32_t node, uint32_t target, uint32_t name) const;
+    uint32_t value(uint32_t node, uint32_t target) const;
     struct PairHash {
         size_t operator()(const std::pair<uint32_t, uint32_t> &p) const
         {

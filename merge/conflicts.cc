@@ -7,7 +7,9 @@
 //
 // Method.
 //  1. Names with more than one definition are the conflicts. (With a base, so are names that the
-//     base only declares and somebody defines: the base cannot be completed.) A class is tainted if
+//     base only declares and somebody defines: the base cannot be completed, so what refers to the
+//     name means two things. Structs of the base that do are the base's all the same: its
+//     declaration agrees with any definition.) A class is tainted if
 //     it reaches a conflict in the class graph; a name is hot if it is a conflict or its only
 //     definition is tainted. All else is final as it is.
 //  2. Nodes are the definitions of hot names, and tainted structs without a name, in each object.
@@ -169,22 +171,19 @@ private:
                     colours_->vector_of(colours_->of(n), leader);
                 uint32_t v = known_at(leader, static_cast<uint32_t>(i));
                 if (v != wild)
-                    needed[slots[i]] = v & declared ? graph_.names[slots[i]].forward : final_[v];
+                    needed[slots[i]] = final_[v];
             }
         }
-        std::vector<uint32_t> above = above_base();
         for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
             if (!hot_.nodes[n].is_hole())
                 continue;
             uint32_t name = hot_.nodes[n].name, forward = graph_.names[name].forward;
             if (sources_.is_base(hot_.nodes[n].source))
                 final_[n] = forward;
-            else if (above[name] != none && (needed[name] == none || needed[name] == forward))
-                final_[n] = above[name];
-            else if (base_declares(sources_, classes_, graph_, name))
-                final_[n] = needed[name] != none ? needed[name] : forward;
             else if (colours_->groups(name).size() == 1)
                 final_[n] = final_[colours_->groups(name).front()];
+            else if (base_declares(sources_, classes_, graph_, name))
+                final_[n] = needed[name] != none ? needed[name] : forward;
             else {
                 final_[n] = forward;
                 if (needed[name] != none && !out_.classes[forward].live) {
@@ -196,41 +195,6 @@ private:
             if (final_[n] == forward)
                 out_.classes[forward].live = true;
         }
-    }
-
-    /// Names that the base declares and an object defines, in structs that agree with the base's
-    /// otherwise: btf__dedup then takes declarations above the base for that definition.
-    std::vector<uint32_t> above_base() const
-    {
-        std::vector<uint32_t> out(hot_.slot_names, none), below, mine;
-        for (uint32_t c = 0; sources_.has_base && c < graph_.size(); ++c) {
-            auto slots = hot_.slots[c];
-            if (std::none_of(slots.begin(), slots.end(), [&](uint32_t n) {
-                    return n < graph_.names.size() && base_declares(sources_, classes_, graph_, n);
-                }))
-                continue;
-            for (uint32_t b : hot_.members[c]) {
-                if (!sources_.is_base(hot_.nodes[b].source))
-                    break;
-                colours_->vector_of(b, below);
-                for (uint32_t n : hot_.members[c]) {
-                    if (sources_.is_base(hot_.nodes[n].source))
-                        continue;
-                    colours_->vector_of(n, mine);
-                    if (mine.size() != below.size() || mine[0] == irregular)
-                        continue;
-                    bool same = true;
-                    for (size_t i = 0; i < mine.size(); ++i)
-                        same &= mine[i] == below[i] || mine[i] == wild ||
-                                below[i] == (declared | slots[i]);
-                    for (size_t i = 0; same && i < mine.size(); ++i)
-                        if (below[i] == (declared | slots[i]) && !(mine[i] & declared) &&
-                            out[slots[i]] == none)
-                            out[slots[i]] = final_[mine[i]];
-                }
-            }
-        }
-        return out;
     }
 
     /// What a reference leads to: a final class, or else a vertex of the Walk; `none`: neither.

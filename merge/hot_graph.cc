@@ -53,8 +53,6 @@ private:
         return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
     }
 
-    bool is_forward(uint32_t c) const { return graph_.kind[c] == BTF_KIND_FWD; }
-
     void find_hot()
     {
         out_.hot.assign(graph_.names.size(), false);
@@ -126,10 +124,10 @@ private:
         out_.role.assign(graph_.size(), role_plain);
         for (uint32_t c = 0; c < graph_.size(); ++c) {
             bool hot = graph_.name[c] != no_name && out_.hot[graph_.name[c]];
-            if (is_forward(c))
+            if (graph_.is_forward(graph_.alias[c]))
                 out_.role[c] = hot ? role_forward : role_plain;
-            else if (is_struct(c))
-                out_.role[c] = hot || out_.tainted[c] ? role_node : role_plain;
+            else if (hot || (is_struct(c) && out_.tainted[c]))
+                out_.role[c] = role_node;
             else
                 out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
         }
