@@ -21,7 +21,7 @@
 #include "kbuild-integration/foreign_units.h"
 #include "kbuild-integration/link_inputs.h"
 #include "merge/merge.h"
-#include "merge/output.h"
+#include "merge/output/write_elf.h"
 
 #include <algorithm>
 #include <fcntl.h>

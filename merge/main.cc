@@ -2,7 +2,7 @@
 // btf-merge: the command line, and nothing else.
 #include "common/exhaustion.h"
 #include "common/file_parts.h"
-#include "merge/check_file.h"
+#include "merge/explain/check_file.h"
 #include "merge/merge.h"
 #include "merge/progress.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/features.h"
-#include "merge/select_functions.h"
+#include "merge/link/select_functions.h"
 
 #include <functional>
 #include <memory>

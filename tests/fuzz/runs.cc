@@ -9,7 +9,7 @@
 #include "kbuild-integration/compile_command.h"
 #include "kbuild-integration/pahole_options.h"
 #include "kbuild-integration/settings.h"
-#include "merge/check_file.h"
+#include "merge/explain/check_file.h"
 #include "merge/merge.h"
 
 #include <cstdio>

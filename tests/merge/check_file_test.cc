@@ -2,7 +2,7 @@
 // What btf-merge --check says of a file; the kernel's own rules have their tests in
 // tests/unit/btf_check_test.cc.
 #include "common/file_io.h"
-#include "merge/check_file.h"
+#include "merge/explain/check_file.h"
 #include "tests/merge/object_maker.h"
 #include "tests/unit/text_blob.h"
 
