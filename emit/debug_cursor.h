@@ -4,7 +4,7 @@
 // reading.
 #pragma once
 
-#include "common/bytes.h"
+#include "common/io/bytes.h"
 
 namespace btflink::emit
 {

@@ -3,7 +3,7 @@
 // relocated in place: a value is looked up when it is read, most of them never are.
 #pragma once
 
-#include "common/elf_image.h"
+#include "common/elf/elf_image.h"
 
 #include <cstdint>
 #include <string>

@@ -3,7 +3,7 @@
 // information means little; what counts is the relocation that will make it.
 #pragma once
 
-#include "common/arch.h"
+#include "common/elf/arch.h"
 #include "emit/debug_section.h"
 
 #include <memory>

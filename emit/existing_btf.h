@@ -3,7 +3,7 @@
 // linked from: to be kept while what is missing is added.
 #pragma once
 
-#include "common/elf_image.h"
+#include "common/elf/elf_image.h"
 #include "emit/object_writer.h"
 
 #include <map>

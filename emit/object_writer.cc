@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/object_writer.h"
 
-#include "common/elf_append.h"
-#include "common/elf_rewrite.h"
+#include "common/elf/elf_append.h"
+#include "common/elf/elf_rewrite.h"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 // table; optionally without DWARF. Knows ELF, knows nothing of DWARF's or BTF's contents.
 #pragma once
 
-#include "common/arch.h"
-#include "common/bytes.h"
-#include "common/file_change.h"
+#include "common/elf/arch.h"
+#include "common/io/bytes.h"
+#include "common/io/file_change.h"
 #include "common/result.h"
 
 #include <vector>

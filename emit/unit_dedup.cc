@@ -14,7 +14,7 @@
 // rounds are at most as many as the longest chain of references to a difference, and only objects
 // with such names pay.
 #include "emit/unit_dedup.h"
-#include "common/flat_index.h"
+#include "common/graph/flat_index.h"
 
 #include <string>
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 // Pass: which types of one object are the same.
 #pragma once
 
-#include "common/type_hash.h"
+#include "common/object_btf/type_hash.h"
 
 #include <string>
 #include <vector>

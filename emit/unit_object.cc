@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/unit_object.h"
-#include "common/address_pool.h"
-#include "common/link_trailer.h"
+#include "common/object_btf/address_pool.h"
+#include "common/object_btf/link_trailer.h"
 #include "emit/unit_dedup.h"
 #include "emit/unit_functions.h"
 #include "emit/unit_types.h"

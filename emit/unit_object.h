@@ -2,7 +2,7 @@
 // The corridor of one unit: DIEs in, one contribution of object BTF out.
 #pragma once
 
-#include "common/features.h"
+#include "common/object_btf/features.h"
 #include "emit/die_tree.h"
 #include "emit/object_writer.h"
 #include "emit/steps.h"

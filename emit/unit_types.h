@@ -2,8 +2,8 @@
 // Pass: the types of one unit, as BTF in the order in which their DIEs end.
 #pragma once
 
-#include "common/btf_builder.h"
-#include "common/features.h"
+#include "common/btf/btf_builder.h"
+#include "common/object_btf/features.h"
 #include "emit/type_layout.h"
 
 namespace btflink::emit

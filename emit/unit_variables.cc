@@ -4,7 +4,7 @@
 // features ask for, with a name and a sized type. Whether the linker keeps a variable, and where,
 // is decided by the merge.
 #include "emit/unit_variables.h"
-#include "common/link_trailer.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <elf.h>
 

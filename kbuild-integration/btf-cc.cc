@@ -4,7 +4,7 @@
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
-#include "common/exhaustion.h"
+#include "common/io/exhaustion.h"
 #include "emit/heap.h"
 #include "kbuild-integration/compile_command.h"
 #include "kbuild-integration/compiler_cache.h"

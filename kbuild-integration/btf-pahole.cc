@@ -2,8 +2,8 @@
 // btf-pahole: takes the place of pahole in a kernel build. Where pahole reads the DWARF of a whole
 // linked file, this merges the BTF that its objects carry. What is not BTF encoding goes to a real
 // pahole.
-#include "common/exhaustion.h"
-#include "common/file_parts.h"
+#include "common/io/exhaustion.h"
+#include "common/io/file_parts.h"
 #include "kbuild-integration/encode_linked.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"

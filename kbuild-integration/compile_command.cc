@@ -4,7 +4,7 @@
 // address pool would change their build ids, so they are left alone; see not_of_the_kernel().
 #include "kbuild-integration/compile_command.h"
 
-#include "common/response_file.h"
+#include "common/io/response_file.h"
 
 #include <algorithm>
 #include <array>

@@ -17,7 +17,7 @@
 // Invariant: the file is written once, at the end.
 #include "kbuild-integration/encode_linked.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 #include "kbuild-integration/foreign_units.h"
 #include "kbuild-integration/link_inputs.h"
 #include "merge/merge.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "kbuild-integration/kbuild_plans.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
 #include <string_view>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "kbuild-integration/link_inputs.h"
 
-#include "common/elf_image.h"
-#include "common/file_io.h"
-#include "common/link_trailer.h"
-#include "common/response_file.h"
+#include "common/elf/elf_image.h"
+#include "common/io/file_io.h"
+#include "common/io/response_file.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
 #include <string_view>

@@ -3,9 +3,9 @@
 // its own; nothing is changed afterwards.
 #include "merge/merge.h"
 
-#include "common/btf_check.h"
-#include "common/file_io.h"
-#include "common/file_parts.h"
+#include "common/btf/btf_check.h"
+#include "common/io/file_io.h"
+#include "common/io/file_parts.h"
 #include "merge/check_output_paths.h"
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"

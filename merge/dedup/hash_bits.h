@@ -6,7 +6,7 @@
 // reachable_conflicts.cc).
 #pragma once
 
-#include "common/type_hash.h"
+#include "common/object_btf/type_hash.h"
 
 namespace btflink::merge
 {

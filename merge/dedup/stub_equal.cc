@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/dedup/stub_equal.h"
 
-#include "common/type_hash.h"
+#include "common/object_btf/type_hash.h"
 
 #include <set>
 

@@ -2,7 +2,7 @@
 // Types as C, for people: complete where they are short, else what is around one place in them.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 
 #include <span>
 #include <string>

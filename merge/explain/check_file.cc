@@ -16,8 +16,8 @@
 // Cost. Linear, but for the first ids: references times candidates.
 #include "merge/explain/check_file.h"
 
-#include "common/btf_check.h"
-#include "common/type_sizes.h"
+#include "common/btf/btf_check.h"
+#include "common/btf/type_sizes.h"
 #include "merge/input/final_btf.h"
 
 #include <algorithm>

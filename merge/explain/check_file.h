@@ -11,8 +11,8 @@ namespace btflink::merge
 {
 
 /// What is wrong with the final BTF in the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF
-/// file), a line each: the rules of the kernel that it violates (common/btf_check.h), and what of
-/// it does not fit the BTF in the file `base` ("": none) that it is to be loaded over. Empty: a
+/// file), a line each: the rules of the kernel that it violates (common/btf/btf_check.h), and what
+/// of it does not fit the BTF in the file `base` ("": none) that it is to be loaded over. Empty: a
 /// kernel would take it. Error: there is nothing to check.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base);
 

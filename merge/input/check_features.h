@@ -3,7 +3,7 @@
 // outlives the settings that its objects were compiled with.
 #pragma once
 
-#include "common/features.h"
+#include "common/object_btf/features.h"
 #include "merge/input/load_objects.h"
 
 #include <string>

@@ -3,7 +3,7 @@
 // any class and byte order. The rest of merge/ knows neither LLVM nor the shapes of ELF records.
 #pragma once
 
-#include "common/bytes.h"
+#include "common/io/bytes.h"
 #include "common/result.h"
 
 #include <memory>

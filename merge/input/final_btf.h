@@ -2,7 +2,7 @@
 // Files with final BTF, of a kernel or of a module: what is merged is built on one, or is one.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 #include "merge/input/open.h"
 
 namespace btflink::merge

@@ -18,7 +18,7 @@
 // of BTF, once. Contributions are independent and run in parallel.
 #include "merge/input/load_objects.h"
 
-#include "common/address_pool.h"
+#include "common/object_btf/address_pool.h"
 #include "merge/parallel.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // object claims is checked here; what follows may trust it.
 #pragma once
 
-#include "common/btf.h"
-#include "common/link_trailer.h"
+#include "common/btf/btf.h"
+#include "common/object_btf/link_trailer.h"
 #include "merge/input/open.h"
 
 #include <vector>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/input/open.h"
 
-#include "common/file_io.h"
-#include "common/file_parts.h"
-#include "common/link_trailer.h"
-#include "common/response_file.h"
+#include "common/io/file_io.h"
+#include "common/io/file_parts.h"
+#include "common/io/response_file.h"
+#include "common/object_btf/link_trailer.h"
 #include "merge/parallel.h"
 
 namespace btflink::merge

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/input/read_once.h"
 
-#include "common/fd.h"
+#include "common/io/fd.h"
 #include "merge/parallel.h"
 
 #include <array>

@@ -3,7 +3,7 @@
 // linked image; without one, of the inputs taken together as `ld -r` would combine them.
 #pragma once
 
-#include "common/address_pool.h"
+#include "common/object_btf/address_pool.h"
 #include "merge/input/load_objects.h"
 
 #include <deque>

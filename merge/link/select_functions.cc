@@ -22,7 +22,7 @@
 // Cost. One hash lookup per instance, one sort of the few that matter.
 #include "merge/link/select_functions.h"
 
-#include "common/flat_index.h"
+#include "common/graph/flat_index.h"
 
 #include <algorithm>
 #include <xxhash.h>

@@ -2,7 +2,7 @@
 // Pass 4: which functions get a FUNC, and which of a function's many instances provides it.
 #pragma once
 
-#include "common/features.h"
+#include "common/object_btf/features.h"
 #include "merge/link/resolve_addresses.h"
 
 #include <array>

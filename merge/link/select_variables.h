@@ -2,7 +2,7 @@
 // Pass 5: which variables get a VAR, and where in which section they are.
 #pragma once
 
-#include "common/features.h"
+#include "common/object_btf/features.h"
 #include "merge/link/resolve_addresses.h"
 
 #include <array>

@@ -28,7 +28,7 @@
 // Cost. A table of the base's size, else proportional to the module.
 #include "merge/output/distill.h"
 
-#include "common/btf_builder.h"
+#include "common/btf/btf_builder.h"
 
 #include <unordered_map>
 

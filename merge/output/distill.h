@@ -2,7 +2,7 @@
 // Pass 8b: split BTF for a base that may be another one when it is used.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 
 #include <vector>
 

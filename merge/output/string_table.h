@@ -2,7 +2,7 @@
 // The strings of the result while it is written: each once, in order of first reference.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <string>

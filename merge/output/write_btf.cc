@@ -15,7 +15,7 @@
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
 
-#include "common/flat_index.h"
+#include "common/graph/flat_index.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/libbpf/assemble.h"
 #include "merge/output/gathered.h"

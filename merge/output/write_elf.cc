@@ -3,7 +3,7 @@
 // Problem. Final BTF is to stand in an ELF file: a new small object, a linked image of a gigabyte
 // that has no `.BTF` yet, or a module with object BTF in its place, of which nothing may stay.
 //
-// Method. The file is mapped, what is to go is found, and common/elf_append.h does the rest: an
+// Method. The file is mapped, what is to go is found, and common/elf/elf_append.h does the rest: an
 // image gets an appendix, a module is laid out anew without the old sections, symbols and indexes
 // renumbered.
 //
@@ -11,10 +11,10 @@
 // copy of the file, but not in memory.
 #include "merge/output/write_elf.h"
 
-#include "common/elf_append.h"
-#include "common/elf_rewrite.h"
-#include "common/file_parts.h"
-#include "common/link_trailer.h"
+#include "common/elf/elf_append.h"
+#include "common/elf/elf_rewrite.h"
+#include "common/io/file_parts.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
 #include <string_view>

@@ -2,8 +2,8 @@
 // Pass 9: final BTF inside ELF files.
 #pragma once
 
-#include "common/bytes.h"
-#include "common/file_change.h"
+#include "common/io/bytes.h"
+#include "common/io/file_change.h"
 #include "common/result.h"
 
 #include <set>

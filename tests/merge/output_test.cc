@@ -5,7 +5,7 @@
 #include "merge/output/write_elf.h"
 #include "tests/merge/object_maker.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
 #include <elf.h>

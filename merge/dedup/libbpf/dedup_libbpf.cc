@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 
-#include "common/btf_format.h"
+#include "common/btf/btf_format.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
