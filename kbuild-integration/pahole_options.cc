@@ -2,7 +2,7 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include "common/io/response_file.h"
-#include "emit/languages.h"
+#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <charconv>

@@ -3,7 +3,7 @@
 // entries with the same attributes, and the same bytes of object BTF made of them.
 // Exit status: 0 the same, 1 different, 2 unreadable.
 #include "common/io/file_io.h"
-#include "emit/unit_object.h"
+#include "emit/unit/unit_object.h"
 #include "tests/oracle/libdw_reader.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // Pass: the variables of one unit that become VARs.
 #pragma once
 
-#include "emit/unit_types.h"
+#include "emit/unit/unit_types.h"
 
 #include <string>
 #include <string_view>

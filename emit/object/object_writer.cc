@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/object_writer.h"
+#include "emit/object/object_writer.h"
 
 #include "common/elf/elf_append.h"
 #include "common/elf/elf_rewrite.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/elf/elf_image.h"
-#include "emit/object_writer.h"
+#include "emit/object/object_writer.h"
 
 #include <map>
 #include <string>

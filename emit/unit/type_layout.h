@@ -3,7 +3,7 @@
 // struct is packed. All walks over type references are bounded: references may form circles.
 #pragma once
 
-#include "emit/die_tree.h"
+#include "emit/dwarf/die_tree.h"
 
 #include <unordered_map>
 

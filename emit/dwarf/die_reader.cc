@@ -10,7 +10,7 @@
 //
 // Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
 // remembers it. So any input ends the walk after at most one step per byte.
-#include "emit/form_reader.h"
+#include "emit/dwarf/form_reader.h"
 
 #include <algorithm>
 #include <dwarf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/abbrev.h"
+#include "emit/dwarf/abbrev.h"
 
-#include "emit/debug_cursor.h"
-#include "emit/die_tree.h"
+#include "emit/dwarf/debug_cursor.h"
+#include "emit/dwarf/die_tree.h"
 
 #include <dwarf.h>
 

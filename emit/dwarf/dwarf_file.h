@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/elf/arch.h"
-#include "emit/debug_section.h"
+#include "emit/dwarf/debug_section.h"
 
 #include <memory>
 #include <optional>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/existing_btf.h"
+#include "emit/object/existing_btf.h"
 
 #include "common/elf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/debug_section.h"
+#include "emit/dwarf/debug_section.h"
 
 namespace btflink::emit
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/unit_object.h"
+#include "emit/unit/unit_object.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/unit_dedup.h"
-#include "emit/unit_functions.h"
-#include "emit/unit_types.h"
-#include "emit/unit_variables.h"
+#include "emit/unit/unit_dedup.h"
+#include "emit/unit/unit_functions.h"
+#include "emit/unit/unit_types.h"
+#include "emit/unit/unit_variables.h"
 
 #include <algorithm>
 #include <map>

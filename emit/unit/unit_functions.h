@@ -3,7 +3,7 @@
 // parameters, with what the link must know to judge it.
 #pragma once
 
-#include "emit/unit_types.h"
+#include "emit/unit/unit_types.h"
 
 #include <string_view>
 #include <vector>

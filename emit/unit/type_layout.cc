@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/type_layout.h"
+#include "emit/unit/type_layout.h"
 
 #include <algorithm>
 #include <dwarf.h>

@@ -3,7 +3,7 @@
 // a variable is in memory, and which register holds a parameter when its function is entered.
 #pragma once
 
-#include "emit/die_tree.h"
+#include "emit/dwarf/die_tree.h"
 
 namespace btflink::emit
 {

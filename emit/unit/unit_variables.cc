@@ -3,7 +3,7 @@
 // Which variables: defined at file level, in memory at a fixed address, in a section that the
 // features ask for, with a name and a sized type. Whether the linker keeps a variable, and where,
 // is decided by the merge.
-#include "emit/unit_variables.h"
+#include "emit/unit/unit_variables.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <elf.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf_file.h"
+#include "emit/dwarf/dwarf_file.h"
 
 #include <algorithm>
 #include <cstring>

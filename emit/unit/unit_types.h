@@ -4,7 +4,7 @@
 
 #include "common/btf/btf_builder.h"
 #include "common/object_btf/features.h"
-#include "emit/type_layout.h"
+#include "emit/unit/type_layout.h"
 
 namespace btflink::emit
 {

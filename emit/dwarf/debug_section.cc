@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/debug_section.h"
+#include "emit/dwarf/debug_section.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "common/object_btf/features.h"
-#include "emit/die_tree.h"
-#include "emit/object_writer.h"
+#include "emit/dwarf/die_tree.h"
+#include "emit/object/object_writer.h"
 #include "emit/steps.h"
 
 #include <vector>

@@ -13,7 +13,7 @@
 // of equal classes, which is equality of the (infinite) unfolded types. Cost: one round is linear;
 // rounds are at most as many as the longest chain of references to a difference, and only objects
 // with such names pay.
-#include "emit/unit_dedup.h"
+#include "emit/unit/unit_dedup.h"
 #include "common/graph/flat_index.h"
 
 #include <string>

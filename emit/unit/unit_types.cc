@@ -11,7 +11,7 @@
 // Invariant. Both walks agree on which DIEs are types (yields_type) and on how many ids each takes;
 // the second one checks it. What BTF cannot express gets no id: references to it are void, and it
 // is counted by reason.
-#include "emit/unit_types.h"
+#include "emit/unit/unit_types.h"
 
 #include <algorithm>
 #include <bit>

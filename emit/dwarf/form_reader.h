@@ -3,8 +3,8 @@
 // read front to back, and relocations are in order of offset: one walks beside the other.
 #pragma once
 
-#include "emit/debug_cursor.h"
-#include "emit/location.h"
+#include "emit/dwarf/debug_cursor.h"
+#include "emit/dwarf/location.h"
 
 #include <dwarf.h>
 #include <string_view>

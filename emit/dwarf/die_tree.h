@@ -5,8 +5,8 @@
 // be nested in them) but not kept.
 #pragma once
 
-#include "emit/abbrev.h"
-#include "emit/record_array.h"
+#include "emit/dwarf/abbrev.h"
+#include "emit/dwarf/record_array.h"
 
 #include <cstdint>
 #include <map>

@@ -4,7 +4,7 @@
 // that no rule of ours asks for (line numbers, siblings, alignments ...).
 #pragma once
 
-#include "emit/dwarf_file.h"
+#include "emit/dwarf/dwarf_file.h"
 
 #include <cstdint>
 #include <unordered_map>

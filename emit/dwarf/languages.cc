@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/languages.h"
+#include "emit/dwarf/languages.h"
 
 #include <dwarf.h>
 
