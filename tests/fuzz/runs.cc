@@ -6,9 +6,9 @@
 #include "common/io/response_file.h"
 #include "emit/dwarf/languages.h"
 #include "emit/emit.h"
-#include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
+#include "kbuild-integration/btf-cc/settings.h"
 #include "kbuild-integration/pahole_options.h"
-#include "kbuild-integration/settings.h"
 #include "merge/explain/check_file.h"
 #include "merge/merge.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/settings.h"
+#include "kbuild-integration/btf-cc/settings.h"
 
 #include "common/io/response_file.h"
 #include "kbuild-integration/environment.h"

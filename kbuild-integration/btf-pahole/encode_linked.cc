@@ -15,11 +15,11 @@
 // decided addresses, and relocations must go along).
 //
 // Invariant: the file is written once, at the end.
-#include "kbuild-integration/encode_linked.h"
+#include "kbuild-integration/btf-pahole/encode_linked.h"
 
 #include "common/io/file_io.h"
-#include "kbuild-integration/foreign_units.h"
-#include "kbuild-integration/link_inputs.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "kbuild-integration/btf-pahole/link_inputs.h"
 #include "merge/merge.h"
 #include "merge/output/write_elf.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/link_inputs.h"
+#include "kbuild-integration/btf-pahole/link_inputs.h"
 
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"

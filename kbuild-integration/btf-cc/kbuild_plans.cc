@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
 
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"

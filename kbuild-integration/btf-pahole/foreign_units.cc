@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/foreign_units.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
 
 #include "emit/emit.h"
 

@@ -6,10 +6,10 @@
 // does not make an object is not waited for: the process becomes the compiler.
 #include "common/io/exhaustion.h"
 #include "emit/heap.h"
-#include "kbuild-integration/compile_command.h"
-#include "kbuild-integration/compiler_cache.h"
-#include "kbuild-integration/kbuild_plans.h"
-#include "kbuild-integration/settings.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
+#include "kbuild-integration/btf-cc/compiler_cache.h"
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/settings.h"
 
 #include <cerrno>
 #include <csignal>

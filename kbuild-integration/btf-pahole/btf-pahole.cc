@@ -4,7 +4,7 @@
 // pahole.
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
-#include "kbuild-integration/encode_linked.h"
+#include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 

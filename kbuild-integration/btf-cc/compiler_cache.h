@@ -4,7 +4,7 @@
 // experiments.
 #pragma once
 
-#include "kbuild-integration/settings.h"
+#include "kbuild-integration/btf-cc/settings.h"
 
 #include <string>
 #include <vector>

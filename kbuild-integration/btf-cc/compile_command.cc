@@ -2,7 +2,7 @@
 // Kbuild compiles with CC for more than vmlinux and modules: the vdso, real-mode code, the boot
 // loader's part and purgatory are programs of their own. BTF in them would serve nobody, and an
 // address pool would change their build ids, so they are left alone; see not_of_the_kernel().
-#include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/response_file.h"
 
