@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/command_line.h"
-#include "emit/languages.h"
+#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <array>

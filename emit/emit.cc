@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/emit.h"
-#include "common/address_pool.h"
-#include "common/file_change.h"
-#include "common/file_io.h"
-#include "common/file_parts.h"
+#include "common/io/file_change.h"
+#include "common/io/file_io.h"
+#include "common/io/file_parts.h"
+#include "common/object_btf/address_pool.h"
 
 #include <algorithm>
 #include <atomic>

@@ -2,8 +2,8 @@
 // The corridor of btf-emit: one file's DWARF in, object BTF out.
 #pragma once
 
-#include "emit/existing_btf.h"
-#include "emit/unit_object.h"
+#include "emit/object/existing_btf.h"
+#include "emit/unit/unit_object.h"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: from the command line (command_line.h) to the corridor (emit.h), and what is said of
 // it.
-#include "common/exhaustion.h"
-#include "common/file_parts.h"
+#include "common/io/exhaustion.h"
+#include "common/io/file_parts.h"
 #include "emit/command_line.h"
 #include "emit/heap.h"
 

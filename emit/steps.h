@@ -2,7 +2,7 @@
 // Where the time of an emit goes: one clock through its steps, for --stats and --time-trace.
 #pragma once
 
-#include "common/trace.h"
+#include "common/io/trace.h"
 
 #include <array>
 #include <chrono>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "kbuild-integration/pahole_options.h"
 
-#include "common/response_file.h"
-#include "emit/languages.h"
+#include "common/io/response_file.h"
+#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <charconv>

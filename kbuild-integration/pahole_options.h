@@ -3,7 +3,7 @@
 // defaults and exit statuses of pahole 1.31.
 #pragma once
 
-#include "common/features.h"
+#include "common/object_btf/features.h"
 #include "common/result.h"
 
 #include <cstdint>

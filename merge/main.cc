@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: the command line, and nothing else.
-#include "common/exhaustion.h"
-#include "common/file_parts.h"
-#include "merge/check_file.h"
+#include "common/io/exhaustion.h"
+#include "common/io/file_parts.h"
+#include "merge/explain/check_file.h"
 #include "merge/merge.h"
 #include "merge/progress.h"
 

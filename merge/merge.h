@@ -2,8 +2,8 @@
 // btf-merge as a function: the BTF of many objects becomes that of their link.
 #pragma once
 
-#include "common/features.h"
-#include "merge/select_functions.h"
+#include "common/object_btf/features.h"
+#include "merge/link/select_functions.h"
 
 #include <functional>
 #include <memory>
@@ -36,7 +36,7 @@ struct Options {
     unsigned threads = 1;
     bool verbose = false;
     bool stats = false;     // Report::stats is wanted: what costs time to find out, too
-    std::string time_trace; // file for a trace of the run (common/trace.h); empty: none
+    std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
     /// Report::why_dup is wanted: of this name, or of all ("").
     std::optional<std::string> why_dup;
     /// Asked once the inputs are loaded, with the source files that their objects name ("" for one

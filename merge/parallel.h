@@ -3,8 +3,8 @@
 // never depends on the number of threads.
 #pragma once
 
+#include "common/io/trace.h"
 #include "common/result.h"
-#include "common/trace.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,7 +3,7 @@
 // times are among them, are phases of the trace as well, and what the progress line names.
 #pragma once
 
-#include "common/trace.h"
+#include "common/io/trace.h"
 
 #include <algorithm>
 #include <chrono>

@@ -13,8 +13,8 @@
 //
 // IN: a file with object BTF (an object, the result of ld -r, or its bare section). OUT: bare
 // contributions. Exit status: 0, 1 bad input, 2 wrong usage.
-#include "common/btf_builder.h"
-#include "common/bytes.h"
+#include "common/btf/btf_builder.h"
+#include "common/io/bytes.h"
 #include "tests/tools/btf_file.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // btf__dedup(), and the result written. For benchmarks.
 //
 //   dedup-libbpf IN OUT
-#include "common/file_io.h"
-#include "common/link_trailer.h"
+#include "common/io/file_io.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <bpf/btf.h>
 #include <cstdio>

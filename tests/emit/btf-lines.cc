@@ -2,8 +2,8 @@
 // Prints the BTF of a file as sorted lines without ids, for tests that say "this type must be
 // there": the same C source gives the same lines whatever the compiler's order. Of object BTF also
 // the link trailer's functions and variables. usage: btf-lines FILE
-#include "common/file_io.h"
-#include "common/link_trailer.h"
+#include "common/io/file_io.h"
+#include "common/object_btf/link_trailer.h"
 #include "tests/tools/btf_file.h"
 
 #include <algorithm>

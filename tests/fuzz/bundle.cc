@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/fuzz/bundle.h"
 
-#include "common/bytes.h"
+#include "common/io/bytes.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -10,9 +10,9 @@
 // in eight changes is made without any of this.
 #include "tests/fuzz/mutate.h"
 
-#include "common/btf_format.h"
-#include "common/bytes.h"
-#include "common/link_trailer.h"
+#include "common/btf/btf_format.h"
+#include "common/io/bytes.h"
+#include "common/object_btf/link_trailer.h"
 #include "tests/fuzz/elf_parts.h"
 
 #include <algorithm>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/fuzz/runs.h"
 
-#include "common/btf_text.h"
-#include "common/file_io.h"
-#include "common/response_file.h"
+#include "common/btf/btf_text.h"
+#include "common/io/file_io.h"
+#include "common/io/response_file.h"
+#include "emit/dwarf/languages.h"
 #include "emit/emit.h"
-#include "emit/languages.h"
-#include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
+#include "kbuild-integration/btf-cc/settings.h"
 #include "kbuild-integration/pahole_options.h"
-#include "kbuild-integration/settings.h"
-#include "merge/check_file.h"
+#include "merge/explain/check_file.h"
 #include "merge/merge.h"
 
 #include <cstdio>

@@ -17,7 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE.parent / 'emit' / 'cases'
-ALL_FEATURES = 0x1fff & ~1  # of common/features.h
+ALL_FEATURES = 0x1fff & ~1  # of common/object_btf/features.h
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
         'merge': 128}

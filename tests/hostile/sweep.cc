@@ -15,8 +15,8 @@
 // TARGET: emit, merge, check, words (bundles), or object (ELF objects with DWARF, as they are: each
 // is swept by emit, and by merge after it was emitted). Each --keep'd bundle is run again by
 // tests/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
-#include "common/bytes.h"
-#include "common/file_io.h"
+#include "common/io/bytes.h"
+#include "common/io/file_io.h"
 #include "emit/emit.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/runs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "kbuild-integration/compile_command.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <cstdio>
 #include <fstream>

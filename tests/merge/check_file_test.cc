@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // What btf-merge --check says of a file; the kernel's own rules have their tests in
 // tests/unit/btf_check_test.cc.
-#include "common/file_io.h"
-#include "merge/check_file.h"
+#include "common/io/file_io.h"
+#include "merge/explain/check_file.h"
 #include "tests/merge/object_maker.h"
 #include "tests/unit/text_blob.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "merge/gathered.h"
+#include "merge/output/gathered.h"
 
 #include <gtest/gtest.h>
 

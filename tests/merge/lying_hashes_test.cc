@@ -3,7 +3,7 @@
 // the result may be wrong about such an object's types; but it is well-formed or there is none, the
 // same for any number of threads, and made in bounded time (FORMAT.md, 6).
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 

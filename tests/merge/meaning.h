@@ -2,7 +2,7 @@
 // What a merge must get right, worked out slowly and plainly from its inputs.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 // as assembly, link trailer and address pool made from both.
 #pragma once
 
-#include "common/link_trailer.h"
+#include "common/object_btf/link_trailer.h"
 #include "merge/merge.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ struct VariableSpec {
 };
 
 struct ObjectSpec {
-    std::string btf;        // as text; see common/btf_text.h
+    std::string btf;        // as text; see common/btf/btf_text.h
     uint32_t plain_end = 0; // first id that is not a plain type; 0: a blob without trailer
     std::string assembly = "";
     std::vector<FunctionSpec> functions = {};

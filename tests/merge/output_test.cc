@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Final BTF inside ELF files: made with our writer, read with ours and with binutils.
-#include "merge/elf_input.h"
-#include "merge/load.h"
-#include "merge/output.h"
+#include "merge/input/elf_file.h"
+#include "merge/input/load_objects.h"
+#include "merge/output/write_elf.h"
 #include "tests/merge/object_maker.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
 #include <elf.h>

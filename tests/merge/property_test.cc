@@ -4,7 +4,7 @@
 // counted apart: programs of which btf__dedup loses a type, and (a few in a thousand, their seeds
 // are printed) programs whose declarations agree with several definitions; see merge/NOTES.md.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 #include "tests/merge/meaning.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/merge/random_types.h"
 
-#include "common/link_trailer.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <cstdlib>
 #include <functional>

@@ -3,7 +3,7 @@
 // each of which knows, for each name, one of the definitions or only its declaration.
 #pragma once
 
-#include "common/btf_builder.h"
+#include "common/btf/btf_builder.h"
 
 #include <cstdint>
 #include <vector>

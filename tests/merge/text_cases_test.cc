@@ -3,8 +3,8 @@
 // come out of their merge, word by word. Lines "== object", "== base", "== result" begin the parts,
 // "== result of btf__dedup" what that makes of it where ours leaves fewer types; '#' begins a
 // comment.
-#include "common/btf_text.h"
-#include "common/file_io.h"
+#include "common/btf/btf_text.h"
+#include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
 
 #include <filesystem>

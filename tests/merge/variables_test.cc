@@ -2,7 +2,7 @@
 // Variables: from an object's relocations and address pool to offsets in output sections.
 #include "tests/merge/object_maker.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 
 namespace btflink::merge::test
 {

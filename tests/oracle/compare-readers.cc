@@ -2,8 +2,8 @@
 // Reads the DWARF of each FILE twice, by emit/'s own decoder and by libdw, and demands the same
 // entries with the same attributes, and the same bytes of object BTF made of them.
 // Exit status: 0 the same, 1 different, 2 unreadable.
-#include "common/file_io.h"
-#include "emit/unit_object.h"
+#include "common/io/file_io.h"
+#include "emit/unit/unit_object.h"
 #include "tests/oracle/libdw_reader.h"
 
 #include <algorithm>

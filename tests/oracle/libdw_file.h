@@ -4,7 +4,7 @@
 // code that reads.
 #pragma once
 
-#include "emit/dwarf_file.h"
+#include "emit/dwarf/dwarf_file.h"
 
 #include <elfutils/libdw.h>
 #include <gelf.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// emit/die_tree.h's result, made by libdw.
+// emit/dwarf/die_tree.h's result, made by libdw.
 #pragma once
 
-#include "emit/die_tree.h"
+#include "emit/dwarf/die_tree.h"
 #include "tests/oracle/libdw_file.h"
 
 namespace btflink::oracle

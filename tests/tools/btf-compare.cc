@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares BTF by meaning: per kind, the set of signatures and the number of types. Ids, order of
 // types and layout of strings do not count. Exit status: 0 equal, 1 different, 2 bad input.
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
 

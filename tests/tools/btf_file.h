@@ -3,8 +3,8 @@
 // the contributions of many objects one behind the other.
 #pragma once
 
-#include "common/btf.h"
-#include "common/link_trailer.h"
+#include "common/btf/btf.h"
+#include "common/object_btf/link_trailer.h"
 
 #include <memory>
 #include <string>

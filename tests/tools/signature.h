@@ -3,7 +3,7 @@
 // btf-compare. Deliberately independent of common/type_hash, which it judges.
 #pragma once
 
-#include "common/btf.h"
+#include "common/btf/btf.h"
 
 #include <array>
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/address_pool.h"
+#include "common/object_btf/address_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/btf_builder.h"
+#include "common/btf/btf_builder.h"
 #include "tests/unit/text_blob.h"
 
 #include <set>

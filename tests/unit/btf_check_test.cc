@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // One test per rule. Each text breaks one rule only, and says in its error which.
-#include "common/btf_check.h"
-#include "common/type_sizes.h"
+#include "common/btf/btf_check.h"
+#include "common/btf/type_sizes.h"
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/bytes.h"
+#include "common/io/bytes.h"
 
 #include <gtest/gtest.h>
 

@@ -3,11 +3,11 @@
 // no code with the writer.
 #pragma once
 
-#include "common/address_pool.h"
-#include "common/btf_builder.h"
-#include "common/file_io.h"
-#include "common/link_trailer.h"
-#include "emit/object_writer.h"
+#include "common/btf/btf_builder.h"
+#include "common/io/file_io.h"
+#include "common/object_btf/address_pool.h"
+#include "common/object_btf/link_trailer.h"
+#include "emit/object/object_writer.h"
 #include <cstdlib>
 #include <functional>
 #include <gelf.h>

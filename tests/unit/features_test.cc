@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/features.h"
+#include "common/object_btf/features.h"
 
 #include <gtest/gtest.h>
 

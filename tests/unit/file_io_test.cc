@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/file_io.h"
-#include "common/response_file.h"
+#include "common/io/file_io.h"
+#include "common/io/response_file.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/trace.h"
+#include "common/io/trace.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/type_hash.h"
+#include "common/object_btf/type_hash.h"
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/unit/elf_maker.h"
 
-#include "common/file_io.h"
+#include "common/io/file_io.h"
 
 #include <csignal>
 #include <cstdlib>

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/btf/btf.h"
+
+namespace btflink
+{
+
+namespace
+{
+
+struct Header {
+    ByteOrder order;
+    uint32_t length;
+    uint32_t type_off, type_len, str_off, str_len;
+};
+
+Result<Header> read_header(Bytes bytes, const Where &where)
+{
+    if (bytes.size() < btf::header_size)
+        return fail(where, strf("not BTF: %zu bytes are too few for a header", bytes.size()));
+    Header h;
+    uint16_t magic = load<uint16_t>(bytes.data(), ByteOrder::little);
+    if (magic == BTF_MAGIC)
+        h.order = ByteOrder::little;
+    else if (byte_swap(magic) == BTF_MAGIC)
+        h.order = ByteOrder::big;
+    else
+        return fail(where, strf("not BTF: magic is 0x%04x, not 0x%04x", magic, BTF_MAGIC));
+    auto version = static_cast<uint8_t>(bytes[2]);
+    if (version != BTF_VERSION)
+        return fail(where, strf("BTF version %u is not supported (only 1 is)", version));
+    auto word = [&](size_t at) { return load<uint32_t>(bytes.data() + at, h.order); };
+    h.length = word(4);
+    h.type_off = word(8);
+    h.type_len = word(12);
+    h.str_off = word(16);
+    h.str_len = word(20);
+    if (h.length < btf::header_size || h.length > bytes.size())
+        return fail(where.at(where.offset.value_or(0) + 4),
+                    strf("BTF header length %u does not fit", h.length));
+    uint64_t room = bytes.size() - h.length;
+    if (h.type_off % 4 || uint64_t{h.type_off} + h.type_len > room)
+        return fail(where.at(where.offset.value_or(0) + 8),
+                    strf("BTF types (%u bytes at %u) do not fit into %zu bytes", h.type_len,
+                         h.type_off, bytes.size()));
+    if (uint64_t{h.str_off} + h.str_len > room)
+        return fail(where.at(where.offset.value_or(0) + 16),
+                    strf("BTF strings (%u bytes at %u) do not fit into %zu bytes", h.str_len,
+                         h.str_off, bytes.size()));
+    if (uint64_t{h.type_off} + h.type_len > h.str_off && h.str_len && h.type_len &&
+        uint64_t{h.str_off} + h.str_len > h.type_off)
+        return fail(where.at(where.offset.value_or(0) + 16), "BTF types and strings overlap");
+    return h;
+}
+
+uint64_t end_of(const Header &h)
+{
+    return h.length + std::max(uint64_t{h.type_off} + h.type_len, uint64_t{h.str_off} + h.str_len);
+}
+
+/// What the first type with a reference out of range does wrong.
+tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
+{
+    const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();
+    for (TypeId id = btf.first_id();; id = TypeId{raw(id) + 1}) {
+        CHECK(id != btf.end_id());
+        const btf_type &t = btf.type(id);
+        std::optional<uint32_t> bad_type, bad_str;
+        btf::for_each_type_id(t, [&](uint32_t ref) {
+            if (ref >= end)
+                bad_type = ref;
+        });
+        btf::for_each_str_off(t, [&](uint32_t off) {
+            if (off >= str_end)
+                bad_str = off;
+        });
+        const Where place = types.at(*types.offset + uint64_t{btf.word_index(id)} * 4);
+        if (bad_type)
+            return fail(place, strf("type %u (%s) refers to type %u, but the last is %u", raw(id),
+                                    btf.kind_name(id), *bad_type, end - 1));
+        if (bad_str)
+            return fail(place, strf("type %u (%s) has string offset %u, but strings end at %u",
+                                    raw(id), btf.kind_name(id), *bad_str, str_end));
+    }
+}
+
+} // namespace
+
+Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
+{
+    auto header = read_header(bytes, where);
+    if (!header)
+        return tl::unexpected(header.error());
+    return end_of(*header);
+}
+
+Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
+                 std::string_view strings)
+{
+    Btf btf;
+    btf.words_ = words.data();
+    btf.word_count_ = words.size();
+    btf.starts_ = std::move(starts);
+    btf.count_ = static_cast<uint32_t>(btf.starts_.size());
+    btf.strings_ = strings.data();
+    btf.str_size_ = static_cast<uint32_t>(strings.size());
+    return btf;
+}
+
+Btf Btf::marked(const MarkedTypes &types)
+{
+    CHECK(types.marks.size() == (types.count + types_per_mark - 1) / types_per_mark);
+    Btf btf;
+    btf.words_ = types.words.data();
+    btf.word_count_ = types.words.size();
+    btf.marks_ = types.marks.data();
+    btf.count_ = types.count;
+    btf.plain_end_ = types.plain_end;
+    btf.strings_ = types.strings.data();
+    btf.str_size_ = static_cast<uint32_t>(types.strings.size());
+    return btf;
+}
+
+const btf_type &Btf::marked_type(uint32_t index) const
+{
+    static constexpr uint32_t stand_in[4] = {0, btf::make_info(BTF_KIND_INT, 0, false), 4, 32};
+    auto damaged = [&]() -> const btf_type & {
+        damaged_.set.store(true, std::memory_order_relaxed);
+        return *reinterpret_cast<const btf_type *>(stand_in);
+    };
+    uint64_t at = marks_[index / types_per_mark], words = 0;
+    for (uint32_t steps = index % types_per_mark + 1; steps; --steps) {
+        at += words;
+        if (at + 3 > word_count_)
+            return damaged();
+        const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
+        const uint32_t kind = btf::kind_of(t);
+        if (kind == 0 || kind >= btf::kind_count)
+            return damaged();
+        words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+        if (words > word_count_ - at)
+            return damaged();
+    }
+    const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
+    const uint32_t kind = btf::kind_of(t);
+    const bool plain = index + first_ < plain_end_;
+    if (plain && (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
+        return damaged();
+    const uint32_t end = plain ? plain_end_ : first_ + count_;
+    bool ok = true;
+    btf::for_each_type_id(t, [&](uint32_t ref) { ok &= ref < end; });
+    btf::for_each_str_off(t, [&](uint32_t off) { ok &= off < str_size_; });
+    return ok ? t : damaged();
+}
+
+uint32_t Btf::word_index(TypeId id) const
+{
+    if (!marks_)
+        return starts_[raw(id) - first_];
+    auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
+    return is_damaged() ? 0 : static_cast<uint32_t>(words - words_);
+}
+
+Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
+{
+    auto header = read_header(bytes, where);
+    if (!header)
+        return tl::unexpected(header.error());
+    const Header &h = *header;
+    uint64_t start = where.offset.value_or(0);
+
+    Btf btf;
+    btf.base_ = std::move(base);
+    btf.order_ = h.order;
+    btf.types_offset_ = uint64_t{h.length} + h.type_off;
+    uint64_t strings_offset = uint64_t{h.length} + h.str_off;
+    btf.blob_size_ = end_of(h);
+    if (btf.base_) {
+        btf.first_ = raw(btf.base_->end_id());
+        btf.str_base_ = btf.base_->str_base_ + btf.base_->str_size_;
+    }
+    btf.strings_ = reinterpret_cast<const char *>(bytes.data()) + strings_offset;
+    btf.str_size_ = h.str_len;
+    if (h.str_len ? btf.strings_[h.str_len - 1] != 0 : !btf.base_)
+        return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
+    if (!btf.base_ && btf.strings_[0] != 0)
+        return fail(where.at(start + strings_offset),
+                    "BTF strings do not begin with an empty string; split BTF needs its base");
+    if (uint64_t{btf.str_base_} + btf.str_size_ > UINT32_MAX)
+        return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
+
+    if (h.type_len % 4)
+        return fail(where.at(start + 12), "length of the BTF types part is no multiple of 4");
+    btf.word_count_ = h.type_len / 4;
+    const std::byte *types = bytes.data() + btf.types_offset_;
+    if (h.order == host_order && reinterpret_cast<uintptr_t>(types) % 4 == 0) {
+        btf.words_ = reinterpret_cast<const uint32_t *>(types);
+    } else {
+        btf.copy_.resize(btf.word_count_);
+        for (size_t i = 0; i < btf.word_count_; ++i)
+            btf.copy_[i] = load<uint32_t>(types + i * 4, h.order);
+        btf.words_ = btf.copy_.data();
+    }
+
+    btf.starts_.reserve(btf.word_count_ / 3);
+    uint32_t last_type = 0, last_str = 0; // which type has one out of range is asked if one has
+    for (size_t at = 0; at < btf.word_count_;) {
+        auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
+        uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());
+        if (btf.word_count_ - at < 3)
+            return fail(place(), strf("type %u is cut off", id));
+        const auto &t = *reinterpret_cast<const btf_type *>(btf.words_ + at);
+        uint32_t kind = btf::kind_of(t);
+        if (kind == 0 || kind >= btf::kind_count)
+            return fail(place(), strf("type %u has unknown kind %u", id, kind));
+        uint64_t words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+        if (words > btf.word_count_ - at)
+            return fail(place(), strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,
+                                      btf::vlen_of(t)));
+        btf::for_each_type_id(t, [&](uint32_t ref) { last_type = std::max(last_type, ref); });
+        btf::for_each_str_off(t, [&](uint32_t off) { last_str = std::max(last_str, off); });
+        btf.starts_.push_back(static_cast<uint32_t>(at));
+        at += words;
+    }
+    btf.count_ = static_cast<uint32_t>(btf.starts_.size());
+
+    if (last_type >= raw(btf.end_id()) || last_str >= btf.str_base_ + btf.str_size_)
+        return bad_reference(btf, where.at(start + btf.types_offset_));
+    return btf;
+}
+
+} // namespace btflink

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/btf/btf_builder.h"
+
+#include <cstring>
+#define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
+#include <xxhash.h>
+
+namespace btflink
+{
+
+StringTable::StringTable(uint32_t first)
+    : blob_(first == 0 ? 1 : 0, '\0'), index_(16), first_(first)
+{
+}
+
+StrOff StringTable::add(std::string_view text)
+{
+    return insert(text.substr(0, text.find('\0')));
+}
+
+StrOff StringTable::insert(std::string_view text)
+{
+    if (text.empty())
+        return StrOff{0}; // in the table itself, or in the base
+    const auto end = static_cast<uint32_t>(blob_.size());
+    auto [offset, is_new] =
+        index_.find_or_add(XXH3_64bits(text.data(), text.size()), end, [&](uint32_t old) {
+            return text.size() < end - old && blob_[old + text.size()] == '\0' &&
+                   std::memcmp(blob_.data() + old, text.data(), text.size()) == 0;
+        });
+    if (is_new) {
+        blob_.append(text);
+        blob_.push_back('\0');
+    }
+    return StrOff{first_ + offset};
+}
+
+StrOff StringTable::add_placed(const char *text)
+{
+    if (placed_.empty())
+        placed_.resize(4096);
+    // Strings of a section lie at any byte; the factor spreads them (Fibonacci hashing).
+    auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
+    Placed &slot = placed_[hash >> 52];
+    if (slot.text != text)
+        slot = {text, insert(text)};
+    return slot.offset;
+}
+
+void StringTable::reserve(size_t strings, size_t bytes)
+{
+    blob_.reserve(bytes);
+    index_ = FlatIndex(strings);
+}
+
+void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t string_bytes)
+{
+    starts_.reserve(types);
+    words_.reserve(words);
+    strings_.reserve(strings, string_bytes);
+}
+
+TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
+{
+    TypeId id = next_id();
+    starts_.push_back(static_cast<uint32_t>(words_.size()));
+    words_.insert(words_.end(), {raw(name), btf::make_info(kind, 0, kflag), third});
+    return id;
+}
+
+void BtfBuilder::add_element(const uint32_t *words, size_t count)
+{
+    CHECK(!starts_.empty());
+    uint32_t &info = words_[starts_.back() + 1];
+    if ((info & btf::max_vlen) == btf::max_vlen) {
+        too_large_ = true;
+        return;
+    }
+    ++info;
+    words_.insert(words_.end(), words, words + count);
+}
+
+TypeId BtfBuilder::add_int(std::string_view name, uint32_t size, uint32_t encoding)
+{
+    TypeId id = begin(BTF_KIND_INT, str(name), size);
+    words_.push_back(encoding << 24 | size * 8);
+    return id;
+}
+
+TypeId BtfBuilder::add_float(std::string_view name, uint32_t size)
+{
+    return begin(BTF_KIND_FLOAT, str(name), size);
+}
+
+TypeId BtfBuilder::add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag)
+{
+    return begin(kind, str(name), raw(target), kflag);
+}
+
+TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
+{
+    TypeId id = begin(BTF_KIND_ARRAY, StrOff{0}, 0);
+    words_.insert(words_.end(), {raw(element), raw(index), count});
+    return id;
+}
+
+TypeId BtfBuilder::add_fwd(std::string_view name, bool is_union)
+{
+    return begin(BTF_KIND_FWD, str(name), 0, is_union);
+}
+
+TypeId BtfBuilder::add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag)
+{
+    return begin(kind, str(name), size, kflag);
+}
+
+void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
+{
+    const uint32_t words[] = {raw(name), raw(type), offset};
+    add_element(words, 3);
+}
+
+TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
+{
+    return begin(kind, str(name), size, is_signed);
+}
+
+void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
+{
+    uint32_t info = words_[starts_.back() + 1];
+    bool wide = ((info >> 24) & 0x7f) == BTF_KIND_ENUM64;
+    const uint32_t words[] = {raw(name), static_cast<uint32_t>(value),
+                              static_cast<uint32_t>(value >> 32)};
+    add_element(words, wide ? 3 : 2);
+}
+
+TypeId BtfBuilder::add_func_proto(TypeId result)
+{
+    return begin(BTF_KIND_FUNC_PROTO, StrOff{0}, raw(result));
+}
+
+void BtfBuilder::add_param(StrOff name, TypeId type)
+{
+    const uint32_t words[] = {raw(name), raw(type)};
+    add_element(words, 2);
+}
+
+TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
+{
+    TypeId id = begin(BTF_KIND_FUNC, str(name), raw(proto));
+    words_[starts_.back() + 1] |= linkage;
+    return id;
+}
+
+TypeId BtfBuilder::add_var(std::string_view name, TypeId type, uint32_t linkage)
+{
+    TypeId id = begin(BTF_KIND_VAR, str(name), raw(type));
+    words_.push_back(linkage);
+    return id;
+}
+
+TypeId BtfBuilder::add_datasec(std::string_view name, uint32_t size)
+{
+    return begin(BTF_KIND_DATASEC, str(name), size);
+}
+
+void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
+{
+    const uint32_t words[] = {raw(var), offset, size};
+    add_element(words, 3);
+}
+
+TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)
+{
+    TypeId id = begin(BTF_KIND_DECL_TAG, str(text), raw(target), kflag);
+    words_.push_back(static_cast<uint32_t>(component));
+    return id;
+}
+
+TypeId BtfBuilder::add_words(std::span<const uint32_t> words)
+{
+    TypeId id = next_id();
+    starts_.push_back(static_cast<uint32_t>(words_.size()));
+    words_.insert(words_.end(), words.begin(), words.end());
+    return id;
+}
+
+void BtfBuilder::renumber(std::span<const TypeId> new_ids)
+{
+    CHECK(new_ids.size() == starts_.size());
+    uint32_t kept = 0, end = 0; // types and words that are in their place
+    for (size_t i = 0; i < new_ids.size(); ++i) {
+        if (raw(new_ids[i]) != first_ + kept)
+            continue;
+        auto &t = *reinterpret_cast<btf_type *>(&words_[starts_[i]]);
+        const uint32_t size = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        btf::for_each_type_id(t, [&](uint32_t &id) {
+            if (id >= first_)
+                id = raw(new_ids[id - first_]);
+        });
+        std::memmove(&words_[end], &t, size * sizeof(uint32_t));
+        starts_[kept++] = end;
+        end += size;
+    }
+    starts_.resize(kept);
+    words_.resize(end);
+}
+
+std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
+{
+    ByteWriter out(order);
+    auto type_len = static_cast<uint32_t>(words_.size() * 4);
+    auto str_len = static_cast<uint32_t>(strings_.blob().size());
+    out.reserve(btf::header_size + uint64_t{type_len} + str_len + room);
+    out.put<uint16_t>(BTF_MAGIC);
+    out.put<uint8_t>(BTF_VERSION);
+    out.put<uint8_t>(0);
+    out.put<uint32_t>(btf::header_size);
+    out.put<uint32_t>(0);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(str_len);
+    if (order == host_order) {
+        out.put_bytes(std::as_bytes(std::span(words_)));
+    } else {
+        std::vector<uint32_t> swapped(words_);
+        for (uint32_t &word : swapped)
+            word = byte_swap(word);
+        out.put_bytes(std::as_bytes(std::span(swapped)));
+    }
+    out.put_bytes(as_bytes(strings_.blob()));
+    return out.take();
+}
+
+} // namespace btflink

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A kernel that refuses a module's BTF refuses the module, and says little about why.
+//
+// Method. Four passes, as what a rule needs must have been found to be in order before:
+//   1. the header;
+//   2. each type by itself: names, flags, counts, offsets against its own size;
+//   3. loops, and on the way the size of each type (type_sizes.h);
+//   4. each type against the types that it refers to.
+//
+// Cost. Linear in types and elements, with no recursion: chains may be as deep as there are types.
+#include "common/btf/btf_check.h"
+
+#include "common/btf/btf_check_header.h"
+#include "common/btf/type_sizes.h"
+
+#include <algorithm>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr uint32_t max_name = 512;         // KSYM_NAME_LEN
+constexpr uint32_t max_modifiers = 32;     // in a row
+constexpr uint32_t max_int_bits = 128;     // also the bits that one load of a bitfield may span
+constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
+constexpr uint32_t int_data_bits = 0x0fffffff;
+
+// The kernel's character classes: Latin-1, whatever the locale.
+bool is_letter(unsigned char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           (c >= 0xc0 && c != 0xd7 && c != 0xf7);
+}
+bool is_printable(unsigned char c)
+{
+    return (c >= 0x20 && c < 0x7f) || c >= 0xa0;
+}
+
+bool is_identifier(std::string_view name)
+{
+    auto may_stand = [first = true](unsigned char c) mutable {
+        bool ok = is_letter(c) || c == '_' || c == '.' || (!first && c >= '0' && c <= '9');
+        first = false;
+        return ok;
+    };
+    return !name.empty() && name.size() <= max_name &&
+           std::all_of(name.begin(), name.end(), may_stand);
+}
+
+bool is_section_name(std::string_view name)
+{
+    return !name.empty() && name.size() <= max_name &&
+           std::all_of(name.begin(), name.end(), is_printable);
+}
+
+bool is_composite(uint32_t kind)
+{
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+/// Nothing but a few special places may refer to these.
+bool is_declaration(uint32_t kind)
+{
+    return kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC || kind == BTF_KIND_DECL_TAG;
+}
+
+struct IntLayout {
+    uint32_t offset, bits; // in bits
+    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, whatever the size says
+};
+IntLayout layout_of(const btf_type &t)
+{
+    uint32_t word = btf::tail_of(t)[0];
+    IntLayout layout{(word >> 16) & 0xff, word & 0xff, false};
+    layout.regular = !layout.offset && layout.bits >= 8 && layout.bits <= max_int_bits &&
+                     !(layout.bits & (layout.bits - 1));
+    return layout;
+}
+
+class Checker
+{
+public:
+    Checker(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size)
+        : blob_(blob), btf_(btf), where_(where), pointer_size_(pointer_size)
+    {
+    }
+
+    /// Violations of the first pass that has any, `most` at most.
+    std::vector<Error> run(size_t most)
+    {
+        most_ = most;
+        if (auto header = check_btf_header(blob_, btf_, where_); !header)
+            return {header.error()};
+        if (!each([&](TypeId id) { return check_alone(id); }))
+            return std::move(found_);
+        auto sizes = TypeSizes::compute(btf_, where_, pointer_size_);
+        if (!sizes)
+            return {sizes.error()};
+        sizes_ = std::move(*sizes);
+        if (each([&](TypeId id) { return check_targets(id); }))
+            each([&](TypeId id) { return check_modifier_chain(id); });
+        return std::move(found_);
+    }
+
+private:
+    static constexpr uint64_t unsized = TypeSizes::unsized;
+
+    /// Whether all are in order.
+    template <typename Check>
+    bool each(Check check)
+    {
+        for (TypeId id = btf_.first_id(); id != btf_.end_id() && found_.size() < most_;
+             id = TypeId{raw(id) + 1})
+            if (Result<void> ok = check(id); !ok)
+                found_.push_back(std::move(ok).error());
+        return found_.empty();
+    }
+
+    /// The error of a type, or of the part of it that begins `words` behind its head.
+    tl::unexpected<Error> bad(TypeId id, const std::string &rule, size_t words = 0) const
+    {
+        return fail_type(btf_, id, where_, rule, words);
+    }
+
+    /// The error of an element: "member 2 'next': ...".
+    tl::unexpected<Error> bad_element(TypeId id, uint32_t index, const std::string &rule) const
+    {
+        const btf_type &t = btf_.type(id);
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+        size_t words = kind.fixed_words + size_t{index} * kind.element_words;
+        std::string text;
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_FUNC_PROTO:
+            text = "parameter";
+            break;
+        case BTF_KIND_DATASEC:
+            text = "entry";
+            break;
+        default:
+            text = is_composite(btf::kind_of(t)) ? "member" : "enumerator";
+        }
+        text += strf(" %u", index);
+        if (kind.element_name >= 0)
+            text += " '" + std::string(btf_.str(btf::tail_of(t)[words + kind.element_name])) + "'";
+        return bad(id, text + ": " + rule, 3 + words);
+    }
+
+    // Pass 2: a type by itself.
+
+    Result<void> check_alone(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        uint32_t kind = btf::kind_of(t), vlen = btf::vlen_of(t);
+        const btf::KindInfo &info = btf::kinds[kind];
+        uint32_t far_name = 0;
+        btf::for_each_str_off(t, [&](uint32_t off) { far_name = std::max(far_name, off); });
+        if (far_name > btf::max_str_off)
+            return bad(id, "a name lies behind the first 16 MB of strings");
+        if (vlen && !info.element_words && kind != BTF_KIND_FUNC)
+            return bad(id, strf("vlen is %u, must be 0", vlen));
+        if (vlen > btf::max_vlen && info.element_words && vlen > max_vlen())
+            return bad(id, strf("vlen is %u, older kernels read 65535 at most; one that reads more "
+                                "has an enumerator BTF_MAX_VLEN",
+                                vlen));
+        bool kflag_has_meaning = is_composite(kind) || kind == BTF_KIND_ENUM ||
+                                 kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD ||
+                                 kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
+        if (btf::kflag_of(t) && !kflag_has_meaning)
+            return bad(id, "kflag is set");
+        if (info.third == btf::Third::unused && t.size)
+            return bad(id, strf("third word is %u, must be 0", t.size));
+        RETURN_IF_ERROR(check_name(id));
+        const uint32_t *tail = btf::tail_of(t);
+        switch (kind) {
+        case BTF_KIND_INT:
+            return check_int(id);
+        case BTF_KIND_FLOAT:
+            if (t.size != 2 && t.size != 4 && t.size != 8 && t.size != 12 && t.size != 16)
+                return bad(id, strf("size is %u, must be 2, 4, 8, 12 or 16", t.size));
+            break;
+        case BTF_KIND_ARRAY:
+            if (tail[0] == 0 || tail[1] == 0)
+                return bad(id, tail[0] ? "index type is void" : "element type is void");
+            break;
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+            return check_member_offsets(id);
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            if (t.size > 8 || !t.size || (t.size & (t.size - 1)))
+                return bad(id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
+            for (uint32_t i = 0; i < vlen; ++i)
+                if (!is_identifier(btf_.str(tail[i * info.element_words])))
+                    return bad_element(id, i, "name is no identifier");
+            break;
+        case BTF_KIND_FUNC:
+            if (vlen > BTF_FUNC_GLOBAL)
+                return bad(id, strf("linkage is %u, must be static or global", vlen));
+            break;
+        case BTF_KIND_VAR:
+            if (t.type == 0)
+                return bad(id, "type is void");
+            if (tail[0] > BTF_VAR_GLOBAL_ALLOCATED)
+                return bad(id, strf("linkage is %u, must be static or global", tail[0]));
+            break;
+        case BTF_KIND_DATASEC:
+            return check_section_layout(id);
+        case BTF_KIND_DECL_TAG:
+            if (static_cast<int32_t>(tail[0]) < -1)
+                return bad(id, strf("component index is %d", static_cast<int32_t>(tail[0])));
+            break;
+        default:
+            break;
+        }
+        return {};
+    }
+
+    Result<void> check_name(TypeId id)
+    {
+        std::string_view name = btf_.name(id);
+        switch (btf_.kind(id)) {
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+            return {}; // any
+        case BTF_KIND_DATASEC:
+            if (!is_section_name(name))
+                return bad(id, "name is no section name");
+            return {};
+        case BTF_KIND_DECL_TAG:
+        case BTF_KIND_TYPE_TAG:
+            if (name.empty())
+                return bad(id, "tag is empty");
+            return {};
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            if (btf_.type(id).name_off == 0)
+                return {};
+            break;
+        default:
+            if (!btf::kinds[btf_.kind(id)].named) {
+                if (btf_.type(id).name_off != 0)
+                    return bad(id, "has a name");
+                return {};
+            }
+        }
+        if (!is_identifier(name))
+            return bad(id, "name is no identifier");
+        return {};
+    }
+
+    Result<void> check_int(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        uint32_t word = btf::tail_of(t)[0], encoding = word >> 24;
+        IntLayout layout = layout_of(t);
+        uint32_t end = layout.offset + layout.bits;
+        if (word & ~int_data_bits)
+            return bad(id, strf("reserved bits are set (0x%08x)", word));
+        if (end > max_int_bits)
+            return bad(id, strf("bits end at %u, more than 128", end));
+        if ((end + 7) / 8 > t.size)
+            return bad(id, strf("bits end at %u, size is %u bytes", end, t.size));
+        if (encoding & (encoding - 1) || encoding > BTF_INT_BOOL)
+            return bad(id, strf("encoding 0x%x is none of SIGNED, CHAR, BOOL", encoding));
+        return {};
+    }
+
+    static uint32_t bit_offset(const btf_type &t, const btf_member &m)
+    {
+        return btf::kflag_of(t) ? BTF_MEMBER_BIT_OFFSET(m.offset) : m.offset;
+    }
+
+    template <typename Element>
+    static std::span<const Element> elements(const btf_type &t)
+    {
+        return {reinterpret_cast<const Element *>(btf::tail_of(t)), btf::vlen_of(t)};
+    }
+
+    Result<void> check_member_offsets(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        uint32_t last = 0, i = 0;
+        for (const btf_member &m : elements<btf_member>(t)) {
+            uint32_t offset = bit_offset(t, m);
+            if (m.name_off && !is_identifier(btf_.str(m.name_off)))
+                return bad_element(id, i, "name is no identifier");
+            if (m.type == 0)
+                return bad_element(id, i, "type is void");
+            if (btf::kind_of(t) == BTF_KIND_UNION && offset)
+                return bad_element(id, i, strf("bit offset is %u, must be 0", offset));
+            if (offset < last)
+                return bad_element(
+                    id, i, strf("bit offset is %u, less than %u of the one before", offset, last));
+            if ((uint64_t{offset} + 7) / 8 > t.size)
+                return bad_element(id, i,
+                                   strf("bit offset is %u, size is %u bytes", offset, t.size));
+            last = offset;
+            ++i;
+        }
+        return {};
+    }
+
+    Result<void> check_section_layout(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        if (t.size == 0)
+            return bad(id, "size is 0");
+        uint64_t end = 0;
+        uint32_t i = 0;
+        for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(t)) {
+            if (entry.type == 0)
+                return bad_element(id, i, "type is void");
+            if (entry.offset < end)
+                return bad_element(id, i,
+                                   strf("offset is %u, the one before ends at %u", entry.offset,
+                                        static_cast<uint32_t>(end)));
+            end = uint64_t{entry.offset} + entry.size;
+            if (entry.size == 0)
+                return bad_element(id, i, "size is 0");
+            if (end > t.size)
+                return bad_element(id, i,
+                                   strf("ends at %llu, the section at %u",
+                                        static_cast<unsigned long long>(end), t.size));
+            ++i;
+        }
+        return {};
+    }
+
+    /// Asked for by few.
+    uint32_t max_vlen()
+    {
+        if (!max_vlen_)
+            max_vlen_ = find_kernel_forms(btf_).vlen;
+        return max_vlen_;
+    }
+
+    // Pass 4: a type against its targets.
+
+    Result<void> check_targets(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        TypeId target{t.type};
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_PTR:
+        case BTF_KIND_TYPEDEF:
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+        case BTF_KIND_RESTRICT:
+        case BTF_KIND_TYPE_TAG: {
+            uint32_t kind = btf_.kind(sizes_.behind_modifiers(target));
+            // (A kernel takes a FUNC here if it happens to have looked at that one before.)
+            if (is_declaration(kind) || kind == BTF_KIND_FUNC)
+                return bad(id, strf("refers to a %s, which is no type", btf::kinds[kind].name));
+            return {};
+        }
+        case BTF_KIND_ARRAY:
+            return check_array(id);
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION: {
+            uint32_t i = 0;
+            for (const btf_member &m : elements<btf_member>(t)) {
+                if (std::string rule = member_rule(t, m); !rule.empty())
+                    return bad_element(id, i, rule);
+                ++i;
+            }
+            return {};
+        }
+        case BTF_KIND_FUNC:
+            return check_func(id);
+        case BTF_KIND_FUNC_PROTO:
+            return check_proto(id);
+        case BTF_KIND_VAR:
+            if (sizes_.of(target) == unsized)
+                return bad(id, "type has no size");
+            return {};
+        case BTF_KIND_DATASEC:
+            return check_section_entries(id);
+        case BTF_KIND_DECL_TAG:
+            return check_decl_tag(id);
+        default:
+            return {};
+        }
+    }
+
+    Result<void> check_array(TypeId id)
+    {
+        const uint32_t *tail = btf::tail_of(btf_.type(id));
+        auto is_odd_int = [&](TypeId type) {
+            return btf_.kind(type) == BTF_KIND_INT && !layout_of(btf_.type(type)).regular;
+        };
+        TypeId element = sizes_.behind_modifiers(TypeId{tail[0]}),
+               index = sizes_.behind_modifiers(TypeId{tail[1]});
+        if (btf_.kind(index) != BTF_KIND_INT || is_odd_int(index))
+            return bad(id, "index type is no plain INT");
+        if (sizes_.of(element) == unsized)
+            return bad(id, "element type has no size");
+        if (is_odd_int(element))
+            return bad(id, "element type is an INT of odd bits");
+        if (sizes_.of(id) > UINT32_MAX)
+            return bad(id, "is larger than 4 GB");
+        return {};
+    }
+
+    /// The rule that a member violates, or "".
+    std::string member_rule(const btf_type &t, const btf_member &m) const
+    {
+        TypeId type = sizes_.behind_modifiers(TypeId{m.type});
+        uint64_t size = sizes_.of(type), offset = bit_offset(t, m);
+        if (size == unsized)
+            return "type has no size";
+        uint32_t kind = btf_.kind(type);
+        bool kflag = btf::kflag_of(t);
+        uint32_t bitfield = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.offset) : 0;
+        uint64_t bits = size * 8; // that the member occupies
+        bool bit_aligned = bitfield != 0;
+        uint32_t max_bitfield = 0;
+        if (kind == BTF_KIND_INT) {
+            IntLayout layout = layout_of(btf_.type(type));
+            if (kflag && !layout.regular)
+                return "type is an INT of odd bits, and kflag is set";
+            bit_aligned |= !kflag; // the old way of bitfields: by such INTs
+            offset += layout.offset;
+            bits = max_bitfield = layout.bits;
+        } else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64) {
+            max_bitfield = max_enum_bitfield;
+            if (kflag)
+                bits = max_enum_bitfield;
+        }
+        if (bitfield > max_bitfield)
+            return strf("bitfield size is %u, its type allows %u", bitfield, max_bitfield);
+        if (bitfield)
+            bits = bitfield;
+        if (!bit_aligned && offset % 8)
+            return strf("bit offset is %llu, no multiple of 8",
+                        static_cast<unsigned long long>(offset));
+        if (kind == BTF_KIND_INT && bits + offset % 8 > max_int_bits)
+            return "bits span more than 16 bytes";
+        if (kind == BTF_KIND_FLOAT && size == 0) // of the base: its types were not checked
+            return "type is a FLOAT of no bytes";
+        if (kind == BTF_KIND_FLOAT && offset % (std::min<uint64_t>(pointer_size_, size) * 8))
+            return strf("FLOAT at bit offset %llu is not aligned",
+                        static_cast<unsigned long long>(offset));
+        if ((offset + bits + 7) / 8 > t.size)
+            return strf("ends at bit %llu, the %s at byte %u",
+                        static_cast<unsigned long long>(offset + bits),
+                        btf::kind_of(t) == BTF_KIND_UNION ? "union" : "struct", t.size);
+        return "";
+    }
+
+    Result<void> check_func(TypeId id)
+    {
+        TypeId proto{btf_.type(id).type};
+        if (btf_.kind(proto) != BTF_KIND_FUNC_PROTO)
+            return bad(id, strf("refers to type %u, which is no FUNC_PROTO", raw(proto)));
+        uint32_t i = 0;
+        for (const btf_param &p : elements<btf_param>(btf_.type(proto))) {
+            if (p.name_off == 0 && p.type != 0)
+                return bad(id, strf("parameter %u has no name", i));
+            ++i;
+        }
+        return {};
+    }
+
+    Result<void> check_proto(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        if (t.type && sizes_.of(TypeId{t.type}) == unsized)
+            return bad(id, "result type has no size");
+        auto params = elements<btf_param>(t);
+        for (uint32_t i = 0; i < params.size(); ++i) {
+            const btf_param &p = params[i];
+            if (p.type == 0 && i + 1 == params.size()) {
+                if (p.name_off)
+                    return bad_element(id, i, "'...' has a name");
+                break;
+            }
+            if (p.name_off && !is_identifier(btf_.str(p.name_off)))
+                return bad_element(id, i, "name is no identifier");
+            if (sizes_.of(TypeId{p.type}) == unsized)
+                return bad_element(id, i, "type has no size");
+        }
+        return {};
+    }
+
+    Result<void> check_section_entries(TypeId id)
+    {
+        uint32_t i = 0;
+        for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(btf_.type(id))) {
+            TypeId var{entry.type};
+            if (btf_.kind(var) != BTF_KIND_VAR)
+                return bad_element(id, i, strf("type %u is no VAR", raw(var)));
+            uint64_t size = sizes_.of(TypeId{btf_.type(var).type});
+            if (size == unsized || entry.size < size)
+                return bad_element(id, i, strf("size is %u, less than its variable's", entry.size));
+            ++i;
+        }
+        return {};
+    }
+
+    Result<void> check_decl_tag(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        TypeId target{t.type};
+        uint32_t kind = btf_.kind(target);
+        if (kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR && kind != BTF_KIND_TYPEDEF &&
+            !is_composite(kind))
+            return bad(id,
+                       strf("refers to type %u, which cannot have declaration tags", raw(target)));
+        auto component = static_cast<int32_t>(btf::tail_of(t)[0]);
+        if (component == -1)
+            return {};
+        uint32_t count = 0; // of components
+        if (is_composite(kind))
+            count = btf::vlen_of(btf_.type(target));
+        else if (kind == BTF_KIND_FUNC &&
+                 btf_.kind(TypeId{btf_.type(target).type}) == BTF_KIND_FUNC_PROTO)
+            count = btf::vlen_of(btf_.type(TypeId{btf_.type(target).type}));
+        if (static_cast<uint32_t>(component) >= count)
+            return bad(id, strf("component index is %d, of %u components", component, count));
+        return {};
+    }
+
+    Result<void> check_modifier_chain(TypeId first)
+    {
+        // A chain counts as far as its types come behind `first`; the others were looked at before.
+        TypeId id = first;
+        for (uint32_t length = 0; is_modifier(btf_.kind(id)); ++length) {
+            if (length == max_modifiers)
+                return bad(first, "begins a chain of more than 32 modifiers");
+            TypeId target{btf_.type(id).type};
+            if (btf_.kind(id) != BTF_KIND_TYPE_TAG && btf_.kind(target) == BTF_KIND_TYPE_TAG)
+                return bad(id, "a TYPE_TAG follows another modifier");
+            if (raw(id) < raw(first))
+                break;
+            id = target;
+        }
+        return {};
+    }
+
+    Bytes blob_;
+    const Btf &btf_;
+    const Where &where_;
+    uint32_t pointer_size_;
+    TypeSizes sizes_;
+    uint32_t max_vlen_ = 0; // 0: not known yet
+    std::vector<Error> found_;
+    size_t most_ = 1;
+};
+
+} // namespace
+
+Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size)
+{
+    std::vector<Error> found = Checker(blob, btf, where, pointer_size).run(1);
+    if (found.empty())
+        return {};
+    return tl::unexpected(std::move(found.front()));
+}
+
+std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
+                                   uint32_t pointer_size, size_t most)
+{
+    return Checker(blob, btf, where, pointer_size).run(most);
+}
+
+} // namespace btflink

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/btf/btf_check_header.h"
+
+#include <algorithm>
+
+namespace btflink
+{
+
+namespace
+{
+
+// struct btf_header of kernels that know the layout section (the kernel's commit 222edc843c15): two
+// more words, and between types and strings 4 bytes for each kind that its writer knew. No reader
+// that knows all kinds of a blob needs it.
+constexpr uint32_t layout_fields = 24, layout_header_size = 32, layout_entry_size = 4;
+
+} // namespace
+
+KernelForms find_kernel_forms(const Btf &btf)
+{
+    KernelForms forms;
+    for (TypeId id{1}; id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        const uint32_t kind = btf::kind_of(t);
+        if (kind == BTF_KIND_STRUCT && btf.str(t.name_off) == "btf_layout")
+            forms.layout = true;
+        if (kind != BTF_KIND_ENUM || btf.str(t.name_off) != "btf_max")
+            continue;
+        const uint32_t *tail = btf::tail_of(t);
+        for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)
+            if (btf.str(tail[i * 2]) == "BTF_MAX_VLEN")
+                forms.vlen = std::clamp(tail[i * 2 + 1], btf::max_vlen, btf::max_long_vlen);
+    }
+    return forms;
+}
+
+Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where)
+{
+    auto at = [&](uint64_t offset, const std::string &rule) {
+        return fail(where.at(where.offset.value_or(0) + offset), "BTF header: " + rule);
+    };
+    auto word = [&](size_t offset) { return load<uint32_t>(blob.data() + offset, btf.order()); };
+    const uint32_t length = word(4), type_off = word(8), type_len = word(12), str_off = word(16),
+                   str_len = word(20);
+    uint32_t layout_off = 0, layout_len = 0;
+    if (length >= layout_header_size) {
+        layout_off = word(layout_fields);
+        layout_len = word(layout_fields + 4);
+    }
+    if (blob[3] != std::byte{0})
+        return at(3, "flags are not 0");
+    // A kernel that knows the fields does not look at the offset of no layout; others do.
+    for (uint32_t i = layout_len ? layout_header_size : btf::header_size; i < length; ++i)
+        if (blob[i] != std::byte{0})
+            return at(i, "fields that are not known are not 0");
+    if (type_off != 0)
+        return at(8, "types do not begin behind the header");
+    if (layout_len && layout_off != type_len)
+        return at(layout_fields, "the layout does not begin where types end");
+    if (layout_len % layout_entry_size)
+        return at(layout_fields + 4, "length of the layout is no multiple of 4");
+    if (str_off != uint64_t{type_len} + layout_len)
+        return at(16, layout_len ? "strings do not begin where the layout ends"
+                                 : "strings do not begin where types end");
+    if (blob.size() != btf.blob_size())
+        return at(16, "strings do not end where the blob ends");
+    if (!btf.base() && type_len == 0)
+        return at(12, "there are no types");
+    if (str_len > btf::max_str_off + 1)
+        return at(20, "strings are longer than 16 MB");
+    if (raw(btf.end_id()) - 1 > btf::max_type_id)
+        return at(12, "there are more than 1048575 types");
+    if (layout_len && !find_kernel_forms(btf).layout)
+        return at(layout_fields,
+                  "has a layout, which older kernels refuse; one that reads it has a "
+                  "struct btf_layout");
+    return {};
+}
+
+} // namespace btflink

@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/btf/btf_text.h"
+
+#include "common/btf/btf_builder.h"
+
+#include <charconv>
+#include <optional>
+
+namespace btflink
+{
+
+namespace
+{
+
+// Words that stand for numbers, both ways.
+
+struct Word {
+    const char *text;
+    uint32_t value;
+};
+
+constexpr Word int_encodings[] = {
+    {"(none)", 0}, {"SIGNED", BTF_INT_SIGNED}, {"CHAR", BTF_INT_CHAR}, {"BOOL", BTF_INT_BOOL}};
+constexpr Word enum_encodings[] = {{"UNSIGNED", 0}, {"SIGNED", 1}};
+constexpr Word fwd_kinds[] = {{"struct", 0}, {"union", 1}};
+constexpr Word linkages[] = {{"static", 0}, {"global", 1}, {"extern", 2}};
+
+std::string to_word(std::span<const Word> words, uint32_t value)
+{
+    for (const Word &word : words)
+        if (word.value == value)
+            return word.text;
+    return strf("%u", value);
+}
+
+constexpr std::string_view anonymous = "(anon)";
+
+std::string quoted(std::string_view name)
+{
+    if (name.empty())
+        name = anonymous;
+    else if (name == anonymous) // a name that happens to be spelled so
+        return "'\\x28anon)'";
+    std::string text = "'";
+    for (char c : name) {
+        auto byte = static_cast<unsigned char>(c);
+        if (c == '\'' || c == '\\')
+            (text += '\\') += c;
+        else if (byte < 0x20 || byte == 0x7f)
+            text += strf("\\x%02x", byte);
+        else
+            text += c;
+    }
+    return text + "'";
+}
+
+const char *third_key(uint32_t kind)
+{
+    if (kind == BTF_KIND_FUNC_PROTO)
+        return "ret_type_id";
+    return btf::kinds[kind].third == btf::Third::type ? "type_id" : "size";
+}
+
+/// Does the text say kflag in words of its own?
+bool kflag_has_word(uint32_t kind)
+{
+    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+}
+
+std::string element_to_text(const Btf &btf, const btf_type &t, const uint32_t *element)
+{
+    auto named = [&](std::string_view rest) {
+        return quoted(btf.str(element[0])) + std::string(rest);
+    };
+    bool kflag = btf::kflag_of(t);
+    switch (btf::kind_of(t)) {
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION: {
+        uint32_t offset = element[2], bits = kflag ? offset >> 24 : 0;
+        if (kflag)
+            offset &= 0xffffff;
+        return named(strf(" type_id=%u bits_offset=%u", element[1], offset)) +
+               (bits ? strf(" bitfield_size=%u", bits) : "");
+    }
+    case BTF_KIND_ENUM:
+        return named(kflag ? strf(" val=%d", static_cast<int32_t>(element[1]))
+                           : strf(" val=%u", element[1]));
+    case BTF_KIND_ENUM64: {
+        auto value = uint64_t{element[2]} << 32 | element[1];
+        return named(kflag ? strf(" val=%lld", static_cast<long long>(value))
+                           : strf(" val=%llu", static_cast<unsigned long long>(value)));
+    }
+    case BTF_KIND_FUNC_PROTO:
+        return named(strf(" type_id=%u", element[1]));
+    default: // DATASEC
+        return strf("type_id=%u offset=%u size=%u", element[0], element[1], element[2]);
+    }
+}
+
+} // namespace
+
+std::string type_to_text(const Btf &btf, TypeId id)
+{
+    const btf_type &t = btf.type(id);
+    uint32_t kind_number = btf::kind_of(t), vlen = btf::vlen_of(t);
+    const btf::KindInfo &kind = btf::kinds[kind_number];
+    bool kflag = btf::kflag_of(t);
+    const uint32_t *tail = btf::tail_of(t);
+    std::string text = strf("[%u] %s ", raw(id), kind.name) + quoted(btf.str(t.name_off));
+    if (kind.third != btf::Third::unused || t.size)
+        text += strf(" %s=%u", third_key(kind_number), t.size);
+    switch (kind_number) {
+    case BTF_KIND_INT:
+        text +=
+            strf(" bits_offset=%u nr_bits=%u encoding=", (tail[0] >> 16) & 0xff, tail[0] & 0xffff) +
+            to_word(int_encodings, tail[0] >> 24);
+        break;
+    case BTF_KIND_ARRAY:
+        text += strf(" type_id=%u index_type_id=%u nr_elems=%u", tail[0], tail[1], tail[2]);
+        break;
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+        text += " encoding=" + to_word(enum_encodings, kflag);
+        break;
+    case BTF_KIND_FWD:
+        text += " fwd_kind=" + to_word(fwd_kinds, kflag);
+        break;
+    case BTF_KIND_FUNC:
+        text += " linkage=" + to_word(linkages, vlen);
+        break;
+    case BTF_KIND_VAR:
+        text += " linkage=" + to_word(linkages, tail[0]);
+        break;
+    case BTF_KIND_DECL_TAG:
+        text += strf(" component_idx=%d", static_cast<int32_t>(tail[0]));
+        break;
+    default:
+        break;
+    }
+    if (kind.element_words || (vlen && kind_number != BTF_KIND_FUNC))
+        text += strf(" vlen=%u", vlen);
+    if (kflag && !kflag_has_word(kind_number))
+        text += " kflag=1";
+    text += '\n';
+    if (kind.element_words)
+        for (uint32_t i = 0; i < vlen; ++i)
+            text += '\t' + element_to_text(btf, t, tail + i * kind.element_words) + '\n';
+    return text;
+}
+
+std::string btf_to_text(const Btf &btf)
+{
+    std::string text;
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+        text += type_to_text(btf, id);
+    return text;
+}
+
+namespace
+{
+
+/// One line of the text, taken apart from left to right. The first error sticks.
+class Line
+{
+public:
+    Line(std::string_view text, Where where) : rest_(text), where_(std::move(where)) { skip(); }
+
+    bool at_end() const { return rest_.empty(); }
+    char first() const { return rest_.empty() ? '\0' : rest_[0]; }
+
+    tl::unexpected<Error> bad(std::string what) const { return fail(where_, std::move(what)); }
+    void error(std::string what)
+    {
+        if (!error_)
+            error_ = std::move(what);
+    }
+
+    /// "[12]"
+    uint32_t id()
+    {
+        size_t end = rest_.find(']');
+        if (end == std::string_view::npos)
+            return error("'[ID]' is not closed"), 0;
+        std::string_view digits = rest_.substr(1, end - 1);
+        take(end + 1);
+        return number<uint32_t>(digits, "id");
+    }
+
+    /// A run of characters that are not white space.
+    std::string_view word()
+    {
+        std::string_view found = rest_.substr(0, rest_.find_first_of(" \t\r"));
+        take(found.size());
+        return found;
+    }
+
+    /// "'name'"
+    std::string name()
+    {
+        std::string found;
+        if (first() != '\'')
+            return error("a name in single quotes is missing"), found;
+        size_t i = 1;
+        bool escaped = false;
+        for (; i < rest_.size() && rest_[i] != '\''; ++i) {
+            if (rest_[i] != '\\') {
+                found += rest_[i];
+                continue;
+            }
+            escaped = true;
+            if (++i == rest_.size())
+                break;
+            unsigned code = 0;
+            if (rest_[i] != 'x') {
+                found += rest_[i];
+            } else if (std::string_view digits = rest_.substr(i + 1, 2);
+                       digits.size() == 2 &&
+                       std::from_chars(digits.data(), digits.data() + 2, code, 16).ptr ==
+                           digits.data() + 2 &&
+                       code) {
+                found += static_cast<char>(code);
+                i += 2;
+            } else {
+                error("\\x takes two hexadecimal digits, not both 0");
+            }
+        }
+        if (i >= rest_.size())
+            return error("a name is not closed by a single quote"), found;
+        take(i + 1);
+        return found == anonymous && !escaped ? "" : found;
+    }
+
+    /// The value of "KEY=value", or nothing if the line has no such field.
+    std::optional<std::string_view> find(std::string_view key)
+    {
+        read_fields();
+        for (Field &field : fields_)
+            if (field.key == key) {
+                field.used = true;
+                return field.value;
+            }
+        return std::nullopt;
+    }
+
+    /// A field that must be there: a number, negative ones as two's complement.
+    template <typename T = uint32_t>
+    T field(std::string_view key, std::span<const Word> words = {})
+    {
+        auto value = find(key);
+        if (!value)
+            return error("field " + std::string(key) + "= is missing"), T{0};
+        for (const Word &word : words)
+            if (*value == word.text)
+                return word.value;
+        return number<T>(*value, key);
+    }
+
+    /// A field that may be left out; `limit` is the largest value that it can take.
+    uint32_t field_or(std::string_view key, uint32_t otherwise, uint32_t limit)
+    {
+        return find(key) ? limited(key, limit) : otherwise;
+    }
+
+    uint32_t limited(std::string_view key, uint32_t limit, std::span<const Word> words = {})
+    {
+        auto value = field(key, words);
+        if (value > limit)
+            error(std::string(key) + strf("= is more than %u", limit));
+        return value;
+    }
+
+    /// What was wrong, if anything: an error, or a field that nobody asked for.
+    Result<void> finish()
+    {
+        read_fields();
+        for (const Field &field : fields_)
+            if (!field.used)
+                error("field " + std::string(field.key) + "= does not belong here");
+        if (error_)
+            return bad(*error_);
+        return {};
+    }
+
+private:
+    struct Field {
+        std::string_view key, value;
+        bool used = false;
+    };
+
+    void skip()
+    {
+        size_t start = rest_.find_first_not_of(" \t\r");
+        rest_ = start == std::string_view::npos ? "" : rest_.substr(start);
+    }
+    void take(size_t count)
+    {
+        rest_.remove_prefix(count);
+        skip();
+    }
+    void read_fields()
+    {
+        while (!rest_.empty()) {
+            std::string_view field = word();
+            size_t equals = field.find('=');
+            if (equals == std::string_view::npos)
+                error("'" + std::string(field) + "' is no KEY=VALUE");
+            else
+                fields_.push_back({field.substr(0, equals), field.substr(equals + 1)});
+        }
+    }
+
+    template <typename T>
+    T number(std::string_view text, std::string_view what)
+    {
+        bool negative = text.starts_with('-');
+        std::string_view digits = text.substr(negative);
+        int base = digits.starts_with("0x") ? 16 : 10;
+        if (base == 16)
+            digits.remove_prefix(2);
+        T value = 0;
+        auto [end, code] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+        constexpr T most_negative = T{1} << (sizeof(T) * 8 - 1);
+        if (digits.empty() || code != std::errc() || end != digits.data() + digits.size() ||
+            (negative && value > most_negative))
+            error(std::string(what) + ": '" + std::string(text) + "' is no number that fits");
+        return negative ? T{0} - value : value;
+    }
+
+    std::string_view rest_;
+    Where where_;
+    std::vector<Field> fields_;
+    std::optional<std::string> error_;
+};
+
+/// The line without its comment: '#' inside of quotes is none.
+std::string_view without_comment(std::string_view line)
+{
+    bool quote = false;
+    for (size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '\\' && quote)
+            ++i;
+        else if (line[i] == '\'')
+            quote = !quote;
+        else if (line[i] == '#' && !quote)
+            return line.substr(0, i);
+    }
+    return line;
+}
+
+/// Gathers the words of one type until the next begins, then gives them to the builder.
+class Parser
+{
+public:
+    Parser(const Where &where, const Btf *base)
+        : where_(where), builder_(base ? base->end_id() : TypeId{1},
+                                  base ? base->str_base() + base->str_size() : 0)
+    {
+    }
+
+    Result<std::vector<std::byte>> run(std::string_view text, ByteOrder order)
+    {
+        for (uint64_t number = 1; !text.empty(); ++number) {
+            std::string_view whole = text.substr(0, text.find('\n'));
+            text.remove_prefix(std::min(whole.size() + 1, text.size()));
+            Line line(without_comment(whole), where_.at(number));
+            if (line.at_end())
+                continue;
+            if (line.first() == '[') {
+                RETURN_IF_ERROR(finish_type());
+                type_line_ = number;
+                type(line);
+            } else {
+                if (words_.empty() || !btf::kinds[kind_].element_words)
+                    return line.bad("an element, but no type before it has elements");
+                element(line);
+            }
+            RETURN_IF_ERROR(line.finish());
+        }
+        RETURN_IF_ERROR(finish_type());
+        return builder_.serialize(order);
+    }
+
+private:
+    void type(Line &line)
+    {
+        if (uint32_t id = line.id(), next = raw(builder_.next_id()); id != next)
+            line.error(strf("id %u stands where %u must", id, next));
+        std::string_view kind_name = line.word();
+        for (kind_ = 1; kind_ < btf::kind_count; ++kind_)
+            if (kind_name == btf::kinds[kind_].name)
+                break;
+        if (kind_ == btf::kind_count) {
+            kind_ = 0;
+            return line.error("'" + std::string(kind_name) + "' is no kind of type");
+        }
+        const btf::KindInfo &kind = btf::kinds[kind_];
+        uint32_t name = raw(builder_.str(line.name()));
+        uint32_t third = kind.third == btf::Third::unused ? line.field_or("size", 0, UINT32_MAX)
+                                                          : line.field(third_key(kind_));
+        std::vector<uint32_t> fixed;
+        kflag_ = kflag_has_word(kind_) ? false : line.field_or("kflag", 0, 1);
+        switch (kind_) {
+        case BTF_KIND_INT:
+            fixed = {line.limited("encoding", 0xff, int_encodings) << 24 |
+                     line.limited("bits_offset", 0xff) << 16 | line.limited("nr_bits", 0xffff)};
+            break;
+        case BTF_KIND_ARRAY:
+            fixed = {line.field("type_id"), line.field("index_type_id"), line.field("nr_elems")};
+            break;
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            kflag_ = line.limited("encoding", 1, enum_encodings);
+            break;
+        case BTF_KIND_FWD:
+            kflag_ = line.limited("fwd_kind", 1, fwd_kinds);
+            break;
+        case BTF_KIND_VAR:
+            fixed = {line.field("linkage", linkages)};
+            break;
+        case BTF_KIND_DECL_TAG:
+            fixed = {line.field("component_idx")};
+            break;
+        default:
+            break;
+        }
+        if (kind_ == BTF_KIND_FUNC)
+            vlen_ = line.limited("linkage", btf::max_vlen, linkages);
+        else if (kind.element_words && !line.find("vlen"))
+            vlen_.reset(); // as many as follow
+        else
+            vlen_ = line.field_or("vlen", 0, btf::max_long_vlen);
+        elements_ = 0;
+        words_ = {name, 0, third};
+        words_.insert(words_.end(), fixed.begin(), fixed.end());
+    }
+
+    void element(Line &line)
+    {
+        ++elements_;
+        if (kind_ != BTF_KIND_DATASEC)
+            words_.push_back(raw(builder_.str(line.name())));
+        switch (kind_) {
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION: {
+            words_.push_back(line.field("type_id"));
+            uint32_t offset = line.limited("bits_offset", kflag_ ? 0xffffff : UINT32_MAX);
+            uint32_t bits = line.field_or("bitfield_size", 0, kflag_ ? 0xff : 0);
+            words_.push_back(bits << 24 | offset);
+            break;
+        }
+        case BTF_KIND_ENUM:
+            words_.push_back(line.field("val"));
+            break;
+        case BTF_KIND_ENUM64: {
+            auto value = line.field<uint64_t>("val");
+            words_.push_back(static_cast<uint32_t>(value));
+            words_.push_back(static_cast<uint32_t>(value >> 32));
+            break;
+        }
+        case BTF_KIND_FUNC_PROTO:
+            words_.push_back(line.field("type_id"));
+            break;
+        default: // DATASEC
+            for (const char *key : {"type_id", "offset", "size"})
+                words_.push_back(line.field(key));
+            break;
+        }
+    }
+
+    Result<void> finish_type()
+    {
+        if (words_.empty())
+            return {};
+        bool counted = btf::kinds[kind_].element_words;
+        uint32_t vlen = vlen_.value_or(elements_);
+        if (counted && (vlen != elements_ || vlen > btf::max_long_vlen))
+            return fail(where_.at(type_line_),
+                        strf("vlen is %u, but %u elements follow", vlen, elements_));
+        words_[1] = btf::make_info(kind_, vlen, kflag_);
+        builder_.add_words(words_);
+        words_.clear();
+        return {};
+    }
+
+    const Where &where_;
+    BtfBuilder builder_;
+    std::vector<uint32_t> words_; // of the type being read; empty: none
+    uint32_t kind_ = 0;
+    bool kflag_ = false;
+    std::optional<uint32_t> vlen_;
+    uint32_t elements_ = 0;
+    uint64_t type_line_ = 0;
+};
+
+} // namespace
+
+Result<std::vector<std::byte>> text_to_btf(std::string_view text, const Where &where,
+                                           ByteOrder order, const Btf *base)
+{
+    return Parser(where, base).run(text, order);
+}
+
+} // namespace btflink

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// A text form of BTF, close to what `bpftool btf dump format raw` prints, and its parser. Tests
+// say with it what goes in and what must come out. Everything in a blob but the layout of its
+// strings is in the text, nonsense included: what a kernel would refuse can be written down.
+//
+//     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+//     [2] PTR '(anon)' type_id=1
+//     [3] ARRAY '(anon)' type_id=1 index_type_id=1 nr_elems=4
+//     [4] STRUCT 's' size=16 vlen=2 kflag=1
+//     	'flags' type_id=1 bits_offset=0 bitfield_size=3
+//     	'next' type_id=5 bits_offset=64
+//     [5] PTR '(anon)' type_id=4
+//     [6] ENUM 'e' size=4 encoding=UNSIGNED vlen=1
+//     	'A' val=1
+//     [7] FWD 'f' fwd_kind=union
+//     [8] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1
+//     	'p' type_id=2
+//     [9] FUNC 'run' type_id=8 linkage=static
+//     [10] VAR 'v' type_id=1 linkage=global
+//     [11] DATASEC '.data' size=4 vlen=1
+//     	type_id=10 offset=0 size=4
+//     [12] DECL_TAG 'tag' type_id=4 component_idx=-1
+//
+// TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, FLOAT has a size, ENUM64 is like
+// ENUM. kflag=1 and vlen=N are printed where they are set, also where they have no meaning (kflag
+// of ENUM is its encoding, of FWD its fwd_kind; vlen of FUNC is its linkage). The third word of
+// ARRAY and FWD, which has no meaning, is printed as size=N unless it is 0. An encoding or linkage
+// without a name is a number. '(anon)' is the empty name. In names, \' \\ and \xHH stand for
+// characters that cannot stand there.
+#pragma once
+
+#include "common/btf/btf.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink
+{
+
+/// The types of `btf` itself (not of its base), a line each with their elements on further lines.
+std::string btf_to_text(const Btf &btf);
+
+/// One type, as in btf_to_text().
+std::string type_to_text(const Btf &btf, TypeId id);
+
+/// The blob that the text describes. With a `base`, ids go on behind the base's. The ids in the
+/// text must be those that the types get by their position; ids that are referred to are not
+/// checked (Btf::parse() does that). Fields may stand in any order; vlen= may be left out where
+/// elements follow. '#' outside of quotes begins a comment. Leading white space does not count.
+/// Errors: offset in their place is the number of the line, from 1.
+Result<std::vector<std::byte>> text_to_btf(std::string_view text, const Where &where,
+                                           ByteOrder order = host_order, const Btf *base = nullptr);
+
+} // namespace btflink

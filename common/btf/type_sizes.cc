@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Two walks, neither of them recursive, for chains may be as deep as there are types. The first
+// follows pointers and modifiers, which have one target each, and finds chains that never end. The
+// second follows what a type contains or is another name for, and finds what contains itself. It
+// leaves each type behind its parts, and so can add up sizes on its way back.
+#include "common/btf/type_sizes.h"
+
+namespace btflink
+{
+
+bool is_modifier(uint32_t kind)
+{
+    return kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_CONST || kind == BTF_KIND_VOLATILE ||
+           kind == BTF_KIND_RESTRICT || kind == BTF_KIND_TYPE_TAG;
+}
+
+tl::unexpected<Error> fail_type(const Btf &btf, TypeId id, const Where &where,
+                                const std::string &rule, size_t words)
+{
+    std::string name(btf.name(id));
+    std::string type = strf("type %u (%s '%s')", raw(id), btf.kind_name(id), name.c_str());
+    if (id < btf.first_id()) // `where` is not where that is
+        return fail(where, type + " of its base: " + rule);
+    uint64_t at = btf.types_offset() + (uint64_t{btf.word_index(id)} + words) * 4;
+    return fail(where.at(where.offset.value_or(0) + at), type + ": " + rule);
+}
+
+class TypeSizer
+{
+public:
+    TypeSizer(const Btf &btf, const Where &where, uint32_t pointer_size)
+        : btf_(btf), where_(where), pointer_size_(pointer_size), passed_(btf.size()),
+          state_(btf.size())
+    {
+        sizing_.first_ = raw(btf.first_id());
+        sizing_.sizes_.resize(btf.size());
+        sizing_.targets_.resize(btf.size());
+    }
+
+    Result<TypeSizes> run()
+    {
+        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
+            RETURN_IF_ERROR(follow_pointers(id));
+        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
+            RETURN_IF_ERROR(settle(id));
+            Result<void> ok;
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
+                if (ok && ref && ref < raw(btf_.first_id()))
+                    ok = settle(TypeId{ref});
+            });
+            RETURN_IF_ERROR(ok);
+        }
+        return std::move(sizing_);
+    }
+
+private:
+    enum State : uint8_t { fresh, open, done };
+
+    Result<void> follow_pointers(TypeId first)
+    {
+        for (TypeId id = first; id >= btf_.first_id(); id = TypeId{btf_.type(id).type}) {
+            uint32_t &passed = passed_[raw(id) - raw(btf_.first_id())];
+            if (passed == raw(first))
+                return fail_type(btf_, id, where_, "is in a loop of pointers and modifiers");
+            if (passed || (btf_.kind(id) != BTF_KIND_PTR && !is_modifier(btf_.kind(id))))
+                break;
+            passed = raw(first);
+        }
+        return {};
+    }
+
+    /// Where a type's state, size and target are; those of the base get their places now.
+    size_t place(TypeId id)
+    {
+        if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
+            add_place(id);
+        return sizing_.place(id);
+    }
+    void add_place(TypeId id)
+    {
+        sizing_.base_places_.emplace(raw(id), static_cast<uint32_t>(state_.size()));
+        state_.push_back(fresh);
+        sizing_.sizes_.emplace_back();
+        sizing_.targets_.emplace_back();
+    }
+
+    /// Measures `root` and all its parts.
+    Result<void> settle(TypeId root)
+    {
+        stack_.push_back(root);
+        while (!stack_.empty()) {
+            TypeId id = stack_.back();
+            State &state = state_[place(id)];
+            if (state != fresh) {
+                stack_.pop_back();
+                if (state == open)
+                    measure(id);
+                state = done;
+                continue;
+            }
+            state = open;
+            uint32_t kind = btf_.kind(id);
+            if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_ARRAY &&
+                kind != BTF_KIND_VAR && !is_modifier(kind))
+                continue;
+            bool loop = false;
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {
+                if (!part)
+                    return;
+                State of_part = state_[place(TypeId{part})];
+                loop |= of_part == open;
+                if (of_part == fresh)
+                    stack_.push_back(TypeId{part});
+            });
+            if (loop)
+                return fail_type(btf_, id, where_, "is in a loop of structs, arrays and modifiers");
+        }
+        return {};
+    }
+
+    void measure(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        uint32_t kind = btf::kind_of(t);
+        TypeId target = id;
+        uint64_t size = TypeSizes::unsized;
+        if (is_modifier(kind)) {
+            target = sizing_.behind_modifiers(TypeId{t.type});
+            size = sizing_.of(target);
+        } else if (kind == BTF_KIND_PTR) {
+            size = pointer_size_;
+        } else if (kind == BTF_KIND_ARRAY) {
+            constexpr uint64_t too_large = uint64_t{UINT32_MAX} + 1;
+            uint64_t element = sizing_.of(TypeId{btf::tail_of(t)[0]});
+            uint32_t count = btf::tail_of(t)[2];
+            if (element != TypeSizes::unsized)
+                size = count && element > UINT32_MAX / count ? too_large : element * count;
+        } else if (btf::kinds[kind].third == btf::Third::size && kind != BTF_KIND_DATASEC) {
+            size = t.size;
+        }
+        sizing_.targets_[sizing_.place(id)] = target;
+        sizing_.sizes_[sizing_.place(id)] = size;
+    }
+
+    const Btf &btf_;
+    const Where &where_;
+    uint32_t pointer_size_;
+    TypeSizes sizing_;
+    std::vector<uint32_t> passed_; // of the blob's own types: the first of the walk that came by
+    std::vector<State> state_;
+    std::vector<TypeId> stack_;
+};
+
+Result<TypeSizes> TypeSizes::compute(const Btf &btf, const Where &where, uint32_t pointer_size)
+{
+    return TypeSizer(btf, where, pointer_size).run();
+}
+
+} // namespace btflink

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/elf/arch.h"
+
+#include <elf.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+// System V ABI, AMD64 supplement: table 4.9 (relocations), figure 3.36 (DWARF registers),
+// section 3.2.3 (rdi, rsi, rdx, rcx, r8, r9).
+constexpr DebugReloc x86_64_relocs[] = {
+    {R_X86_64_64, 8},       {R_X86_64_32, 4},       {R_X86_64_32S, 4},
+    {R_X86_64_DTPOFF64, 8}, {R_X86_64_DTPOFF32, 4},
+};
+constexpr int8_t x86_64_params[] = {5, 4, 1, 2, 8, 9};
+
+// ELF for the Arm 64-bit Architecture, table 4.5 (data relocations); AAPCS64: x0 to x7.
+constexpr DebugReloc aarch64_relocs[] = {
+    {R_AARCH64_ABS64, 8},
+    {R_AARCH64_ABS32, 4},
+    {R_AARCH64_ABS16, 2},
+    {R_AARCH64_TLS_DTPREL, 8},
+};
+constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
+
+// System V ABI, Intel386 supplement: table 4.9. All parameters are on the stack.
+constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}};
+
+// ELF for the Arm Architecture, table 4.9. The registers are those that pahole takes for r0 to r3.
+constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};
+constexpr std::span<const int8_t> arm_params = aarch64_params;
+
+// RISC-V ELF psABI, table 3; two of it are not in every <elf.h>. Of the registers that pass
+// parameters (a0 to a7) pahole knows the number only.
+constexpr uint32_t riscv_set_uleb128 = 60, riscv_sub_uleb128 = 61;
+constexpr DebugReloc riscv64_relocs[] = {
+    {R_RISCV_32, 4},
+    {R_RISCV_64, 8},
+    {R_RISCV_TLS_DTPREL32, 4},
+    {R_RISCV_TLS_DTPREL64, 8},
+    {R_RISCV_ADD16, 2, RelocOp::add},
+    {R_RISCV_ADD32, 4, RelocOp::add},
+    {R_RISCV_ADD64, 8, RelocOp::add},
+    {R_RISCV_SUB16, 2, RelocOp::subtract},
+    {R_RISCV_SUB32, 4, RelocOp::subtract},
+    {R_RISCV_SUB64, 8, RelocOp::subtract},
+    {riscv_set_uleb128, 0},
+    {riscv_sub_uleb128, 0, RelocOp::subtract},
+};
+
+// ELF ABI s390x supplement, table 3.2 (relocations) and 1.2.2 (r2 to r6).
+constexpr DebugReloc s390_relocs[] = {{R_390_32, 4}, {R_390_64, 8}, {R_390_TLS_LDO64, 8}};
+constexpr int8_t s390_params[] = {2, 3, 4, 5, 6};
+
+// OpenPOWER ELF V2 ABI, table 3.25. Of its registers (r3 to r10) pahole knows the number only.
+constexpr DebugReloc powerpc64_relocs[] = {
+    {R_PPC64_ADDR32, 4},  {R_PPC64_ADDR64, 8},   {R_PPC64_UADDR32, 4},
+    {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},
+};
+
+constexpr std::span<const int8_t> any_register;
+
+constexpr Arch arches[] = {
+    {"x86_64", EM_X86_64, 8, true, R_X86_64_NONE, R_X86_64_32S, R_X86_64_64, x86_64_relocs,
+     x86_64_params, 6, true},
+    {"arm64", EM_AARCH64, 8, true, R_AARCH64_NONE, R_AARCH64_ABS32, R_AARCH64_ABS64, aarch64_relocs,
+     aarch64_params, 8, true},
+    {"i386", EM_386, 4, false, R_386_NONE, R_386_32, R_386_32, i386_relocs, any_register, 0, true},
+    {"arm", EM_ARM, 4, false, R_ARM_NONE, R_ARM_ABS32, R_ARM_ABS32, arm_relocs, arm_params, 8,
+     true},
+    {"riscv", EM_RISCV, 8, true, R_RISCV_NONE, R_RISCV_32, R_RISCV_64, riscv64_relocs, any_register,
+     8, true, true},
+    {"s390", EM_S390, 8, true, R_390_NONE, R_390_32, R_390_64, s390_relocs, s390_params, 5, false},
+    {"powerpc", EM_PPC64, 8, true, R_PPC64_NONE, R_PPC64_ADDR32, R_PPC64_ADDR64, powerpc64_relocs,
+     any_register, 8, true},
+};
+
+} // namespace
+
+const Arch *find_arch(uint16_t machine, uint8_t address_size)
+{
+    for (const Arch &arch : arches)
+        if (arch.machine == machine && arch.address_size == address_size)
+            return &arch;
+    return nullptr;
+}
+
+} // namespace btflink

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Problem: add sections to an ELF file without disturbing what is there, cheaply (every object of a
+// kernel build passes here, and images of a gigabyte), so that a crash in between leaves a valid
+// file, and so that a second run finds its own work and arrives at the same bytes.
+//
+// Method: new sections, a new table of section names and new section headers go behind the file's
+// last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
+//
+//     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
+//
+// New sections stand last in the section headers, so that no index changes. The header of the old
+// names is pointed at the new ones, unless symbols have their names there too (LLVM); then the new
+// names are one more section, the last.
+//
+// What there is of BTF before is dropped first. There are three ways:
+//   append   nothing to drop: the new part goes behind the file
+//   tail     what is to be dropped is exactly a part that was appended here earlier, and nothing
+//            refers to it: the file is cut where that part begins
+//   rewrite  anything else (a linker or objcopy moved our sections; DWARF is dropped): see
+//            elf_rewrite.h
+//
+// Invariant: the new part is a function of the sections before it and of what is added. Tail
+// restores the file before the appended part but for its headers, which are written anew; so twice
+// is once. Rewrite drops separate section names always, so that it does not matter whether the
+// object had been appended to before.
+//
+// Cost: the new part; what stays of the file is not copied unless it is laid out anew.
+#include "common/elf/elf_append.h"
+
+#include "common/elf/elf_rewrite.h"
+#include "common/object_btf/address_pool.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr size_t object_id_at = 24; // in the link trailer
+
+/// The object ids in an old `.BTF`. None if another tool made it: then no pool belongs to it.
+std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
+{
+    std::set<uint64_t> ids;
+    if (auto parts = split_contributions(btf.data, where))
+        for (const Contribution &part : *parts)
+            if (part.trailer.size() >= object_id_at + 8)
+                ids.insert(load<uint64_t>(part.trailer.data() + object_id_at, image.order));
+    return ids;
+}
+
+/// Where in the file an earlier appended part begins, if `old` is just that and can be cut off.
+/// `old` then also has the section of names, if it is of that part.
+Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
+{
+    const std::optional<uint64_t> none;
+    auto count = static_cast<uint32_t>(old.size());
+    uint32_t first = 0;
+    while (first < count && !old[first])
+        ++first;
+    if (first == count || image.sections[first].name != ".BTF")
+        return none;
+    const uint64_t start = image.sections[first].head.sh_offset;
+    if (start % new_section_alignment || start < image.header_size() ||
+        start < image.segments_end || image.head.e_shoff < start ||
+        image.head.e_shoff + count * image.section_header_size() != image.file.size())
+        return none;
+
+    std::vector<bool> tail = old;
+    bool own_names = image.names && !image.names_are_shared();
+    if (own_names && image.names + 1 == count)
+        tail[image.names] = true;
+    for (uint32_t i = 1; i < count; ++i) {
+        const Elf64_Shdr &head = image.sections[i].head;
+        if (tail[i] != (i >= first) || (tail[i] && head.sh_offset < start))
+            return none;
+        if (tail[i] || head.sh_type == SHT_NULL || (own_names && i == image.names))
+            continue;
+        if (head.sh_offset + image.sections[i].data.size() > start)
+            return none;
+    }
+    auto referenced = is_referenced(image, tail);
+    if (!referenced)
+        return tl::unexpected(referenced.error());
+    if (*referenced)
+        return none;
+    old = std::move(tail);
+    return start;
+}
+
+/// A table of section names. ".rela.text" also serves for ".text".
+class NameTable
+{
+public:
+    explicit NameTable(const std::vector<ElfSection> &sections)
+    {
+        for (const ElfSection &s : sections) {
+            for (std::string_view prefix : {".rela", ".rel"}) {
+                if (!s.name.starts_with(prefix) || s.name.substr(prefix.size()).substr(0, 1) != ".")
+                    continue;
+                auto at = static_cast<uint32_t>(add(s.name) + prefix.size());
+                offsets_.try_emplace(s.name.substr(prefix.size()), at);
+            }
+        }
+        for (const ElfSection &s : sections)
+            add(s.name);
+    }
+
+    uint32_t add(std::string_view name)
+    {
+        auto [entry, is_new] = offsets_.try_emplace(name, static_cast<uint32_t>(text_.size()));
+        if (is_new)
+            text_.append(name).push_back('\0');
+        return entry->second;
+    }
+    std::string_view text() const { return text_; }
+
+private:
+    std::string text_ = std::string(1, '\0');
+    std::unordered_map<std::string_view, uint32_t> offsets_ = {{"", 0}};
+};
+
+} // namespace
+
+Result<std::vector<bool>> find_object_btf(const ElfImage &image, const std::set<uint64_t> &more_ids)
+{
+    std::vector<bool> found(image.sections.size());
+    std::set<uint64_t> ids = more_ids;
+    for (uint32_t i = 1; i < found.size(); ++i) {
+        const ElfSection &s = image.sections[i];
+        if (s.name != ".BTF")
+            continue;
+        if (image.is_linked() && (s.head.sh_flags & SHF_ALLOC))
+            return fail(image.place(i), "is loaded at run time and cannot be replaced");
+        found[i] = true;
+        ids.merge(object_ids(image, s, image.place(i)));
+    }
+    for (uint32_t i = 1; i < found.size() && !ids.empty(); ++i) {
+        const ElfSection &s = image.sections[i];
+        // Where a linker joined pools with DWARF's own addresses the section must stay.
+        if (s.name == ".debug_addr" && !(s.head.sh_flags & (SHF_ALLOC | SHF_COMPRESSED)))
+            found[i] = is_only_pools(s.data, image.order, ids);
+    }
+    RETURN_IF_ERROR(add_dependents(image, found));
+    return found;
+}
+
+Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
+{
+    if (std::find(drop.begin(), drop.end(), true) == drop.end())
+        return ElfBody{image.file.size(), {}, {}};
+    auto tail = find_tail(image, drop);
+    if (!tail)
+        return tl::unexpected(tail.error());
+    if (*tail) {
+        auto first = std::find(drop.begin(), drop.end(), true) - drop.begin();
+        image.sections.resize(static_cast<size_t>(first));
+        if (image.names >= image.sections.size())
+            image.names = 0;
+        return ElfBody{**tail, {}, {}};
+    }
+    if (image.names && !image.names_are_shared())
+        drop[image.names] = true;
+    for (uint32_t i = 1; i < drop.size(); ++i)
+        if (image.sections[i].head.sh_type == sht_llvm_addrsig) // an optimisation hint
+            drop[i] = true;
+    RETURN_IF_ERROR(add_dependents(image, drop));
+    ElfBody body;
+    auto symbol_map = drop_sections(image, drop);
+    if (!symbol_map)
+        return tl::unexpected(symbol_map.error());
+    body.symbol_map = std::move(*symbol_map);
+    body.rebuilt = lay_out(image);
+    return body;
+}
+
+ElfAppender::ElfAppender(ElfImage &image, ElfBody body)
+    : image_(image), body_(std::move(body)), out_(image.order), start_(body_.size())
+{
+    if (image_.sections.empty())
+        image_.sections.emplace_back();
+}
+
+void ElfAppender::align()
+{
+    uint64_t end = start_ + out_.size();
+    out_.put_zeros(align_up(end, new_section_alignment) - end);
+}
+
+ElfSection &ElfAppender::add_section(std::string_view name, uint32_t type, uint64_t alignment,
+                                     Bytes data)
+{
+    align();
+    last_ = out_.size();
+    ElfSection &s = image_.sections.emplace_back();
+    s.name = name;
+    s.head.sh_type = type;
+    s.head.sh_addralign = alignment;
+    s.head.sh_offset = start_ + last_;
+    s.head.sh_size = data.size();
+    out_.put_bytes(data);
+    return s;
+}
+
+Result<FileChange> ElfAppender::finish()
+{
+    add_names();
+    add_headers();
+    if (!image_.is64 && start_ + out_.size() > UINT32_MAX)
+        return fail(image_.where, "the file would be too large for 32-bit ELF");
+    FileChange change;
+    change.kept = body_.kept;
+    change.tail = out_.take();
+    change.rebuilt = std::move(body_.rebuilt);
+    ByteWriter header(image_.order);
+    put_elf_header(header, image_, image_.head);
+    change.header = header.take();
+    return change;
+}
+
+void ElfAppender::add_names()
+{
+    if (!image_.names || image_.names_are_shared()) {
+        image_.names = static_cast<uint32_t>(image_.sections.size());
+        image_.sections.emplace_back().name = ".shstrtab";
+        image_.sections.back().head.sh_type = SHT_STRTAB;
+        image_.sections.back().head.sh_addralign = 1;
+    }
+    NameTable table(image_.sections);
+    Elf64_Shdr &head = image_.sections[image_.names].head;
+    head.sh_offset = start_ + out_.size();
+    head.sh_size = table.text().size();
+    out_.put_bytes(as_bytes(table.text()));
+    for (ElfSection &s : image_.sections)
+        s.head.sh_name = table.add(s.name);
+}
+
+void ElfAppender::add_headers()
+{
+    align();
+    image_.head.e_shoff = start_ + out_.size();
+    image_.head.e_shentsize = static_cast<uint16_t>(image_.section_header_size());
+    // Numbers that do not fit stand in section header 0 (which may hold e_phnum in sh_info).
+    uint64_t count = image_.sections.size();
+    Elf64_Shdr &zero = image_.sections[0].head;
+    bool many = count >= SHN_LORESERVE;
+    zero.sh_size = many ? count : 0;
+    image_.head.e_shnum = many ? 0 : static_cast<uint16_t>(count);
+    many = image_.names >= SHN_LORESERVE;
+    zero.sh_link = many ? image_.names : 0;
+    image_.head.e_shstrndx = many ? SHN_XINDEX : static_cast<uint16_t>(image_.names);
+    for (const ElfSection &s : image_.sections)
+        put_section_header(out_, image_, s.head);
+}
+
+} // namespace btflink

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/elf/elf_image.h"
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+namespace btflink
+{
+
+namespace
+{
+
+/// One ELF structure from or to the file's byte order, between classes: the narrower type of a
+/// field is the one that has the byte order.
+template <typename To, typename From>
+To translate(const From &from, ByteOrder order)
+{
+    To to{};
+    auto move = [order](auto &t, auto f) {
+        using T = std::remove_reference_t<decltype(t)>;
+        using Narrow = std::conditional_t<(sizeof(T) < sizeof f), T, decltype(f)>;
+        using Unsigned = std::make_unsigned_t<Narrow>;
+        t = static_cast<T>(static_cast<Narrow>(in_order(static_cast<Unsigned>(f), order)));
+    };
+    if constexpr (requires { to.e_ident; }) {
+        std::memcpy(to.e_ident, from.e_ident, sizeof to.e_ident);
+        move(to.e_type, from.e_type);
+        move(to.e_machine, from.e_machine);
+        move(to.e_version, from.e_version);
+        move(to.e_entry, from.e_entry);
+        move(to.e_phoff, from.e_phoff);
+        move(to.e_shoff, from.e_shoff);
+        move(to.e_flags, from.e_flags);
+        move(to.e_ehsize, from.e_ehsize);
+        move(to.e_phentsize, from.e_phentsize);
+        move(to.e_phnum, from.e_phnum);
+        move(to.e_shentsize, from.e_shentsize);
+        move(to.e_shnum, from.e_shnum);
+        move(to.e_shstrndx, from.e_shstrndx);
+    } else if constexpr (requires { to.sh_name; }) {
+        move(to.sh_name, from.sh_name);
+        move(to.sh_type, from.sh_type);
+        move(to.sh_flags, from.sh_flags);
+        move(to.sh_addr, from.sh_addr);
+        move(to.sh_offset, from.sh_offset);
+        move(to.sh_size, from.sh_size);
+        move(to.sh_link, from.sh_link);
+        move(to.sh_info, from.sh_info);
+        move(to.sh_addralign, from.sh_addralign);
+        move(to.sh_entsize, from.sh_entsize);
+    } else {
+        move(to.p_offset, from.p_offset); // all that matters of a program header here
+        move(to.p_filesz, from.p_filesz);
+    }
+    return to;
+}
+
+template <typename Wide, typename Narrow>
+Wide decode(const std::byte *p, const ElfImage &image)
+{
+    if (image.is64) {
+        Wide raw;
+        std::memcpy(&raw, p, sizeof raw);
+        return translate<Wide>(raw, image.order);
+    }
+    Narrow raw;
+    std::memcpy(&raw, p, sizeof raw);
+    return translate<Wide>(raw, image.order);
+}
+
+template <typename Narrow, typename Wide>
+void encode(ByteWriter &out, const ElfImage &image, const Wide &value)
+{
+    if (image.is64) {
+        auto raw = translate<Wide>(value, image.order);
+        out.put_bytes(std::as_bytes(std::span(&raw, 1)));
+    } else {
+        auto raw = translate<Narrow>(value, image.order);
+        out.put_bytes(std::as_bytes(std::span(&raw, 1)));
+    }
+}
+
+bool fits(uint64_t offset, uint64_t size, uint64_t room)
+{
+    return offset <= room && size <= room - offset;
+}
+
+unsigned long long ull(uint64_t value)
+{
+    return value;
+}
+
+Result<void> read_header(ElfImage &image)
+{
+    Bytes file = image.file;
+    if (file.size() < EI_NIDENT || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
+        return fail(image.where, "not an ELF file");
+    auto elf_class = static_cast<uint8_t>(file[EI_CLASS]);
+    if (elf_class != ELFCLASS32 && elf_class != ELFCLASS64)
+        return fail(image.where.at(EI_CLASS), strf("unknown ELF class %u", elf_class));
+    image.is64 = elf_class == ELFCLASS64;
+    auto data = static_cast<uint8_t>(file[EI_DATA]);
+    if (data != ELFDATA2LSB && data != ELFDATA2MSB)
+        return fail(image.where.at(EI_DATA), strf("unknown ELF byte order %u", data));
+    image.order = data == ELFDATA2LSB ? ByteOrder::little : ByteOrder::big;
+    if (file.size() < image.header_size())
+        return fail(image.where.at(0), "ELF header is cut off");
+    image.head = decode<Elf64_Ehdr, Elf32_Ehdr>(file.data(), image);
+    return {};
+}
+
+Result<void> read_section_headers(ElfImage &image)
+{
+    const Elf64_Ehdr &head = image.head;
+    uint64_t size = image.file.size();
+    if (head.e_shoff == 0) {
+        if (head.e_shnum)
+            return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shoff)
+                                                  : offsetof(Elf32_Ehdr, e_shoff)),
+                        strf("%u sections, but no section headers", head.e_shnum));
+        return {};
+    }
+    if (head.e_shentsize != image.section_header_size())
+        return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shentsize)
+                                              : offsetof(Elf32_Ehdr, e_shentsize)),
+                    strf("section headers of %u bytes", head.e_shentsize));
+    if (!fits(head.e_shoff, head.e_shentsize, size))
+        return fail(image.where.at(head.e_shoff), "section headers are not in the file");
+    const std::byte *table = image.file.data() + head.e_shoff;
+    auto first = decode<Elf64_Shdr, Elf32_Shdr>(table, image);
+    uint64_t count = head.e_shnum ? head.e_shnum : first.sh_size;
+    if (count == 0)
+        return {};
+    if (count > (size - head.e_shoff) / head.e_shentsize || count > UINT32_MAX / 2)
+        return fail(image.where.at(head.e_shoff),
+                    strf("%llu section headers are not in the file", ull(count)));
+    image.sections.resize(count);
+    for (uint64_t i = 0; i < count; ++i)
+        image.sections[i].head =
+            decode<Elf64_Shdr, Elf32_Shdr>(table + i * head.e_shentsize, image);
+    image.names = head.e_shstrndx == SHN_XINDEX ? first.sh_link : head.e_shstrndx;
+    if (image.names >= count)
+        return fail(image.where,
+                    strf("section names are in section %u of %llu", image.names, ull(count)));
+    return {};
+}
+
+Result<void> read_sections(ElfImage &image)
+{
+    uint64_t size = image.file.size();
+    for (uint32_t i = 1; i < image.sections.size(); ++i) {
+        ElfSection &s = image.sections[i];
+        if (!s.in_file())
+            continue;
+        if (!fits(s.head.sh_offset, s.head.sh_size, size))
+            return fail(image.place(i),
+                        strf("%llu bytes at file offset %llu are not in the file (%llu bytes)",
+                             ull(s.head.sh_size), ull(s.head.sh_offset), ull(size)));
+        s.data = image.file.subspan(s.head.sh_offset, s.head.sh_size);
+    }
+    if (!image.names)
+        return {};
+    Bytes table = image.sections[image.names].data;
+    std::string_view text(reinterpret_cast<const char *>(table.data()), table.size());
+    for (uint32_t i = 1; i < image.sections.size(); ++i) {
+        ElfSection &s = image.sections[i];
+        size_t end = s.head.sh_name < text.size() ? text.find('\0', s.head.sh_name) : text.npos;
+        if (end == text.npos)
+            return fail(image.place(i), strf("section name at %u is not in the %zu bytes of names",
+                                             s.head.sh_name, text.size()));
+        s.name = text.substr(s.head.sh_name, end - s.head.sh_name);
+    }
+    return {};
+}
+
+Result<void> read_segments(ElfImage &image)
+{
+    const Elf64_Ehdr &head = image.head;
+    if (head.e_phoff == 0 || head.e_phnum == 0)
+        return {};
+    uint64_t count = head.e_phnum;
+    if (head.e_phnum == PN_XNUM && !image.sections.empty())
+        count = image.sections[0].head.sh_info;
+    uint64_t size = image.file.size();
+    if (head.e_phentsize != (image.is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) ||
+        head.e_phoff > size || count > (size - head.e_phoff) / head.e_phentsize)
+        return fail(image.where.at(head.e_phoff), "program headers are not in the file");
+    uint64_t end = head.e_phoff + count * head.e_phentsize;
+    for (uint64_t i = 0; i < count; ++i) {
+        auto segment = decode<Elf64_Phdr, Elf32_Phdr>(
+            image.file.data() + head.e_phoff + i * head.e_phentsize, image);
+        // Files with split-off debug information have segments of which nothing is in the file.
+        if (segment.p_filesz == 0 || segment.p_offset >= size)
+            continue;
+        end = std::max(end, segment.p_offset + std::min(segment.p_filesz, size - segment.p_offset));
+    }
+    image.segments_end = end;
+    return {};
+}
+
+} // namespace
+
+void ElfSection::replace(std::vector<std::byte> contents)
+{
+    own = std::move(contents);
+    data = own;
+    head.sh_size = own.size();
+}
+
+bool ElfImage::names_are_shared() const
+{
+    for (uint32_t i = 1; i < sections.size() && names; ++i)
+        if (sections[i].head.sh_link == names)
+            return true;
+    return false;
+}
+
+Where ElfImage::place(uint32_t section) const
+{
+    std::string_view name = sections[section].name;
+    return where.in(name.empty() ? strf("[%u]", section) : std::string(name));
+}
+
+Result<uint32_t> ElfImage::find_symtab() const
+{
+    uint32_t found = 0;
+    for (uint32_t i = 1; i < sections.size(); ++i) {
+        if (sections[i].head.sh_type != SHT_SYMTAB)
+            continue;
+        if (found)
+            return fail(place(i), "a second symbol table");
+        found = i;
+    }
+    return found;
+}
+
+Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
+{
+    const ElfSection &s = sections[symtab];
+    if (s.head.sh_entsize != symbol_size() || s.data.size() % symbol_size() ||
+        s.data.size() / symbol_size() > UINT32_MAX / 2)
+        return fail(place(symtab), strf("%zu bytes are no symbol table with entries of %llu bytes",
+                                        s.data.size(), ull(s.head.sh_entsize)));
+    return static_cast<uint32_t>(s.data.size() / symbol_size());
+}
+
+uint64_t ElfImage::reloc_info(uint32_t symbol, uint32_t type) const
+{
+    if (is_mips64el()) // the type is the last byte, the symbol the first four
+        return uint64_t{type} << 56 | symbol;
+    return is64 ? ELF64_R_INFO(symbol, type) : ELF32_R_INFO(symbol, type);
+}
+
+Result<ElfImage> read_elf(Bytes file, const Where &where)
+{
+    ElfImage image;
+    image.file = file;
+    image.where = where;
+    RETURN_IF_ERROR(read_header(image));
+    RETURN_IF_ERROR(read_section_headers(image));
+    RETURN_IF_ERROR(read_sections(image));
+    RETURN_IF_ERROR(read_segments(image));
+    return image;
+}
+
+Result<ElfOnDisk> open_elf(const std::string &path)
+{
+    auto file = read_parts(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto image = read_elf(file->bytes, Where{path});
+    if (!image)
+        return tl::unexpected(image.error());
+    return ElfOnDisk{std::move(*file), std::move(*image)};
+}
+
+void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head)
+{
+    encode<Elf32_Ehdr>(out, image, head);
+}
+
+void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr &head)
+{
+    encode<Elf32_Shdr>(out, image, head);
+}
+
+} // namespace btflink

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// An ELF file taken apart into sections, either class, either byte order.
+#pragma once
+
+#include "common/io/bytes.h"
+#include "common/io/file_parts.h"
+#include "common/result.h"
+
+#include <elf.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink
+{
+
+// Not in every <elf.h>: LLVM's tables of symbol indexes and compact relocations.
+constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
+constexpr uint32_t sht_crel = 0x40000014;
+
+struct ElfSection {
+    Elf64_Shdr head{}; // in host byte order, whatever the class; sh_name is the file's
+    std::string_view name;
+    Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
+    std::vector<std::byte> own; // contents that are not the file's
+
+    void replace(std::vector<std::byte> contents);
+    bool in_file() const { return head.sh_type != SHT_NULL && head.sh_type != SHT_NOBITS; }
+    bool relocates() const // sh_info is the section that it applies to
+    {
+        return head.sh_type == SHT_REL || head.sh_type == SHT_RELA || head.sh_type == sht_crel;
+    }
+    bool links_info() const { return relocates() || (head.sh_flags & SHF_INFO_LINK); }
+};
+
+/// Every section's contents are inside the file and every name is terminated. Links and contents
+/// are *not* checked: who follows a link checks it.
+struct ElfImage {
+    Bytes file;
+    Where where; // names the file
+    ByteOrder order{};
+    bool is64 = false;
+    Elf64_Ehdr head{};                // in host byte order, counts as they stand in the file
+    std::vector<ElfSection> sections; // [0] is the null section, if any is there
+    uint32_t names = 0;               // index of the table of section names; 0: none
+    uint64_t segments_end = 0;        // behind all that program headers need; 0: there are none
+
+    ElfImage() = default;
+    ElfImage(ElfImage &&) = default;
+    ElfImage &operator=(ElfImage &&) = default;
+
+    size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
+    size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
+    size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
+    /// Loaded by program headers: contents have their place in the file.
+    bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
+    /// The table of section names is also a table of symbol names (LLVM's .strtab).
+    bool names_are_shared() const;
+    Where place(uint32_t section) const; // "[12]" if it has no name
+
+    Result<uint32_t> find_symtab() const; // 0: none
+    /// Number of entries of a symbol table.
+    Result<uint32_t> symbol_count(uint32_t symtab) const;
+
+    // The two parts of r_info, whose places depend on class and machine.
+    uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
+    uint32_t reloc_symbol(uint64_t info) const
+    {
+        if (!is64)
+            return static_cast<uint32_t>(ELF32_R_SYM(info));
+        return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
+    }
+
+private:
+    bool is_mips64el() const // r_info is a struct there, not an integer
+    {
+        return head.e_machine == EM_MIPS && is64 && order == ByteOrder::little;
+    }
+};
+
+Result<ElfImage> read_elf(Bytes file, const Where &where);
+
+/// A file on disk with what it was taken apart into.
+struct ElfOnDisk {
+    FileParts file; // keeps what `image` points into
+    ElfImage image;
+};
+/// read_parts(), then read_elf().
+Result<ElfOnDisk> open_elf(const std::string &path);
+
+/// In the file's class and byte order.
+void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head);
+void put_section_header(ByteWriter &out, const ElfImage &image, const Elf64_Shdr &head);
+
+} // namespace btflink

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Problem: sections of an ELF file name each other by index, in a dozen places: links, relocation
+// targets, symbols (with a side table for indexes that do not fit), groups. Symbols are named by
+// index too: by relocations and group signatures. Dropping a section shifts all that.
+//
+// Method: close the set of dropped sections (relocations, emptied groups), number what remains,
+// drop symbols of dropped sections, then visit each kind of reference once with the two maps. An
+// edge from something kept to something dropped is an error, with its place; nothing is guessed.
+// Kinds of section that hold indexes in a form not known here are dropped or refused by name.
+//
+// Invariants: the order of sections and of symbols is kept, hence locals stay before globals.
+// A section's contents never grow and never lose the alignment that they had in the file, hence
+// lay_out() never makes the file longer.
+//
+// Cost: one pass over symbols, relocations and groups; a copy of what changes.
+#include "common/elf/elf_rewrite.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace btflink
+{
+
+namespace
+{
+
+/// The members of a group: words behind the flags.
+Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t group)
+{
+    Bytes data = image.sections[group].data;
+    if (data.size() < 4 || data.size() % 4)
+        return fail(image.place(group), strf("%zu bytes are no section group", data.size()));
+    std::vector<uint32_t> members;
+    for (size_t at = 4; at < data.size(); at += 4) {
+        members.push_back(load<uint32_t>(data.data() + at, image.order));
+        if (members.back() == 0 || members.back() >= image.sections.size())
+            return fail(image.place(group).at(at), strf("there is no section %u", members.back()));
+    }
+    return members;
+}
+
+/// A symbol table with the side table for section indexes that do not fit into st_shndx.
+class SymbolTable
+{
+public:
+    static Result<SymbolTable> open(const ElfImage &image, uint32_t section)
+    {
+        auto count = image.symbol_count(section);
+        if (!count)
+            return tl::unexpected(count.error());
+        SymbolTable table(image, section, *count);
+        for (uint32_t i = 1; i < image.sections.size(); ++i) {
+            const ElfSection &s = image.sections[i];
+            if (s.head.sh_type != SHT_SYMTAB_SHNDX || s.head.sh_link != section)
+                continue;
+            if (s.data.size() / 4 < *count)
+                return fail(image.place(i), strf("%zu bytes for the section indexes of %u symbols",
+                                                 s.data.size(), *count));
+            table.wide_ = i;
+        }
+        return table;
+    }
+
+    uint32_t count() const { return count_; }
+    uint32_t wide_section() const { return wide_; } // 0: none
+
+    /// The section in which a symbol is defined; 0 if it is not in one (undefined, absolute, ...).
+    Result<uint32_t> section_of(uint32_t symbol) const
+    {
+        size_t at = symbol * image_.symbol_size() + shndx_at(image_);
+        uint32_t index = load<uint16_t>(image_.sections[section_].data.data() + at, image_.order);
+        if (index == SHN_XINDEX) {
+            if (!wide_)
+                return fail(
+                    image_.place(section_).at(at),
+                    strf("section index of symbol %u is in a table that is missing", symbol));
+            index = load<uint32_t>(image_.sections[wide_].data.data() + symbol * size_t{4},
+                                   image_.order);
+        } else if (index >= SHN_LORESERVE) {
+            return 0u;
+        }
+        if (index >= image_.sections.size())
+            return fail(image_.place(section_).at(at),
+                        strf("symbol %u is in section %u, which does not exist", symbol, index));
+        return index;
+    }
+
+    static size_t shndx_at(const ElfImage &image)
+    {
+        return image.is64 ? offsetof(Elf64_Sym, st_shndx) : offsetof(Elf32_Sym, st_shndx);
+    }
+
+private:
+    SymbolTable(const ElfImage &image, uint32_t section, uint32_t count)
+        : image_(image), section_(section), count_(count)
+    {
+    }
+
+    const ElfImage &image_;
+    uint32_t section_, count_, wide_ = 0;
+};
+
+/// What a reference in something kept must not name.
+tl::unexpected<Error> lost(const ElfImage &image, Where place, const char *what, uint32_t section)
+{
+    return fail(std::move(place),
+                strf("%s %s, which is to be dropped", what, image.place(section).section.c_str()));
+}
+
+class Renumbering
+{
+public:
+    Renumbering(ElfImage &image, const std::vector<bool> &drop)
+        : image_(image), drop_(drop), section_map_(drop.size())
+    {
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < drop.size(); ++i)
+            section_map_[i] = drop[i] ? 0 : next++;
+    }
+
+    Result<std::vector<uint32_t>> run()
+    {
+        RETURN_IF_ERROR(check_overlaps());
+        auto symtab = image_.find_symtab();
+        if (!symtab)
+            return tl::unexpected(symtab.error());
+        symtab_ = *symtab;
+        if (symtab_ && drop_[symtab_])
+            return fail(image_.place(symtab_), "the symbol table cannot be dropped");
+        for (uint32_t i = 1; i < drop_.size(); ++i) {
+            uint32_t type = image_.sections[i].head.sh_type;
+            if (!drop_[i] && (type == SHT_SYMTAB || type == SHT_DYNSYM))
+                RETURN_IF_ERROR(symbols(i));
+        }
+        for (uint32_t i = 1; i < drop_.size(); ++i) {
+            if (drop_[i])
+                continue;
+            uint32_t type = image_.sections[i].head.sh_type;
+            if (type == sht_crel || type == sht_llvm_addrsig)
+                return fail(image_.place(i), "compact tables of symbols are not supported here");
+            if (type == SHT_REL || type == SHT_RELA)
+                RETURN_IF_ERROR(relocations(i));
+            if (type == SHT_GROUP)
+                RETURN_IF_ERROR(group(i));
+        }
+        for (uint32_t i = 1; i < drop_.size(); ++i) // last: the above read the old links
+            if (!drop_[i])
+                RETURN_IF_ERROR(links(i));
+        image_.names = section_map_[image_.names];
+        std::vector<ElfSection> kept;
+        for (uint32_t i = 0; i < drop_.size(); ++i)
+            if (!drop_[i])
+                kept.push_back(std::move(image_.sections[i]));
+        image_.sections = std::move(kept);
+        return std::move(symbol_map_);
+    }
+
+private:
+    /// Contents are copied one by one: overlapping sections could make much out of little, and no
+    /// tool makes them.
+    Result<void> check_overlaps() const
+    {
+        std::vector<uint32_t> order;
+        for (uint32_t i = 1; i < image_.sections.size(); ++i)
+            if (!image_.sections[i].data.empty())
+                order.push_back(i);
+        auto offset = [&](uint32_t i) { return image_.sections[i].head.sh_offset; };
+        std::sort(order.begin(), order.end(),
+                  [&](uint32_t a, uint32_t b) { return offset(a) < offset(b); });
+        for (size_t i = 1; i < order.size(); ++i)
+            if (offset(order[i - 1]) + image_.sections[order[i - 1]].head.sh_size >
+                offset(order[i]))
+                return fail(image_.place(order[i]),
+                            "overlaps section " + image_.place(order[i - 1]).section);
+        return {};
+    }
+
+    Result<void> symbols(uint32_t index)
+    {
+        auto table = SymbolTable::open(image_, index);
+        if (!table)
+            return tl::unexpected(table.error());
+        ElfSection &s = image_.sections[index];
+        bool droppable = index == symtab_; // the dynamic one is loaded: patched, not shortened
+        if (droppable) {
+            symbol_map_.assign(table->count(), dropped_symbol);
+            if (s.head.sh_info > table->count())
+                return fail(image_.place(index),
+                            strf("%u of %u symbols are local", s.head.sh_info, table->count()));
+        }
+        size_t entry = image_.symbol_size();
+        std::vector<std::byte> kept;
+        std::vector<std::byte> wide;
+        kept.reserve(s.data.size());
+        uint32_t next = 0, locals = 0;
+        for (uint32_t i = 0; i < table->count(); ++i) {
+            auto section = table->section_of(i);
+            if (!section)
+                return tl::unexpected(section.error());
+            if (*section && drop_[*section]) {
+                if (!droppable)
+                    return lost(image_, image_.place(index).at(i * entry),
+                                "dynamic symbol is defined in", *section);
+                continue;
+            }
+            if (droppable)
+                symbol_map_[i] = next;
+            locals += i < s.head.sh_info;
+            size_t at = next++ * entry;
+            kept.insert(kept.end(), s.data.begin() + static_cast<ptrdiff_t>(i * entry),
+                        s.data.begin() + static_cast<ptrdiff_t>((i + 1) * entry));
+            wide.resize(next * size_t{4});
+            if (!*section)
+                continue;
+            uint32_t now = section_map_[*section];
+            bool fits16 = now < SHN_LORESERVE;
+            store<uint16_t>(kept.data() + at + SymbolTable::shndx_at(image_),
+                            fits16 ? static_cast<uint16_t>(now) : uint16_t{SHN_XINDEX},
+                            image_.order);
+            if (!fits16) // indexes only get smaller: there was a side table then
+                store<uint32_t>(wide.data() + at / entry * 4, now, image_.order);
+        }
+        uint32_t wide_section = table->wide_section();
+        s.replace(std::move(kept));
+        if (droppable) {
+            s.head.sh_info = locals;
+            symbols_stay_ = next == table->count();
+        }
+        if (wide_section)
+            image_.sections[wide_section].replace(std::move(wide));
+        return {};
+    }
+
+    /// The new index of a symbol that `place` names.
+    Result<uint32_t> symbol(uint32_t old, const Where &place, const char *what)
+    {
+        if (old >= symbol_map_.size())
+            return fail(place, strf("%s symbol %u of %zu", what, old, symbol_map_.size()));
+        if (symbol_map_[old] == dropped_symbol)
+            return fail(place, strf("%s symbol %u of a section that is to be dropped", what, old));
+        return symbol_map_[old];
+    }
+
+    Result<void> relocations(uint32_t index)
+    {
+        ElfSection &s = image_.sections[index];
+        if (!symtab_ || s.head.sh_link != symtab_)
+            return {}; // dynamic ones
+        if (symbols_stay_)
+            return {}; // an image's relocations (--emit-relocs) take hundreds of megabytes
+        bool rela = s.head.sh_type == SHT_RELA;
+        size_t word = image_.is64 ? 8 : 4;
+        size_t entry = word * (rela ? 3 : 2);
+        if (s.data.size() % entry || s.head.sh_entsize != entry)
+            return fail(image_.place(index), strf("%zu bytes are no relocations of %zu bytes each",
+                                                  s.data.size(), entry));
+        std::vector<std::byte> now(s.data.begin(), s.data.end());
+        for (size_t at = 0; at < now.size(); at += entry) {
+            std::byte *p = now.data() + at + word;
+            uint64_t info =
+                image_.is64 ? load<uint64_t>(p, image_.order) : load<uint32_t>(p, image_.order);
+            uint32_t old = image_.reloc_symbol(info);
+            auto renumbered = symbol(old, image_.place(index).at(at), "relocation names");
+            if (!renumbered)
+                return tl::unexpected(renumbered.error());
+            info += image_.reloc_info(*renumbered, 0) - image_.reloc_info(old, 0);
+            if (image_.is64)
+                store<uint64_t>(p, info, image_.order);
+            else
+                store<uint32_t>(p, static_cast<uint32_t>(info), image_.order);
+        }
+        s.replace(std::move(now));
+        return {};
+    }
+
+    Result<void> group(uint32_t index)
+    {
+        auto members = group_members(image_, index);
+        if (!members)
+            return tl::unexpected(members.error());
+        ElfSection &s = image_.sections[index];
+        ByteWriter now(image_.order);
+        now.put_bytes(s.data.first(4));
+        for (uint32_t member : *members)
+            if (!drop_[member])
+                now.put<uint32_t>(section_map_[member]);
+        if (!symtab_ || s.head.sh_link != symtab_)
+            return fail(image_.place(index), "section group without a symbol table");
+        auto signature = symbol(s.head.sh_info, image_.place(index), "section group is named by");
+        if (!signature)
+            return tl::unexpected(signature.error());
+        s.head.sh_info = *signature;
+        s.replace(now.take());
+        return {};
+    }
+
+    Result<void> links(uint32_t index)
+    {
+        Elf64_Shdr &head = image_.sections[index].head;
+        auto follow = [&](Elf64_Word &link, const char *what) -> Result<void> {
+            if (link >= drop_.size())
+                return fail(image_.place(index),
+                            strf("%s is section %u of %zu", what, link, drop_.size()));
+            if (drop_[link])
+                return lost(image_, image_.place(index), "is linked to", link);
+            link = section_map_[link];
+            return {};
+        };
+        if (head.sh_type == SHT_NULL)
+            return {};
+        RETURN_IF_ERROR(follow(head.sh_link, "sh_link"));
+        if (image_.sections[index].links_info())
+            RETURN_IF_ERROR(follow(head.sh_info, "sh_info"));
+        return {};
+    }
+
+    ElfImage &image_;
+    const std::vector<bool> &drop_;
+    std::vector<uint32_t> section_map_;
+    std::vector<uint32_t> symbol_map_;
+    uint32_t symtab_ = 0;
+    bool symbols_stay_ = false; // all of them keep their indexes
+};
+
+} // namespace
+
+Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop)
+{
+    for (uint32_t i = 1; i < drop.size(); ++i) {
+        const ElfSection &s = image.sections[i];
+        if (s.relocates() && s.head.sh_info < drop.size() && drop[s.head.sh_info])
+            drop[i] = true;
+    }
+    for (uint32_t i = 1; i < drop.size(); ++i) {
+        if (image.sections[i].head.sh_type != SHT_GROUP)
+            continue;
+        auto members = group_members(image, i);
+        if (!members)
+            return tl::unexpected(members.error());
+        if (std::all_of(members->begin(), members->end(), [&](uint32_t m) { return drop[m]; }))
+            drop[i] = true;
+    }
+    return {};
+}
+
+Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
+{
+    auto hit = [&](uint32_t section) { return section < drop.size() && drop[section]; };
+    for (uint32_t i = 1; i < drop.size(); ++i) {
+        const ElfSection &s = image.sections[i];
+        if (drop[i])
+            continue;
+        if (hit(s.head.sh_link) || (s.links_info() && hit(s.head.sh_info)))
+            return true;
+        if (s.head.sh_type == SHT_GROUP) {
+            auto members = group_members(image, i);
+            if (!members)
+                return tl::unexpected(members.error());
+            if (std::any_of(members->begin(), members->end(), hit))
+                return true;
+        }
+        if (s.head.sh_type != SHT_SYMTAB && s.head.sh_type != SHT_DYNSYM)
+            continue;
+        auto table = SymbolTable::open(image, i);
+        if (!table)
+            return tl::unexpected(table.error());
+        for (uint32_t symbol = 0; symbol < table->count(); ++symbol) {
+            auto section = table->section_of(symbol);
+            if (!section)
+                return tl::unexpected(section.error());
+            if (hit(*section))
+                return true;
+        }
+    }
+    return false;
+}
+
+Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop)
+{
+    CHECK(drop.size() == image.sections.size() && !drop.empty() && !drop[0]);
+    return Renumbering(image, drop).run();
+}
+
+ByteParts lay_out(ElfImage &image)
+{
+    std::vector<uint32_t> order(image.sections.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+        return image.sections[a].head.sh_offset < image.sections[b].head.sh_offset;
+    });
+    // Up to `fixed` the file stays as it is.
+    uint64_t fixed = std::max<uint64_t>(image.header_size(), image.segments_end);
+    for (uint32_t i : order) {
+        const ElfSection &s = image.sections[i];
+        bool stays =
+            s.head.sh_offset < fixed || (image.is_linked() && (s.head.sh_flags & SHF_ALLOC));
+        if (stays && !s.data.empty())
+            fixed = std::max(fixed, s.head.sh_offset + s.data.size());
+    }
+    fixed = std::min<uint64_t>(fixed, image.file.size());
+    ByteParts out;
+    uint64_t copied = 0; // of these
+    auto copy_until = [&](uint64_t end) {
+        out.add(image.file.subspan(copied, end - copied));
+        copied = end;
+    };
+    for (uint32_t i : order) {
+        ElfSection &s = image.sections[i];
+        if (s.head.sh_type == SHT_NULL)
+            continue;
+        if (s.head.sh_offset < fixed) {
+            if (s.own.empty())
+                continue;
+            copy_until(s.head.sh_offset);
+            copied += s.own.size();
+            out.add(std::move(s.own));
+            continue;
+        }
+        copy_until(fixed);
+        if (s.data.empty()) { // must not cost padding: such may lie between the bytes of another
+            s.head.sh_offset = out.size();
+            continue;
+        }
+        // The alignment that it really has: sh_addralign may lie, and some tools ignore it.
+        uint64_t alignment = std::max<uint64_t>(s.head.sh_addralign, 1);
+        while (s.head.sh_offset % alignment)
+            alignment /= 2;
+        s.head.sh_offset = align_up(out.size(), alignment);
+        out.add(std::vector<std::byte>(s.head.sh_offset - out.size()));
+        if (s.own.empty())
+            out.add(s.data);
+        else
+            out.add(std::move(s.own));
+    }
+    copy_until(fixed);
+    return out;
+}
+
+} // namespace btflink

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/io/exhaustion.h"
+
+#include "common/io/file_parts.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <unistd.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+const char *program_name = "";
+
+/// Needs no memory. What is written at this time is not yet in its place.
+[[noreturn]] void end(const char *what)
+{
+    for (const char *text : {program_name, ": ERROR: ", what, "\n"})
+        (void)!::write(STDERR_FILENO, text, std::strlen(text));
+    std::_Exit(1);
+}
+
+/// An exception that nobody caught; none of ours is thrown on purpose.
+[[noreturn]] void on_terminate()
+{
+    // A size that was read twice, and was another one the second time? What handles SIGABRT tells.
+    if (!check_mapped_files())
+        std::abort();
+    try {
+        if (std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc &) {
+        end("out of memory");
+    } catch (const std::system_error &) {
+        end("cannot start a thread");
+    } catch (...) {
+    }
+    std::abort();
+}
+
+} // namespace
+
+void report_exhaustion(const char *program)
+{
+    program_name = program;
+    std::set_terminate(on_terminate);
+}
+
+} // namespace btflink

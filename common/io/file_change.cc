@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/io/file_change.h"
+
+#include "common/io/fd.h"
+#include "common/io/file_io.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <elf.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace btflink
+{
+
+void ByteParts::add(Bytes part)
+{
+    size_ += part.size();
+    if (!part.empty())
+        list_.push_back(part);
+}
+
+void ByteParts::add(std::vector<std::byte> part)
+{
+    owned_.push_back(std::move(part));
+    add(Bytes(owned_.back()));
+}
+
+std::vector<Bytes> FileChange::parts(Bytes before) const
+{
+    std::vector<Bytes> parts = rebuilt.list();
+    if (parts.empty())
+        parts.push_back(before.first(kept));
+    size_t replaced = header.size();
+    for (Bytes &part : parts) {
+        size_t n = std::min(part.size(), replaced);
+        part = part.subspan(n);
+        replaced -= n;
+    }
+    parts.insert(parts.begin(), header);
+    parts.push_back(tail);
+    return parts;
+}
+
+std::vector<std::byte> FileChange::whole(Bytes before) const
+{
+    std::vector<std::byte> bytes;
+    for (Bytes part : parts(before))
+        bytes.insert(bytes.end(), part.begin(), part.end());
+    return bytes;
+}
+
+bool FileChange::changes(Bytes before) const
+{
+    for (Bytes part : parts(before)) {
+        // What stays in its place is not compared with itself.
+        bool same = part.size() <= before.size() &&
+                    (part.empty() || part.data() == before.data() ||
+                     std::memcmp(part.data(), before.data(), part.size()) == 0);
+        if (!same)
+            return true;
+        before = before.subspan(part.size());
+    }
+    return !before.empty();
+}
+
+namespace
+{
+
+bool write_at(int fd, Bytes bytes, uint64_t offset)
+{
+    while (!bytes.empty()) {
+        ssize_t n = ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0)
+            errno = ENOSPC;
+        if (n <= 0)
+            return false;
+        bytes = bytes.subspan(static_cast<size_t>(n));
+        offset += static_cast<uint64_t>(n);
+    }
+    return true;
+}
+
+/// `after` as a change of `before`: an addition and another header where that is all.
+FileChange change_to(Bytes before, Bytes after)
+{
+    FileChange change;
+    bool is64 = after.size() > EI_CLASS && static_cast<uint8_t>(after[EI_CLASS]) == ELFCLASS64;
+    size_t header = is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+    bool prefix =
+        header <= before.size() && before.size() <= after.size() &&
+        std::memcmp(before.data() + header, after.data() + header, before.size() - header) == 0;
+    if (!prefix) {
+        change.rebuilt.add(after);
+        return change;
+    }
+    change.kept = before.size();
+    change.header.assign(after.begin(), after.begin() + static_cast<ptrdiff_t>(header));
+    change.tail.assign(after.begin() + static_cast<ptrdiff_t>(before.size()), after.end());
+    return change;
+}
+
+Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const FileChange &change)
+{
+    // Copied, as `before` may be a mapping of this very file.
+    std::vector<std::byte> header(before.begin(),
+                                  before.begin() + static_cast<ptrdiff_t>(change.header.size()));
+    bool ok =
+        write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
+    if (!ok) {
+        auto error = fail_errno(Where{path}, "cannot append to it");
+        // The old header describes the old file, whatever lies behind that.
+        bool restored = write_at(fd.get(), header, 0) &&
+                        ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
+        if (!restored)
+            return fail_errno(Where{path}, "cannot append to it, nor undo that");
+        return error;
+    }
+    if (!fd.close())
+        return fail_errno(Where{path}, "cannot append to it");
+    return {};
+}
+
+/// By size and ELF header, which is what is written last.
+Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
+{
+    struct stat st;
+    if (::fstat(fd.get(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    std::vector<std::byte> start(std::min<size_t>(before.size(), sizeof(Elf64_Ehdr)));
+    ssize_t n = ::pread(fd.get(), start.data(), start.size(), 0);
+    if (static_cast<uint64_t>(st.st_size) != before.size() ||
+        n != static_cast<ssize_t>(start.size()) ||
+        !std::equal(start.begin(), start.end(), before.begin()))
+        return fail(Where{path}, "somebody else changed the file meanwhile");
+    return {};
+}
+
+} // namespace
+
+Result<void> check_as_before(const std::string &path, Bytes before)
+{
+    struct stat st;
+    if (::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode))
+        return {};
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return fd.get() < 0 ? Result<void>() : check_as_before(path, fd, before);
+}
+
+Result<void> update_file(const std::string &path, Bytes before, const FileChange &change)
+{
+    if (!change.changes(before))
+        return {};
+    struct stat st;
+    if (::stat(path.c_str(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    if (!S_ISREG(st.st_mode))
+        return write_file(path, change.parts(before));
+    Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot write");
+    RETURN_IF_ERROR(check_as_before(path, fd, before));
+    if (change.rebuilt.size() == 0 && change.kept == before.size())
+        return append_to(path, fd, before, change);
+    return write_file(path, change.parts(before));
+}
+
+Result<void> update_file(const std::string &path, Bytes before, Bytes after)
+{
+    return update_file(path, before, change_to(before, after));
+}
+
+} // namespace btflink

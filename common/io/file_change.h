@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What becomes of a file when a little is changed in it: carried out without a copy of what stays,
+// and so that at every instant the file under its name is either the old or the new one.
+#pragma once
+
+#include "common/io/bytes.h"
+#include "common/result.h"
+
+#include <string>
+#include <vector>
+
+namespace btflink
+{
+
+/// A file's bytes, gathered from several places.
+class ByteParts
+{
+public:
+    /// Bytes that stay where they are.
+    void add(Bytes part);
+    void add(std::vector<std::byte> part);
+    uint64_t size() const { return size_; }
+    const std::vector<Bytes> &list() const { return list_; }
+
+    ByteParts() = default;
+    ByteParts(ByteParts &&) = default; // not copied: list_ points into owned_
+    ByteParts &operator=(ByteParts &&) = default;
+
+private:
+    std::vector<Bytes> list_;
+    std::vector<std::vector<std::byte>> owned_;
+    uint64_t size_ = 0;
+};
+
+struct FileChange {
+    std::vector<std::byte> header; // replaces the first bytes
+    uint64_t kept = 0;             // so many bytes of the file stay (but for the header) ...
+    ByteParts rebuilt;             // ... or, if this is not empty, these stand in their place
+    std::vector<std::byte> tail;   // follows
+
+    /// The new file's bytes, one part behind the other.
+    std::vector<Bytes> parts(Bytes before) const;
+    std::vector<std::byte> whole(Bytes before) const;
+    bool changes(Bytes before) const;
+};
+
+/// Error: a regular file is at `path` that can be read and does not hold `before` any more, by its
+/// size and its ELF header.
+Result<void> check_as_before(const std::string &path, Bytes before);
+
+/// Bring the file at `path`, which held `before`, to its new state. Nothing is written if that is
+/// the old one. Where the whole old file stays but for its header, the addition is appended first
+/// and the header is written last, and the file keeps its inode, links and mode. Otherwise it is
+/// replaced by rename. `before` may be a mapping of the file.
+Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
+/// The same, from the bytes that the file shall have.
+Result<void> update_file(const std::string &path, Bytes before, Bytes after);
+
+} // namespace btflink

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/io/file_io.h"
+
+#include "common/io/fd.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr size_t most_of_endless = 1 << 30; // /dev/zero, a pipe
+
+bool write_all(int fd, Bytes bytes)
+{
+    while (!bytes.empty()) {
+        ssize_t n = ::write(fd, bytes.data(), bytes.size());
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes = bytes.subspan(static_cast<size_t>(n));
+    }
+    return true;
+}
+
+bool write_all(int fd, std::span<const Bytes> parts)
+{
+    return std::all_of(parts.begin(), parts.end(), [&](Bytes part) { return write_all(fd, part); });
+}
+
+Result<void> write_directly(const std::string &path, std::span<const Bytes> parts)
+{
+    Fd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (fd.get() < 0 || !write_all(fd.get(), parts) || !fd.close())
+        return fail_errno(Where{path}, "cannot write");
+    return {};
+}
+
+/// The file that writing to `path` is meant for: symbolic links are followed, also dangling ones.
+std::string resolve_links(const std::string &path)
+{
+    std::string target = path;
+    for (int hops = 0; hops < 40; ++hops) {
+        char buffer[PATH_MAX];
+        ssize_t n = ::readlink(target.c_str(), buffer, sizeof buffer);
+        if (n < 0 || n == static_cast<ssize_t>(sizeof buffer))
+            break;
+        std::string next(buffer, static_cast<size_t>(n));
+        size_t slash = target.rfind('/');
+        if (next.empty() || next[0] == '/' || slash == std::string::npos)
+            target = next;
+        else
+            target = target.substr(0, slash + 1) + next;
+    }
+    return target;
+}
+
+/// With its slash; empty: the current one.
+std::string folder_of(const std::string &path)
+{
+    size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+/// Open for reading; `st` then describes the file.
+Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
+{
+    fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot open");
+    if (::fstat(fd.get(), &st) != 0)
+        return fail_errno(Where{path}, "cannot stat");
+    if (S_ISDIR(st.st_mode))
+        return fail(Where{path}, "is a directory");
+    return {};
+}
+
+/// What one read() gives; 0: the end.
+Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, size_t size)
+{
+    for (;;) {
+        ssize_t n = ::read(fd.get(), to, size);
+        if (n >= 0)
+            return static_cast<size_t>(n);
+        if (errno != EINTR)
+            return fail_errno(Where{path}, "cannot read");
+    }
+}
+
+} // namespace
+
+Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
+{
+    Fd fd(-1);
+    struct stat st;
+    RETURN_IF_ERROR(open_file(path, fd, st));
+    auto too_long = [&] { return fail(Where{path}, strf("is longer than %zu bytes", most)); };
+    if (!S_ISREG(st.st_mode))
+        most = std::min(most, most_of_endless);
+    else if (static_cast<uint64_t>(st.st_size) > most)
+        return too_long();
+    std::vector<std::byte> bytes(S_ISREG(st.st_mode) ? static_cast<size_t>(st.st_size) + 1 : 65536);
+    size_t used = 0;
+    for (;;) {
+        if (used > most)
+            return too_long();
+        if (used == bytes.size())
+            bytes.resize(bytes.size() * 2);
+        auto n = read_some(path, fd, bytes.data() + used, bytes.size() - used);
+        if (!n)
+            return tl::unexpected(n.error());
+        if (*n == 0)
+            break;
+        used += *n;
+    }
+    bytes.resize(used);
+    return bytes;
+}
+
+bool same_file(const std::string &a, const std::string &b)
+{
+    struct stat x, y;
+    return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+Result<FilePages> FilePages::read(const std::string &path)
+{
+    Fd fd(-1);
+    struct stat st;
+    // Asked before it is opened: opening a pipe would wait for somebody who writes.
+    if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return fail(Where{path}, "is not a regular file");
+    RETURN_IF_ERROR(open_file(path, fd, st));
+    if (!S_ISREG(st.st_mode))
+        return fail(Where{path}, "is not a regular file");
+    FilePages file;
+    if (st.st_size == 0)
+        return file;
+    auto size = static_cast<size_t>(st.st_size);
+    file.data_ = static_cast<std::byte *>(std::malloc(size));
+    if (!file.data_)
+        return fail_errno(Where{path}, "no memory for its contents");
+    while (file.size_ < size) {
+        auto n = read_some(path, fd, file.data_ + file.size_, size - file.size_);
+        if (!n)
+            return tl::unexpected(n.error());
+        if (*n == 0)
+            break;
+        file.size_ += *n;
+    }
+    return file;
+}
+
+FilePages::FilePages(FilePages &&other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0))
+{
+}
+
+FilePages::~FilePages()
+{
+    std::free(data_);
+}
+
+Result<void> write_file(const std::string &path, Bytes bytes)
+{
+    return write_file(path, std::span(&bytes, 1));
+}
+
+Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
+{
+    struct stat st;
+    bool exists = ::stat(path.c_str(), &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return fail(Where{path}, "cannot write: is a directory");
+    if (exists && !S_ISREG(st.st_mode))
+        return write_directly(path, parts);
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot write");
+
+    std::string target = resolve_links(path);
+    // A link in /proc/self/fd reads as a name that another file may have, or none: write through
+    // it.
+    struct stat named;
+    if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
+                   named.st_ino != st.st_ino))
+        return write_directly(path, parts);
+    // A name of its own length, so that it fits wherever a long target name does.
+    std::string temp = folder_of(target) + ".btflink-XXXXXX";
+    Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
+    if (fd.get() < 0)
+        return fail_errno(Where{path}, "cannot create a temporary file beside it");
+    mode_t mode;
+    if (exists) {
+        mode = st.st_mode & 07777;
+    } else {
+        mode_t mask = ::umask(0);
+        ::umask(mask);
+        mode = 0666 & ~mask;
+    }
+    // chown first: it clears set-id bits that chmod may have to restore. Not being allowed to give
+    // the file away is not an error: the new file is then ours, as with any editor.
+    bool ok = true;
+    if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
+        (void)!::fchown(fd.get(), st.st_uid, st.st_gid);
+    ok = ::fchmod(fd.get(), mode) == 0 && write_all(fd.get(), parts) && fd.close() &&
+         ::rename(temp.c_str(), target.c_str()) == 0;
+    if (!ok) {
+        auto error = fail_errno(Where{path}, "cannot write");
+        ::unlink(temp.c_str());
+        return error;
+    }
+    return {};
+}
+
+Result<void> check_writable(const std::string &path)
+{
+    struct stat st;
+    bool exists = ::stat(path.c_str(), &st) == 0;
+    if (exists && S_ISDIR(st.st_mode))
+        return fail(Where{path}, "cannot write: is a directory");
+    if (exists && ::access(path.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot write");
+    if (exists && !S_ISREG(st.st_mode))
+        return {};
+    std::string folder = folder_of(resolve_links(path));
+    if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+        return fail_errno(Where{path}, "cannot create a temporary file beside it");
+    return {};
+}
+
+} // namespace btflink

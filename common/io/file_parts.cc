@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Linked kernels and their vmlinux.o are gigabytes, mostly DWARF, and of their BTF most
+// is only looked at in passing.
+//
+// Method. Files are mapped: what nobody looks at is not read, and what is looked at is not copied.
+// Small files, and what cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the
+// next look behind its end is a SIGBUS: its handler can do nothing but say of which file, and end.
+// What is written then is not yet in its place: update_file() writes the header last, write_file()
+// renames. If somebody writes to a mapped file, what was checked may be so no more: the result may
+// be wrong, which check_mapped_files() tells by the file's time, or the program may trip over it,
+// which the handlers of the other signals tell likewise. Who puts another file in its place by
+// rename does no harm.
+#include "common/io/file_parts.h"
+
+#include "common/io/file_io.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <iterator>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
+
+/// A mapping, for the signal handler. Never freed: the handler may look at it at any time.
+struct Mapping {
+    const std::byte *begin;
+    std::atomic<size_t> size; // 0: gone
+    std::string path;
+    struct stat before;
+    Mapping *next;
+
+    /// Also in a signal handler.
+    bool changed() const
+    {
+        struct stat now;
+        return size && ::stat(path.c_str(), &now) == 0 && now.st_ino == before.st_ino &&
+               now.st_dev == before.st_dev &&
+               (now.st_size != before.st_size || now.st_mtim.tv_sec != before.st_mtim.tv_sec ||
+                now.st_mtim.tv_nsec != before.st_mtim.tv_nsec);
+    }
+};
+std::atomic<Mapping *> mappings = nullptr;
+const char *program_name = "";
+
+const Mapping *find_changed()
+{
+    const Mapping *m = mappings;
+    while (m && !m->changed())
+        m = m->next;
+    return m;
+}
+
+Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st)
+{
+    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st, nullptr};
+    mapping->next = mappings.load();
+    while (!mappings.compare_exchange_weak(mapping->next, mapping))
+        ;
+    return mapping;
+}
+
+void say(const char *text)
+{
+    (void)!::write(STDERR_FILENO, text, std::strlen(text));
+}
+
+[[noreturn]] void end(const Mapping &of, const char *what)
+{
+    say(program_name);
+    say(": ERROR: ");
+    say(of.path.c_str());
+    say(": ");
+    say(what);
+    say("\n");
+    ::_exit(1);
+}
+
+constexpr const char *changed_text = "somebody else changed it while it was read";
+constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
+struct sigaction former[std::size(signals)];
+
+void on_signal(int signal, siginfo_t *info, void *)
+{
+    auto *at = static_cast<const std::byte *>(info->si_addr);
+    for (const Mapping *m = mappings; m && signal == SIGBUS; m = m->next)
+        if (at >= m->begin && at < m->begin + m->size)
+            end(*m, "somebody else cut it off, or it cannot be read");
+    if (const Mapping *m = find_changed())
+        end(*m, changed_text);
+    for (size_t i = 0; i < std::size(signals); ++i) // not our files: the same again, and the end
+        if (signals[i] == signal)
+            ::sigaction(signal, &former[i], nullptr);
+}
+
+} // namespace
+
+void report_lost_files(const char *program)
+{
+    program_name = program;
+    struct sigaction action = {};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO;
+    for (size_t i = 0; i < std::size(signals); ++i)
+        ::sigaction(signals[i], &action, &former[i]);
+}
+
+Result<void> check_mapped_files()
+{
+    if (const Mapping *m = find_changed())
+        return fail(Where{m->path}, changed_text);
+    return {};
+}
+
+Result<FileParts> read_parts(const std::string &path)
+{
+    struct stat st;
+    FileParts out;
+    // Asked before it is opened: a pipe can be opened, and read, once only.
+    bool regular = ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+    int fd = regular ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0 && ::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        static_cast<uint64_t>(st.st_size) > small_file) {
+        auto size = static_cast<size_t>(st.st_size);
+        void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (memory != MAP_FAILED) {
+            Mapping *mapping = remember(memory, size, path, st);
+            out.owner = std::shared_ptr<void>(memory, [size, mapping](void *p) {
+                mapping->size = 0;
+                ::munmap(p, size);
+            });
+            out.bytes = {static_cast<const std::byte *>(memory), size};
+        }
+    }
+    if (fd >= 0)
+        ::close(fd);
+    if (out.owner)
+        return out;
+    auto file = read_file(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(*file));
+    return FileParts{*owner, owner};
+}
+
+} // namespace btflink

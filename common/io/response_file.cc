@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/io/response_file.h"
+
+#include "common/io/file_io.h"
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr int max_nesting = 16;
+/// Of all response files of a command together: a file that names itself twice would else be read
+/// 65,536 times, and words take more memory than their letters. Enough for the paths of 300,000
+/// objects.
+constexpr size_t max_letters = 32 << 20;
+
+Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
+                    std::vector<std::string> &out)
+{
+    for (const std::string &name : names) {
+        if (name.size() < 2 || name[0] != '@') {
+            out.push_back(name);
+            continue;
+        }
+        Where where{name.substr(1)};
+        if (depth >= max_nesting)
+            return fail(where, "response files are nested too deeply");
+        auto bytes = read_file(where.file, left);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        left -= bytes->size();
+        auto words =
+            split_words({reinterpret_cast<const char *>(bytes->data()), bytes->size()}, where);
+        if (!words)
+            return tl::unexpected(words.error());
+        RETURN_IF_ERROR(unfold(*words, depth + 1, left, out));
+    }
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<std::string>> split_words(std::string_view text, const Where &where)
+{
+    std::vector<std::string> words;
+    std::string word;
+    bool in_word = false;
+    char quote = 0;
+    // What is behind it in a word, such as the next of names with NUL bytes between them, would be
+    // lost to whoever opens a file of that name.
+    if (size_t nul = text.find('\0'); nul != text.npos)
+        return fail(where.at(nul), "has a NUL byte");
+    for (size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+            word += text[++i];
+            in_word = true;
+        } else if (quote) {
+            if (c == quote)
+                quote = 0;
+            else
+                word += c;
+        } else if (c == '\'' || c == '"') {
+            quote = c;
+            in_word = true;
+        } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+            if (in_word)
+                words.push_back(std::move(word));
+            word.clear();
+            in_word = false;
+        } else {
+            word += c;
+            in_word = true;
+        }
+    }
+    if (quote)
+        return fail(where.at(text.size()), strf("missing closing %c", quote));
+    if (in_word)
+        words.push_back(std::move(word));
+    return words;
+}
+
+Result<std::vector<std::string>> unfold_response_files(const std::vector<std::string> &arguments)
+{
+    std::vector<std::string> words;
+    size_t left = max_letters;
+    RETURN_IF_ERROR(unfold(arguments, 0, left, words));
+    return words;
+}
+
+} // namespace btflink

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/io/trace.h"
+
+#include "common/io/file_io.h"
+
+#include <algorithm>
+#include <ctime>
+#include <mutex>
+#include <unistd.h>
+
+namespace btflink::trace
+{
+
+namespace internal
+{
+std::atomic<bool> recording{false};
+} // namespace internal
+
+namespace
+{
+
+struct Event {
+    uint32_t thread = 0;
+    std::string name, detail;
+    int64_t wall = 0, cpu = 0; // begin, in nanoseconds; wall time from the start of the recording
+    int64_t wall_length = 0, cpu_length = 0;
+    std::vector<std::pair<std::string, uint64_t>> notes;
+};
+
+/// What is recorded. It is never destroyed: phases of other threads may end while the process does.
+struct Recorder {
+    std::mutex mutex;
+    std::string program;
+    int64_t start = 0;
+    std::vector<Event> events;
+};
+
+Recorder &recorder()
+{
+    static Recorder &one = *new Recorder;
+    return one;
+}
+
+int64_t now(clockid_t clock)
+{
+    timespec t{};
+    ::clock_gettime(clock, &t);
+    return int64_t{t.tv_sec} * 1000000000 + t.tv_nsec;
+}
+
+/// Threads by number, in the order of their first phases.
+uint32_t this_thread()
+{
+    static std::atomic<uint32_t> count{0};
+    thread_local uint32_t number = ++count;
+    return number;
+}
+
+/// The length of the UTF-8 sequence at the start of `text`; 0: there is none.
+size_t utf8_length(std::string_view text)
+{
+    auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+    unsigned char first = at(0);
+    if (first < 0x80)
+        return 1;
+    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < length)
+        return 0;
+    for (size_t i = 1; i < length; ++i)
+        if ((at(i) & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (first == 0xe0 && at(1) < 0xa0) || (first == 0xf0 && at(1) < 0x90);
+    bool surrogate = first == 0xed && at(1) >= 0xa0, too_high = first == 0xf4 && at(1) >= 0x90;
+    return overlong || surrogate || too_high ? 0 : length;
+}
+
+/// Microseconds, the unit of the format.
+std::string us(int64_t nanoseconds)
+{
+    return strf("%lld.%03d", static_cast<long long>(nanoseconds / 1000),
+                static_cast<int>(nanoseconds % 1000));
+}
+
+std::string event_text(const Event &e, int pid)
+{
+    std::string text = "{\"ph\":\"X\",\"name\":" + json_string(e.name) +
+                       strf(",\"pid\":%d,\"tid\":%u", pid, e.thread) + ",\"ts\":" + us(e.wall) +
+                       ",\"dur\":" + us(e.wall_length) + ",\"tts\":" + us(e.cpu) +
+                       ",\"tdur\":" + us(e.cpu_length);
+    std::string args = e.detail.empty() ? "" : "\"detail\":" + json_string(e.detail);
+    for (const auto &[name, value] : e.notes)
+        args += (args.empty() ? "" : ",") + json_string(name) +
+                strf(":%llu", static_cast<unsigned long long>(value));
+    return text + (args.empty() ? "}" : ",\"args\":{" + args + "}}");
+}
+
+std::string trace_text()
+{
+    Recorder &r = recorder();
+    std::lock_guard lock(r.mutex);
+    // As they began: a phase stands before those inside it.
+    std::stable_sort(r.events.begin(), r.events.end(), [](const Event &a, const Event &b) {
+        return a.wall != b.wall ? a.wall < b.wall : a.wall_length > b.wall_length;
+    });
+    int pid = ::getpid();
+    std::string text = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n"
+                       "{\"ph\":\"M\",\"name\":\"process_name\",\"tid\":0" +
+                       strf(",\"pid\":%d", pid) + ",\"args\":{\"name\":" + json_string(r.program) +
+                       "}}";
+    for (const Event &e : r.events)
+        text += ",\n" + event_text(e, pid);
+    return text + "\n]}\n";
+}
+
+} // namespace
+
+void Phase::begin(std::string_view name, std::string_view detail)
+{
+    begun_ = true;
+    name_ = name;
+    detail_ = detail;
+    this_thread();
+    cpu_ = now(CLOCK_THREAD_CPUTIME_ID);
+    wall_ = now(CLOCK_MONOTONIC);
+}
+
+void Phase::record()
+{
+    begun_ = false;
+    int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
+    Recorder &r = recorder();
+    std::lock_guard lock(r.mutex);
+    if (!on() || wall_ < r.start) // of a recording that has ended
+        return;
+    r.events.push_back({this_thread(), std::move(name_), std::move(detail_), wall_ - r.start, cpu_,
+                        wall - wall_, cpu - cpu_, std::move(notes_)});
+}
+
+Result<File> File::start(std::string path, std::string program)
+{
+    RETURN_IF_ERROR(check_writable(path));
+    Recorder &r = recorder();
+    std::lock_guard lock(r.mutex);
+    CHECK(!on());
+    r.program = std::move(program);
+    r.start = now(CLOCK_MONOTONIC);
+    r.events.clear();
+    internal::recording = true;
+    return File(std::move(path));
+}
+
+File::File(File &&other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+File::~File()
+{
+    if (!path_.empty())
+        internal::recording = false;
+}
+
+Result<void> File::write() const
+{
+    return write_file(path_, as_bytes(trace_text()));
+}
+
+std::string json_string(std::string_view text)
+{
+    std::string out = "\"";
+    while (!text.empty()) {
+        size_t length = utf8_length(text);
+        auto byte = static_cast<unsigned char>(text[0]);
+        if (length == 0)
+            out += "\xef\xbf\xbd";
+        else if (byte < 0x20 || byte == 0x7f)
+            out += strf("\\u%04x", byte);
+        else if (byte == '"' || byte == '\\')
+            out += {'\\', text[0]};
+        else
+            out += text.substr(0, length);
+        text.remove_prefix(std::max<size_t>(length, 1));
+    }
+    return out + '"';
+}
+
+} // namespace btflink::trace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The address pool: a `.debug_addr` contribution (DWARF 5, section 7.27) whose first 8 bytes of
+// entries are the object id and whose further entries are, after the link, the final addresses of
+// the object's variables and functions. Its use is described in common/FORMAT.md.
+#pragma once
+
+#include "common/io/bytes.h"
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace btflink
+{
+
+/// Byte offset of entry `index` (1-based; relocations go there) in a pool contribution.
+constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
+{
+    return 8 /* contribution header */ + 8 /* object id */ + uint64_t{index - 1} * address_size;
+}
+
+/// A contribution with `entries` zero entries, to be filled by relocations. Padded to 8 bytes.
+std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
+                                   ByteOrder order);
+
+/// A contribution found in a (linked) `.debug_addr` section, a pool or DWARF's own.
+struct PoolPart {
+    uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
+    uint64_t offset;   // of the contribution, in the section
+    Bytes entries;     // behind the id
+    uint8_t address_size;
+    ByteOrder order;
+
+    uint32_t count() const { return static_cast<uint32_t>(entries.size() / address_size); }
+    /// `index` is 1-based and at most count().
+    uint64_t address(uint32_t index) const;
+};
+
+/// Contributions of at least 8 bytes of entries, in section order. Stops without an error where
+/// the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no header).
+std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
+
+/// Is all of the section pools (at least one) of these objects, and zeros between them?
+bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
+
+} // namespace btflink

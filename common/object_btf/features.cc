@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/object_btf/features.h"
+
+namespace btflink
+{
+
+namespace
+{
+
+struct Row {
+    std::string_view name;
+    Feature feature;
+    bool by_default;
+};
+
+constexpr Row rows[] = {
+    {"encode_force", Feature::encode_force, true},
+    {"var", Feature::var, true},
+    {"float", Feature::float_kind, true},
+    {"decl_tag", Feature::decl_tag, true},
+    {"type_tag", Feature::type_tag, true},
+    {"enum64", Feature::enum64, true},
+    {"optimized_func", Feature::optimized_func, true},
+    {"consistent_func", Feature::consistent_func, true},
+    {"decl_tag_kfuncs", Feature::decl_tag_kfuncs, true},
+    {"reproducible_build", Feature::reproducible_build, false},
+    {"global_var", Feature::global_var, false},
+    {"distilled_base", Feature::distilled_base, false},
+    {"attributes", Feature::attributes, false},
+};
+
+} // namespace
+
+FeatureSet default_features()
+{
+    FeatureSet set;
+    for (const Row &row : rows)
+        if (row.by_default)
+            set.add(row.feature);
+    return set;
+}
+
+Result<FeatureSet> parse_features(std::string_view list)
+{
+    FeatureSet set;
+    if (list.starts_with('+')) {
+        set = default_features();
+        list.remove_prefix(1);
+    }
+    while (!list.empty()) {
+        std::string_view name = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(name.size() + 1, list.size()));
+        if (name.empty())
+            continue;
+        if (name == "default") {
+            set.add(default_features());
+            continue;
+        }
+        const Row *found = nullptr;
+        for (const Row &row : rows)
+            if (row.name == name)
+                found = &row;
+        if (!found)
+            return fail({}, "unknown feature '" + std::string(name) + "'; known are default, " +
+                                feature_names(FeatureSet(UINT32_MAX)));
+        set.add(found->feature);
+    }
+    return set;
+}
+
+std::string feature_names(FeatureSet set)
+{
+    std::string text;
+    for (const Row &row : rows)
+        if (set.has(row.feature))
+            text += (text.empty() ? "" : ",") + std::string(row.name);
+    return text.empty() ? "none" : text;
+}
+
+} // namespace btflink

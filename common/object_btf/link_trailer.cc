@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+#include <xxhash.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+// Offsets of the header's fields; see FORMAT.md, "Link trailer".
+constexpr size_t header_length = 104, least_header_length = 96; // the first had no marks
+constexpr size_t emitter_at = 88;
+constexpr size_t object_id_at = 24, marks_at = 96;
+constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
+
+/// A table in the trailer: byte offset from the trailer's start and number of entries.
+struct Table {
+    uint32_t offset = 0, count = 0;
+};
+
+void put_table(ByteWriter &out, size_t field, size_t count)
+{
+    out.align(8);
+    out.patch<uint32_t>(field, static_cast<uint32_t>(out.size()));
+    out.patch<uint32_t>(field + 4, static_cast<uint32_t>(count));
+}
+
+/// Where each types_per_mark-th type of a blob of ours begins.
+std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
+{
+    auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
+    const std::byte *types = blob.data() + field(4) + field(8);
+    uint32_t end = field(12) / 4;
+    std::vector<uint32_t> marks;
+    for (uint32_t at = 0, index = 0; at < end; ++index) {
+        if (index % types_per_mark == 0)
+            marks.push_back(at);
+        btf_type t{};
+        t.info = load<uint32_t>(types + size_t{at} * 4 + 4, order);
+        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+    }
+    return marks;
+}
+
+} // namespace
+
+size_t trailer_room(const LinkTrailer &trailer)
+{
+    constexpr size_t padding = 8 * 8; // before each table, and behind the last one
+    return header_length + trailer.hashes.size() * hash_size +
+           trailer.functions.size() * function_size + trailer.proto_words.size() * 4 +
+           trailer.variables.size() * variable_size + trailer.ambiguous.size() * 4 +
+           trailer.addresses.size() * 8 + (trailer.hashes.size() / types_per_mark + 1) * 4 +
+           padding;
+}
+
+std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order)
+{
+    ByteWriter out(order);
+    out.reserve(trailer_room(trailer));
+    out.put<uint32_t>(trailer_magic);
+    out.put<uint16_t>(trailer_version);
+    out.put<uint16_t>(header_length);
+    out.put<uint32_t>(0); // size, patched below
+    out.put<uint32_t>(trailer.flags);
+    out.put<uint32_t>(trailer.features.bits());
+    out.put<uint32_t>(raw(trailer.source));
+    CHECK(out.size() == object_id_at);
+    out.put<uint64_t>(0);
+    out.put<uint32_t>(raw(trailer.plain_end));
+    out.put<uint32_t>(trailer.pool_entries);
+    size_t tables = out.size();
+    out.put_zeros(header_length - tables);
+    out.patch<uint32_t>(emitter_at, trailer.emitter);
+
+    put_table(out, tables + 0, trailer.hashes.size());
+    static_assert(sizeof(Hash128) == hash_size && offsetof(Hash128, high) == 8);
+    if (host_order == ByteOrder::little)
+        out.put_bytes(std::as_bytes(std::span(trailer.hashes)));
+    else
+        for (const Hash128 &hash : trailer.hashes) {
+            uint64_t halves[2] = {in_order(hash.low, ByteOrder::little),
+                                  in_order(hash.high, ByteOrder::little)};
+            out.put_bytes(std::as_bytes(std::span(halves)));
+        }
+    put_table(out, tables + 8, trailer.functions.size());
+    for (const LinkFunction &f : trailer.functions) {
+        out.put<uint32_t>(raw(f.name));
+        out.put<uint32_t>(f.flags);
+        out.put<uint64_t>(f.loose_hash);
+        out.put<uint32_t>(f.pool_index);
+        out.put<uint32_t>(raw(f.func));
+        out.put<uint32_t>(f.proto);
+        out.put<uint32_t>(0);
+    }
+    put_table(out, tables + 16, trailer.proto_words.size());
+    for (uint32_t word : trailer.proto_words)
+        out.put<uint32_t>(word);
+    put_table(out, tables + 24, trailer.variables.size());
+    for (const LinkVariable &v : trailer.variables) {
+        out.put<uint32_t>(raw(v.var));
+        out.put<uint32_t>(raw(v.section));
+        out.put<uint32_t>(v.pool_index);
+        out.put<uint32_t>(v.size);
+        out.put<uint32_t>(v.flags);
+        out.put<uint32_t>(0);
+    }
+    put_table(out, tables + 32, trailer.ambiguous.size());
+    for (StrOff name : trailer.ambiguous)
+        out.put<uint32_t>(raw(name));
+    put_table(out, tables + 40, trailer.addresses.size());
+    for (uint64_t address : trailer.addresses)
+        out.put<uint64_t>(address);
+    std::vector<uint32_t> marks = find_marks(blob, order);
+    put_table(out, marks_at, marks.size());
+    for (uint32_t mark : marks)
+        out.put<uint32_t>(mark);
+    out.align(8);
+    out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
+
+    std::vector<std::byte> bytes = out.take();
+    trailer.object_id =
+        XXH3_64bits_withSeed(blob.data(), blob.size(), XXH3_64bits(bytes.data(), bytes.size()));
+    store<uint64_t>(bytes.data() + object_id_at, trailer.object_id, order);
+    return bytes;
+}
+
+namespace
+{
+
+/// Decoding: every table is checked to lie inside the trailer before it is read.
+class Decoder
+{
+public:
+    Decoder(Bytes bytes, const Btf &blob, const Where &where, bool keep_hashes)
+        : bytes_(bytes), blob_(blob), where_(where), keep_hashes_(keep_hashes)
+    {
+    }
+
+    Result<LinkTrailer> run()
+    {
+        if (bytes_.size() < least_header_length)
+            return bad(0, "link trailer is cut off");
+        if (half(4) != trailer_version)
+            return bad(4, strf("link trailer version %u is not supported (only %u is): the object "
+                               "was emitted by another version of btf-emit",
+                               half(4), trailer_version));
+        if (half(6) < least_header_length || word(8) != bytes_.size())
+            return bad(6, "link trailer lies about its length");
+        LinkTrailer t;
+        t.flags = word(12);
+        t.features = FeatureSet(word(16));
+        t.emitter = word(emitter_at);
+        t.source = StrOff{word(20)};
+        t.object_id = load<uint64_t>(at(object_id_at), order());
+        t.plain_end = TypeId{word(32)};
+        t.pool_entries = word(36);
+        if (!is_str(word(20)))
+            return bad(20, "source name is out of range");
+        if (t.plain_end == void_id || raw(t.plain_end) > raw(blob_.end_id()))
+            return bad(32, "number of plain types is out of range");
+
+        if (keep_hashes_) {
+            RETURN_IF_ERROR(table(40, hash_size, [&](const std::byte *p) {
+                t.hashes.push_back({load<uint64_t>(p, ByteOrder::little),
+                                    load<uint64_t>(p + 8, ByteOrder::little)});
+                return "";
+            }));
+        } else {
+            RETURN_IF_ERROR(fits(40, hash_size));
+        }
+        if (word(44) != blob_.size())
+            return bad(40, "number of hashes is not the number of types");
+        RETURN_IF_ERROR(table(56, 4, [&](const std::byte *p) {
+            t.proto_words.push_back(load<uint32_t>(p, order()));
+            return "";
+        }));
+        RETURN_IF_ERROR(functions(t));
+        RETURN_IF_ERROR(table(64, variable_size, [&](const std::byte *p) {
+            auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
+            t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
+            if (!is_kind(w(0), BTF_KIND_VAR))
+                return "variable names no VAR";
+            if (!is_str(w(4)))
+                return "section name of a variable is out of range";
+            return w(8) > t.pool_entries ? "pool index of a variable is out of range" : "";
+        }));
+        RETURN_IF_ERROR(table(72, 4, [&](const std::byte *p) {
+            t.ambiguous.push_back(StrOff{load<uint32_t>(p, order())});
+            return is_str(raw(t.ambiguous.back())) ? "" : "ambiguous name is out of range";
+        }));
+        RETURN_IF_ERROR(table(80, 8, [&](const std::byte *p) {
+            t.addresses.push_back(load<uint64_t>(p, order()));
+            return "";
+        }));
+        if ((t.flags & trailer_final_addresses) && t.addresses.size() != t.pool_entries)
+            return bad(80, "number of addresses is not the number of pool entries");
+        return t;
+    }
+
+private:
+    ByteOrder order() const { return blob_.order(); }
+    const std::byte *at(size_t offset) const { return bytes_.data() + offset; }
+    uint32_t word(size_t offset) const { return load<uint32_t>(at(offset), order()); }
+    uint16_t half(size_t offset) const { return load<uint16_t>(at(offset), order()); }
+    bool is_str(uint32_t off) const { return off < blob_.str_base() + blob_.str_size(); }
+    bool is_type(uint32_t id) const { return id < raw(blob_.end_id()); }
+    bool is_kind(uint32_t id, uint32_t kind) const
+    {
+        return id && is_type(id) && blob_.kind(TypeId{id}) == kind;
+    }
+    tl::unexpected<Error> bad(size_t offset, std::string what) const
+    {
+        return fail(where_.at(where_.offset.value_or(0) + offset), std::move(what));
+    }
+
+    Result<void> fits(size_t field, size_t entry_size) const
+    {
+        uint64_t offset = word(field), count = word(field + 4);
+        if (offset > bytes_.size() || count * entry_size > bytes_.size() - offset)
+            return bad(field, "a table of the link trailer does not fit into it");
+        return {};
+    }
+
+    /// Calls entry(p) for each entry of the table whose {offset, count} stands at `field`; an
+    /// entry that is wrong says how.
+    template <typename Entry>
+    Result<void> table(size_t field, size_t entry_size, Entry entry)
+    {
+        RETURN_IF_ERROR(fits(field, entry_size));
+        uint64_t offset = word(field), count = word(field + 4);
+        for (uint64_t i = 0; i < count; ++i) {
+            const char *wrong = entry(at(offset + i * entry_size));
+            if (*wrong)
+                return bad(offset + i * entry_size, wrong);
+        }
+        return {};
+    }
+
+    Result<void> functions(LinkTrailer &t)
+    {
+        return table(48, function_size, [&](const std::byte *p) {
+            auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
+            LinkFunction f;
+            f.name = StrOff{w(0)};
+            f.flags = w(4);
+            f.loose_hash = load<uint64_t>(p + 8, order());
+            f.pool_index = w(16);
+            f.func = TypeId{w(20)};
+            f.proto = w(24);
+            t.functions.push_back(f);
+            if (!is_str(w(0)))
+                return "name of a function is out of range";
+            if (f.pool_index > t.pool_entries)
+                return "pool index of a function is out of range";
+            if (f.func != void_id) {
+                if (!is_kind(raw(f.func), BTF_KIND_FUNC) ||
+                    !is_kind(blob_.type(f.func).type, BTF_KIND_FUNC_PROTO))
+                    return "function names no FUNC with a FUNC_PROTO";
+                return "";
+            }
+            const std::vector<uint32_t> &words = t.proto_words;
+            if (f.proto >= words.size() || words.size() - f.proto < 2)
+                return "prototype of a function is out of range";
+            uint64_t count = words[f.proto + 1];
+            if (count > (words.size() - f.proto - 2) / 2 || !is_type(words[f.proto]))
+                return "prototype of a function is out of range";
+            for (uint64_t i = 0; i < count; ++i)
+                if (!is_str(words[f.proto + 2 + i * 2]) || !is_type(words[f.proto + 3 + i * 2]))
+                    return "parameter of a function is out of range";
+            return "";
+        });
+    }
+
+    Bytes bytes_;
+    const Btf &blob_;
+    const Where &where_;
+    bool keep_hashes_;
+};
+
+} // namespace
+
+Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
+                                   bool keep_hashes)
+{
+    return Decoder(bytes, blob, where, keep_hashes).run();
+}
+
+Bytes trailer_hashes(Bytes trailer, ByteOrder order)
+{
+    uint32_t offset = load<uint32_t>(trailer.data() + 40, order);
+    uint32_t count = load<uint32_t>(trailer.data() + 44, order);
+    return trailer.subspan(offset, count * hash_size);
+}
+
+std::span<const uint32_t> trailer_marks(Bytes trailer)
+{
+    auto word = [&](size_t at) { return load<uint32_t>(trailer.data() + at, host_order); };
+    if (trailer.size() < header_length || word(0) != trailer_magic ||
+        load<uint16_t>(trailer.data() + 6, host_order) < header_length)
+        return {};
+    uint64_t offset = word(marks_at), count = word(marks_at + 4);
+    auto *marks = reinterpret_cast<const uint32_t *>(trailer.data() + offset);
+    if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
+        reinterpret_cast<uintptr_t>(marks) % 4)
+        return {};
+    return {marks, count};
+}
+
+Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where)
+{
+    std::vector<Contribution> parts;
+    uint64_t base = where.offset.value_or(0);
+    uint64_t at = 0;
+    for (;;) {
+        while (at < section.size() && section[at] == std::byte{0})
+            ++at;
+        if (at == section.size())
+            return parts;
+        Bytes rest = section.subspan(at);
+        auto size = btf_blob_size(rest, where.at(base + at));
+        if (!size)
+            return tl::unexpected(size.error());
+        Contribution part{at, rest.first(*size), {}, 0};
+        ByteOrder order = load<uint16_t>(rest.data(), ByteOrder::little) == BTF_MAGIC
+                              ? ByteOrder::little
+                              : ByteOrder::big;
+        uint64_t trailer = align_up(*size, 8);
+        at += *size;
+        if (trailer + 12 <= rest.size() &&
+            load<uint32_t>(rest.data() + trailer, order) == trailer_magic) {
+            uint64_t length = load<uint32_t>(rest.data() + trailer + 8, order);
+            if (length < least_header_length || length > rest.size() - trailer)
+                return fail(where.at(base + part.offset + trailer),
+                            strf("link trailer claims %llu bytes, %llu are left",
+                                 static_cast<unsigned long long>(length),
+                                 static_cast<unsigned long long>(rest.size() - trailer)));
+            part.trailer = rest.subspan(trailer, length);
+            part.trailer_offset = part.offset + trailer;
+            at = part.trailer_offset + length;
+        }
+        parts.push_back(part);
+    }
+}
+
+} // namespace btflink

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The link trailer: what btf-merge needs of an object beyond its plain BTF. It follows the blob in
+// `.BTF`. common/FORMAT.md specifies the bytes; this is their decoded form. All string offsets are
+// into the blob's strings, all type ids are the blob's.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "common/object_btf/features.h"
+#include "common/object_btf/type_hash.h"
+
+#include <vector>
+
+namespace btflink
+{
+
+constexpr uint32_t trailer_magic = 0x4c465442; // bytes "BTFL" in little-endian files
+constexpr uint16_t trailer_version = 1;
+
+/// One instance of a function in the debug information: a candidate for a FUNC. Bits of `flags`:
+enum FunctionFlag : uint32_t {
+    fn_unexpected_reg = 1u << 0,    // a parameter is in another register than the ABI says
+    fn_optimized_param = 1u << 1,   // a parameter was optimised out or has no location
+    fn_uncertain_loc = 1u << 2,     // a packed struct is passed on the stack
+    fn_reordered = 1u << 3,         // parameters in another order than in the source
+    fn_signature_changed = 1u << 4, // clang: DW_CC_nocall
+    fn_has_address = 1u << 5,       // DW_AT_low_pc is present
+    fn_has_ranges = 1u << 6,        // DW_AT_ranges instead (hot/cold split)
+    fn_inline = 1u << 7,            // DW_AT_inline: abstract instance
+    fn_external = 1u << 8,          // DW_AT_external
+    fn_clang = 1u << 9,             // made by clang (else gcc or another)
+};
+
+struct LinkFunction {
+    StrOff name{};
+    uint32_t flags = 0;
+    uint64_t loose_hash = 0;
+    uint32_t pool_index = 0; // index into the address pool; 0: no address
+    TypeId func{};           // the FUNC in the blob; void: see proto
+    uint32_t proto = 0;      // func is void: index into proto_words of {result, count, count x
+                             // (name, type)}
+};
+
+/// Bits of LinkVariable::flags.
+enum VariableFlag : uint32_t {
+    var_external = 1u << 0, // DW_AT_external
+    var_declared = 1u << 1, // type and name come from a separate declaration (DW_AT_specification)
+    var_weak = 1u << 2,     // the definition is a weak symbol
+};
+
+struct LinkVariable {
+    TypeId var{};            // the VAR in the blob
+    StrOff section{};        // name of the input section; "" if not known (common symbols)
+    uint32_t pool_index = 0; // index into the address pool; 0: none
+    uint32_t size = 0;       // bytes, by its type
+    uint32_t flags = 0;
+};
+
+/// Bits of LinkTrailer::flags.
+enum TrailerFlag : uint32_t {
+    trailer_final_addresses = 1u << 0, // of a linked image: `addresses` is there, no relocations
+    trailer_has_pool = 1u << 1,        // an address pool was written beside it
+};
+
+struct LinkTrailer {
+    uint32_t flags = 0;
+    FeatureSet features;       // that the object was emitted with
+    uint32_t emitter = 0;      // version of btf-emit: major * 10000 + minor * 100 + patch
+    uint64_t object_id = 0;    // ties blob and pool; set by encode_trailer()
+    StrOff source{};           // DW_AT_name of the unit, for diagnostics
+    TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,
+                               // DATASEC and what only they need
+    uint32_t pool_entries = 0; // entries of the pool behind the object id; indices are 1..entries
+    std::vector<Hash128> hashes;         // stub hash of each type
+    std::vector<LinkFunction> functions; // in the order of the debug information
+    std::vector<uint32_t> proto_words;
+    std::vector<LinkVariable> variables;
+    std::vector<StrOff> ambiguous;   // struct/union names with several definitions in the object
+    std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
+};
+
+/// More bytes than it takes behind a blob, padding included. (The hashes must be all there.)
+size_t trailer_room(const LinkTrailer &trailer);
+
+/// The trailer's bytes, for appending to `blob` padded to 8 bytes. Sets trailer.object_id: a hash
+/// over the blob and the trailer itself.
+std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);
+
+/// Decode and check against the blob that it belongs to. Without `keep_hashes` their number is
+/// checked, but LinkTrailer::hashes stays empty; trailer_hashes() tells where they are.
+Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
+                                   bool keep_hashes = true);
+
+/// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
+Bytes trailer_hashes(Bytes trailer, ByteOrder order);
+
+/// The marks in a trailer, for Btf::marked(), before it is decoded. Empty if it has none, or none
+/// that can be used where they are: of another byte order or not aligned.
+std::span<const uint32_t> trailer_marks(Bytes trailer);
+
+/// One object's part of a `.BTF` section, after linkers may have concatenated many.
+struct Contribution {
+    uint64_t offset; // of the blob, in the section
+    Bytes blob;
+    Bytes trailer; // empty: the blob was made by another tool
+    uint64_t trailer_offset;
+};
+
+/// Walk a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
+Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
+
+} // namespace btflink

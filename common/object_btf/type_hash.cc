@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. The merge wants to know which types of thousands of objects are the same without
+// looking at them, so each object brings a hash per type. C type graphs have cycles, and a plain
+// hash of a graph with cycles does not end.
+//
+// Method. Every cycle in C passes through a named struct or union. A reference to one (or to a
+// forward declaration of one) therefore hashes as its kind and name alone: the stub. All other
+// references hash in full. The definition of a named struct hashes its members. So the walk ends.
+//
+// Invariant. A hash depends on the type's meaning only: never on ids, string offsets or order of
+// types. What other languages may bring, a cycle that passes no name, is noticed when the walk
+// meets itself, and what reaches such a cycle hashed anew by cycle_hash.cc. If there is more of
+// that than can be told apart in reasonable time, cycles are cut where the walk meets itself; then
+// equal types may get different hashes (they are not merged), never different types equal ones.
+//
+// Cost. Each type is hashed once, its bytes gathered in one buffer; the walk keeps its own stack,
+// for chains may be as deep as there are types.
+#include "common/object_btf/type_hash.h"
+#include "common/object_btf/cycle_hash.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#define XXH_INLINE_ALL // most types are short: a call costs as much as hashing them
+#include <xxhash.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+enum : uint8_t { fresh, open, done };
+
+/// Gathers what is to be hashed; integers are little-endian on every host.
+class Digest
+{
+public:
+    explicit Digest(const Btf &btf) : btf_(btf) {}
+
+    void word(uint32_t value)
+    {
+        value = in_order(value, ByteOrder::little);
+        append(&value, sizeof value);
+    }
+    /// A string of the blob, with its NUL byte.
+    void text(uint32_t offset)
+    {
+        const char *s = btf_.text(offset);
+        // Eight bytes at a time: the lowest of them that is zero is the lowest high bit of `zeros`.
+        if (host_order == ByteOrder::little && offset >= btf_.str_base()) {
+            const char *end = btf_.strings().data() + btf_.str_size();
+            for (uint64_t bytes; end - s >= static_cast<ptrdiff_t>(sizeof bytes);) {
+                std::memcpy(&bytes, s, sizeof bytes);
+                std::memcpy(room(sizeof bytes), &bytes, sizeof bytes);
+                uint64_t zeros = (bytes - 0x0101010101010101) & ~bytes & 0x8080808080808080;
+                if (zeros) {
+                    used_ += static_cast<size_t>(std::countr_zero(zeros)) / 8 + 1;
+                    return;
+                }
+                used_ += sizeof bytes;
+                s += sizeof bytes;
+            }
+        }
+        append(s, std::strlen(s) + 1);
+    }
+    void hash(const Hash128 &h)
+    {
+        uint64_t halves[2] = {in_order(h.low, ByteOrder::little),
+                              in_order(h.high, ByteOrder::little)};
+        append(halves, sizeof halves);
+    }
+    Hash128 finish()
+    {
+        XXH128_hash_t h = XXH3_128bits(buffer_.data(), used_);
+        used_ = 0;
+        return {h.low64, h.high64};
+    }
+
+private:
+    char *room(size_t n)
+    {
+        if (n > buffer_.size() - used_)
+            buffer_.resize((used_ + n) * 2);
+        return buffer_.data() + used_;
+    }
+    void append(const void *p, size_t n)
+    {
+        std::memcpy(room(n), p, n);
+        used_ += n;
+    }
+
+    const Btf &btf_;
+    std::vector<char> buffer_ = std::vector<char>(4096); // only grows
+    size_t used_ = 0;
+};
+
+/// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
+/// hash must be known first; `close(id)` then hashes `id`.
+/// `state(id)`: where that of a type is kept.
+template <typename State, typename Expand, typename Close>
+void post_order(TypeId root, State state, std::vector<TypeId> &stack, Expand expand, Close close)
+{
+    if (root == void_id || state(root) == done)
+        return;
+    stack.push_back(root);
+    while (!stack.empty()) {
+        TypeId id = stack.back();
+        uint8_t &mine = state(id);
+        if (mine == fresh) {
+            mine = open;
+            expand(id, [&](TypeId child) {
+                if (child != void_id && state(child) == fresh)
+                    stack.push_back(child);
+            });
+            if (stack.back() != id)
+                continue;
+        }
+        stack.pop_back();
+        if (mine == open) { // not closed through another path meanwhile
+            close(id);
+            state(id) = done;
+        }
+    }
+}
+
+/// Where the tables below have a type: all types by their ids.
+struct AllTypes {
+    uint32_t count;
+    bool has(TypeId) const { return true; }
+    uint32_t slot(TypeId id) const { return raw(id); }
+    uint32_t slots() const { return count + 1; }
+    template <typename Visit>
+    void for_each(TypeId first, Visit visit) const
+    {
+        for (TypeId id = first; raw(id) <= count; id = TypeId{raw(id) + 1})
+            visit(id);
+    }
+};
+
+/// Only those of a selection, by id - 1; the others have no slot.
+struct SomeTypes {
+    const Selection &chosen;
+    bool has(TypeId id) const { return chosen.has(raw(id) - 1); }
+    uint32_t slot(TypeId id) const { return chosen.rank(raw(id) - 1) + 1; }
+    uint32_t slots() const { return chosen.count() + 1; }
+    template <typename Visit>
+    void for_each(TypeId first, Visit visit) const
+    {
+        chosen.for_each(raw(first) - 1, [&](uint32_t i) { visit(TypeId{i + 1}); });
+    }
+};
+
+template <typename Types>
+class StubHasher
+{
+public:
+    StubHasher(const Btf &btf, Types types)
+        : btf_(btf), types_(types), hashes_(types.slots()), stubs_(types.slots()),
+          state_(types.slots()), classes_(types.slots()), digest_(btf), stub_(btf)
+    {
+        types_.for_each(TypeId{1}, [&](TypeId id) { classes_[slot(id)] = stub_class(btf, id); });
+    }
+
+    /// By slot. `known`: those of the first types of `btf` itself.
+    std::vector<Hash128> run(std::span<const Hash128> known = {})
+    {
+        auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
+        std::copy(known.begin(), known.end(), hashes_.begin() + raw(btf_.first_id()));
+        std::fill(state_.begin() + raw(btf_.first_id()), state_.begin() + raw(first), done);
+        types_.for_each(first, [&](TypeId id) {
+            post_order(
+                id, [&](TypeId t) -> uint8_t & { return state_[slot(t)]; }, stack_,
+                [&](TypeId t, auto need) {
+                    btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+                        if (child && types_.has(TypeId{child}) && !classes_[slot(TypeId{child})])
+                            need(TypeId{child});
+                    });
+                },
+                [&](TypeId t) { hashes_[slot(t)] = hash(t); });
+        });
+        if (met_cycle_)
+            hash_cycles(first);
+        return std::move(hashes_);
+    }
+
+private:
+    uint32_t slot(TypeId id) const { return types_.slot(id); }
+
+    Hash128 ref(TypeId id)
+    {
+        if (id == void_id)
+            return {};
+        if (!types_.has(id))
+            return {UINT64_MAX, raw(id)}; // is equal to nothing else
+        if (char c = classes_[slot(id)]) {
+            Hash128 &stub = stubs_[slot(id)];
+            if (stub == Hash128{}) {
+                stub_.word(static_cast<uint32_t>(c));
+                stub_.text(btf_.type(id).name_off);
+                stub = stub_.finish();
+            }
+            return stub;
+        }
+        if (state_[slot(id)] != done) { // a cycle that passes no name
+            met_cycle_ = true;
+            stub_.word('C');
+            stub_.word(btf_.kind(id));
+            stub_.text(btf_.type(id).name_off);
+            return stub_.finish();
+        }
+        return hashes_[slot(id)];
+    }
+
+    /// Types from `first` on that reach a cycle. What does not is hashed already.
+    void hash_cycles(TypeId first)
+    {
+        auto is_part = [&](TypeId t) {
+            return t >= first && types_.has(t) && state_[slot(t)] == done && !classes_[slot(t)];
+        };
+        auto for_parts = [&](TypeId t, auto visit) {
+            btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+                if (child && is_part(TypeId{child}))
+                    visit(slot(TypeId{child}));
+            });
+        };
+        // Take away what refers to nothing of the rest, until nothing is left but what is wanted.
+        std::vector<uint32_t> waits(hashes_.size()), ends(hashes_.size() + 1), users, ready;
+        types_.for_each(first, [&](TypeId t) {
+            if (state_[slot(t)] == done)
+                for_parts(t, [&](uint32_t child) { ++ends[child + 1]; });
+        });
+        for (size_t i = 1; i < ends.size(); ++i)
+            ends[i] += ends[i - 1];
+        users.resize(ends.back());
+        std::vector<uint32_t> at(ends.begin(), ends.end() - 1);
+        types_.for_each(first, [&](TypeId t) {
+            if (state_[slot(t)] != done)
+                return;
+            for_parts(t, [&](uint32_t child) {
+                users[at[child]++] = slot(t);
+                ++waits[slot(t)];
+            });
+            if (waits[slot(t)] == 0)
+                ready.push_back(slot(t));
+        });
+        while (!ready.empty()) {
+            uint32_t t = ready.back();
+            ready.pop_back();
+            for (uint32_t i = ends[t]; i < ends[t + 1]; ++i)
+                if (--waits[users[i]] == 0)
+                    ready.push_back(users[i]);
+        }
+        std::vector<TypeId> members;
+        std::vector<uint32_t> number(hashes_.size());
+        types_.for_each(first, [&](TypeId t) {
+            if (waits[slot(t)]) {
+                number[slot(t)] = static_cast<uint32_t>(members.size());
+                members.push_back(t);
+                state_[slot(t)] = open; // to others it is a part of a cycle
+            }
+        });
+        std::vector<std::vector<uint32_t>> refs(members.size());
+        std::vector<Hash128> own;
+        for (size_t i = 0; i < members.size(); ++i) {
+            own.push_back(hash(members[i]));
+            btf::for_each_type_id(btf_.type(members[i]), [&](uint32_t child) {
+                TypeId c{child};
+                if (child && types_.has(c) && state_[slot(c)] == open && !classes_[slot(c)])
+                    refs[i].push_back(number[slot(c)]);
+            });
+        }
+        std::vector<Hash128> made = cycle_hashes(refs, own);
+        for (size_t i = 0; i < made.size(); ++i)
+            hashes_[slot(members[i])] = made[i];
+    }
+
+    Hash128 hash(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+        const uint32_t *tail = btf::tail_of(t);
+        digest_.word(t.info);
+        digest_.text(t.name_off);
+        if (kind.third == btf::Third::size)
+            digest_.word(t.size);
+        else if (kind.third == btf::Third::type)
+            digest_.hash(ref(TypeId{t.type}));
+        if (btf::kind_of(t) == BTF_KIND_ARRAY) {
+            digest_.hash(ref(TypeId{tail[0]}));
+            digest_.hash(ref(TypeId{tail[1]}));
+            digest_.word(tail[2]);
+            return digest_.finish();
+        }
+        if (btf::kind_of(t) == BTF_KIND_STRUCT || btf::kind_of(t) == BTF_KIND_UNION) {
+            // The same as below; most words are of these.
+            for (uint32_t n = btf::vlen_of(t); n; --n, tail += 3) {
+                digest_.text(tail[0]);
+                digest_.hash(ref(TypeId{tail[1]}));
+                digest_.word(tail[2]);
+            }
+            return digest_.finish();
+        }
+        for (uint32_t i = 0; i < kind.fixed_words; ++i)
+            digest_.word(tail[i]);
+        tail += kind.fixed_words;
+        if (kind.element_words) {
+            for (uint32_t n = btf::vlen_of(t); n; --n, tail += kind.element_words)
+                for (int w = 0; w < kind.element_words; ++w) {
+                    if (w == kind.element_name)
+                        digest_.text(tail[w]);
+                    else if (w == kind.element_type)
+                        digest_.hash(ref(TypeId{tail[w]}));
+                    else
+                        digest_.word(tail[w]);
+                }
+        }
+        return digest_.finish();
+    }
+
+    const Btf &btf_;
+    const Types types_;
+    std::vector<Hash128> hashes_;
+    std::vector<Hash128> stubs_; // of named structs and unions; zeros: not computed yet
+    std::vector<uint8_t> state_;
+    std::vector<char> classes_; // stub_class() of each
+    std::vector<TypeId> stack_;
+    Digest digest_, stub_;
+    bool met_cycle_ = false;
+};
+
+} // namespace
+
+char stub_class(const Btf &btf, TypeId id)
+{
+    if (id == void_id)
+        return 0;
+    const btf_type &t = btf.type(id);
+    switch (btf::kind_of(t)) {
+    case BTF_KIND_FWD:
+        return btf::kflag_of(t) ? 'U' : 'S';
+    case BTF_KIND_STRUCT:
+        return *btf.text(t.name_off) ? 'S' : 0;
+    case BTF_KIND_UNION:
+        return *btf.text(t.name_off) ? 'U' : 0;
+    default:
+        return 0;
+    }
+}
+
+std::vector<Hash128> stub_hashes(const Btf &btf)
+{
+    std::vector<Hash128> none;
+    complete_stub_hashes(btf, none);
+    return none;
+}
+
+std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen)
+{
+    CHECK(!btf.base());
+    auto by_slot = StubHasher(btf, SomeTypes{chosen}).run();
+    by_slot.erase(by_slot.begin()); // void's
+    return by_slot;
+}
+
+void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known)
+{
+    auto by_id = StubHasher(btf, AllTypes{raw(btf.end_id()) - 1}).run(known);
+    known.assign(by_id.begin() + raw(btf.first_id()), by_id.end());
+}
+
+struct LooseHasher::Buffers {
+    explicit Buffers(const Btf &btf) : types(btf), prototype(btf) {}
+    Digest types, prototype;
+    std::vector<TypeId> stack;
+};
+
+LooseHasher::LooseHasher(const Btf &btf)
+    : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id())),
+      buffers_(std::make_unique<Buffers>(btf))
+{
+}
+
+LooseHasher::~LooseHasher() = default;
+
+Hash128 LooseHasher::of(TypeId root)
+{
+    if (root == void_id || state_[raw(root)] == done)
+        return root == void_id ? Hash128{} : memo_[raw(root)];
+    Digest &digest = buffers_->types;
+    std::vector<TypeId> &stack = buffers_->stack;
+    auto ref = [&](TypeId id) { return id == void_id ? Hash128{} : memo_[raw(id)]; };
+    auto expand = [&](TypeId id, auto need) {
+        switch (btf_.kind(id)) {
+        case BTF_KIND_PTR:
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+        case BTF_KIND_RESTRICT:
+        case BTF_KIND_TYPE_TAG:
+            need(TypeId{btf_.type(id).type});
+            break;
+        case BTF_KIND_ARRAY:
+            need(TypeId{btf::tail_of(btf_.type(id))[0]});
+            break;
+        case BTF_KIND_FUNC_PROTO:
+            btf::for_each_type_id(btf_.type(id), [&](uint32_t child) { need(TypeId{child}); });
+            break;
+        default:
+            break;
+        }
+    };
+    auto close = [&](TypeId id) {
+        const btf_type &t = btf_.type(id);
+        uint32_t kind = btf::kind_of(t);
+        if (kind == BTF_KIND_CONST) {
+            // const is transparent, but "const void" is not "void".
+            TypeId target{t.type};
+            if (target != void_id) {
+                memo_[raw(id)] = ref(target);
+                return;
+            }
+        }
+        if (kind == BTF_KIND_FWD)
+            kind = btf::kflag_of(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT;
+        digest.word(kind);
+        switch (kind) {
+        case BTF_KIND_INT:
+            digest.word(t.size);
+            digest.word(btf::tail_of(t)[0]);
+            digest.text(t.name_off);
+            break;
+        case BTF_KIND_FLOAT:
+            digest.word(t.size);
+            digest.text(t.name_off);
+            break;
+        case BTF_KIND_TYPEDEF:
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            digest.text(t.name_off);
+            break;
+        case BTF_KIND_PTR:
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+        case BTF_KIND_RESTRICT:
+        case BTF_KIND_TYPE_TAG:
+            digest.hash(ref(TypeId{t.type}));
+            break;
+        case BTF_KIND_ARRAY:
+            digest.word(btf::tail_of(t)[2]);
+            digest.hash(ref(TypeId{btf::tail_of(t)[0]}));
+            break;
+        case BTF_KIND_FUNC_PROTO:
+            digest.word(btf::vlen_of(t));
+            btf::for_each_type_id(t, [&](uint32_t child) { digest.hash(ref(TypeId{child})); });
+            break;
+        default:
+            break;
+        }
+        memo_[raw(id)] = digest.finish();
+    };
+    post_order(
+        root, [&](TypeId id) -> uint8_t & { return state_[raw(id)]; }, stack, expand, close);
+    return ref(root);
+}
+
+uint64_t LooseHasher::prototype(TypeId result, std::span<const TypeId> params)
+{
+    Digest &digest = buffers_->prototype;
+    digest.word(static_cast<uint32_t>(params.size()));
+    digest.hash(of(result));
+    for (TypeId param : params)
+        digest.hash(of(param));
+    return digest.finish().low;
+}
+
+} // namespace btflink

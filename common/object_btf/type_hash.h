@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The two hashes that object BTF carries; common/FORMAT.md specifies them bit by bit.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "common/graph/selection.h"
+
+#include <memory>
+#include <vector>
+
+namespace btflink
+{
+
+/// 128 bits of XXH3. In files: 8 bytes low half, 8 bytes high half, both little-endian always.
+struct Hash128 {
+    uint64_t low = 0, high = 0;
+    bool operator==(const Hash128 &) const = default;
+};
+
+/// 'S' or 'U' if a reference to the type hashes as its stub, that is by name alone (named struct,
+/// named union, or forward declaration of one), else 0.
+char stub_class(const Btf &btf, TypeId id);
+
+/// Stub hashes of all types of `btf` itself, in id order. Two types with different stub hashes
+/// differ; two with the same are the same if no struct or union name that they reach has more than
+/// one definition.
+std::vector<Hash128> stub_hashes(const Btf &btf);
+/// Those of the chosen types of a `btf` without base (by id - 1), one after the other. What others
+/// are is not looked at: chosen types that refer to them are equal to none, of this or other BTF.
+std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
+/// The same when those of the first types are known already: `known` is completed in place.
+void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
+
+/// Computes loose prototype hashes, remembering what it saw.
+/// Prototypes with equal loose hashes agree by the rules that decide whether a function's many
+/// instances are consistent: parameter names and const are ignored, structs, unions, enums and
+/// typedefs compare by name, a forward declaration counts as its struct or union.
+class LooseHasher
+{
+public:
+    explicit LooseHasher(const Btf &btf);
+    ~LooseHasher();
+    /// `params`: the parameter types in order; a trailing void stands for "...".
+    uint64_t prototype(TypeId result, std::span<const TypeId> params);
+
+private:
+    Hash128 of(TypeId id);
+
+    const Btf &btf_;
+    std::vector<Hash128> memo_;
+    std::vector<uint8_t> state_;
+    struct Buffers; // reused from call to call
+    std::unique_ptr<Buffers> buffers_;
+};
+
+} // namespace btflink

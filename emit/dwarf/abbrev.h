@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into short programs: which
+// attributes matter for BTF and how many bytes to skip before each. What is thrown away: everything
+// that no rule of ours asks for (line numbers, siblings, alignments ...).
+#pragma once
+
+#include "emit/dwarf/dwarf_file.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace btflink::emit
+{
+
+/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
+/// it, or passed with all that is below it.
+enum class Keep : uint8_t { no, yes, children_only };
+/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
+/// declarations, which the tag does not tell.
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
+
+/// keep_tag() for one tag below any other: looked up once per abbreviation.
+class KeepTable
+{
+public:
+    KeepTable() = default;
+    explicit KeepTable(uint32_t tag);
+    Keep below(uint8_t parent_class) const
+    {
+        return static_cast<Keep>(answers_ >> parent_class * 2 & 3);
+    }
+    /// Number of a set of tags that keep_tag() does not tell apart as parents.
+    static uint8_t class_of(uint32_t parent_tag, bool is_unit);
+
+private:
+    uint32_t answers_ = 0;
+};
+
+/// Widths that forms depend on.
+struct UnitWidths {
+    uint16_t version = 5;
+    uint8_t address = 8;
+    uint8_t offset = 4; // of DW_FORM_sec_offset, strp ...: 4, in 64-bit DWARF 8
+};
+
+/// Bytes that a value of `form` takes, or -1 if only the value itself tells.
+int fixed_form_size(uint32_t form, const UnitWidths &widths);
+
+/// One step: skip `skip` bytes, then read a value of `form`. A step whose attribute is 0 only moves
+/// on: over a value of variable size, or to the end of the attributes.
+struct AbbrevStep {
+    uint16_t attribute = 0; // DW_AT_*, or 0
+    uint16_t form = 0;      // DW_FORM_*, 0: nothing to read (end)
+    uint32_t skip = 0;
+    int64_t implicit = 0; // DW_FORM_implicit_const
+};
+
+struct Abbrev {
+    uint16_t tag = 0;
+    bool known = false, children = false;
+    bool declares = false;    // has DW_AT_declaration
+    uint8_t parent_class = 0; // KeepTable::class_of()
+    KeepTable keep;
+    uint32_t first = 0; // steps, in AbbrevTable::steps
+    uint32_t count = 0;
+    uint32_t skip_first = 0; // the same without reading anything, for entries that do not matter
+    uint32_t skip_count = 0;
+    uint32_t sibling_step = 0; // index + 1 into steps of a step that reads DW_AT_sibling
+};
+
+class AbbrevTable
+{
+public:
+    /// Parse the table at `offset` of .debug_abbrev.
+    static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
+                                     const UnitWidths &widths);
+
+    /// nullptr: not in the table.
+    const Abbrev *find(uint64_t code) const
+    {
+        if (code < dense_.size())
+            return dense_[code].known ? &dense_[code] : nullptr;
+        auto it = sparse_.find(code);
+        return it == sparse_.end() ? nullptr : &it->second;
+    }
+    const AbbrevStep *steps(uint32_t first) const { return steps_.data() + first; }
+    /// Some entry may refer to another unit (DW_FORM_ref_addr).
+    bool uses_ref_addr() const { return uses_ref_addr_; }
+
+private:
+    std::vector<Abbrev> dense_; // by code; compilers count from 1
+    std::unordered_map<uint64_t, Abbrev> sparse_;
+    std::vector<AbbrevStep> steps_;
+    bool uses_ref_addr_ = false;
+};
+
+} // namespace btflink::emit

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/debug_section.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <zlib.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// No section of debug information is larger; keeps a lying header from asking for all memory.
+constexpr uint64_t max_section = uint64_t{4} << 30;
+/// zlib cannot do better than about 1:1032.
+constexpr uint64_t max_ratio = 1100;
+
+} // namespace
+
+RelocTable::RelocTable(Bytes raw, bool is64, bool rela, ByteOrder order)
+    : raw_(raw), is64_(is64), rela_(rela), order_(order)
+{
+    if (is64)
+        entry_size_ = rela ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel);
+    else
+        entry_size_ = rela ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel);
+    count_ = raw.size() / entry_size_;
+    native64_ = is64 && rela && order == host_order;
+
+    // Assemblers write them in order; a linker may not.
+    bool in_order = true;
+    uint64_t last = 0;
+    for (size_t i = 0; i < count_ && in_order; ++i) {
+        in_order = last <= offset(i);
+        last = offset(i);
+    }
+    if (in_order)
+        return;
+    std::vector<size_t> index(count_);
+    std::iota(index.begin(), index.end(), size_t{0});
+    std::stable_sort(index.begin(), index.end(),
+                     [&](size_t a, size_t b) { return offset(a) < offset(b); });
+    for (size_t i : index) {
+        Bytes entry = raw_.subspan(i * entry_size_, entry_size_);
+        sorted_.insert(sorted_.end(), entry.begin(), entry.end());
+    }
+    raw_ = sorted_;
+}
+
+RelocEntry RelocTable::decode(const std::byte *p) const
+{
+    if (is64_)
+        return {load<uint64_t>(p, order_), load<uint64_t>(p + 8, order_),
+                rela_ ? static_cast<int64_t>(load<uint64_t>(p + 16, order_)) : 0};
+    return {load<uint32_t>(p, order_), load<uint32_t>(p + 4, order_),
+            rela_ ? static_cast<int32_t>(load<uint32_t>(p + 8, order_)) : 0};
+}
+
+size_t RelocTable::find(uint64_t at) const
+{
+    size_t low = 0, high = count_;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (offset(middle) < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfImage &image,
+                                          const Where &where)
+{
+    Bytes packed = section.data;
+    uint64_t size = 0;
+    size_t header = 0;
+    if (section.head.sh_flags & SHF_COMPRESSED) {
+        header = image.is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+        if (packed.size() < header)
+            return fail(where.at(0), "compression header is cut off");
+        auto type = load<uint32_t>(packed.data(), image.order);
+        if (type != ELFCOMPRESS_ZLIB)
+            return fail(where.at(0),
+                        strf("compression type %u is not supported (only zlib is)", type));
+        size = image.is64 ? load<uint64_t>(packed.data() + 8, image.order)
+                          : load<uint32_t>(packed.data() + 4, image.order);
+    } else {
+        header = 12; // "ZLIB", size as a big-endian 64-bit integer
+        if (packed.size() < header || std::memcmp(packed.data(), "ZLIB", 4) != 0)
+            return fail(where.at(0), "compression header is cut off");
+        size = load<uint64_t>(packed.data() + 4, ByteOrder::big);
+    }
+    packed = packed.subspan(header);
+    if (size > max_section || size > packed.size() * max_ratio + 64)
+        return fail(where.at(0), strf("compression header claims %llu bytes",
+                                      static_cast<unsigned long long>(size)));
+    std::vector<std::byte> plain(size);
+    auto length = static_cast<uLongf>(size);
+    int rc = uncompress(reinterpret_cast<Bytef *>(plain.data()), &length,
+                        reinterpret_cast<const Bytef *>(packed.data()), packed.size());
+    if (rc != Z_OK || length != size)
+        return fail(where.at(header), "cannot decompress: the data is damaged");
+    return plain;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A kernel build decodes some twenty million entries with a hundred million attributes, of
+// which BTF needs a third. Each must cost nanoseconds.
+//
+// Method. One walk over the unit's bytes, front to back. Abbreviations were compiled into steps
+// (abbrev.h), so attributes that do not matter are passed by adding their size. Entries below one
+// that does not matter are passed as well, by its sibling attribute if it has one. Open entries are
+// on a stack of our own.
+//
+// Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
+// remembers it. So any input ends the walk after at most one step per byte.
+#include "emit/dwarf/form_reader.h"
+
+#include <algorithm>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// Entries may nest no deeper; compilers stay below 100.
+constexpr size_t max_depth = 2000;
+
+/// Parents that keep_tag() asks for; the first stands for all others, the second for the unit.
+constexpr uint32_t parent_classes[] = {
+    0,
+    DW_TAG_compile_unit,
+    DW_TAG_structure_type,
+    DW_TAG_class_type,
+    DW_TAG_union_type,
+    DW_TAG_enumeration_type,
+    DW_TAG_array_type,
+    DW_TAG_subprogram,
+    DW_TAG_subroutine_type,
+    DW_TAG_namespace,
+    DW_TAG_lexical_block,
+};
+static_assert(std::size(parent_classes) <= 16);
+
+class Reader
+{
+public:
+    Reader(const DwarfFile &file, const Unit &unit, DieTree &tree, Skips &skips)
+        : file_(file), unit_(unit), tree_(tree), skips_(skips), in_(file, unit, unit.die_offset)
+    {
+    }
+
+    Result<void> run()
+    {
+        // The unit's own entry.
+        const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
+        pass(*unit_abbrev);
+        if (!unit_abbrev->children)
+            return {};
+        open_.push_back(
+            {0, DW_TAG_compile_unit, KeepTable::class_of(DW_TAG_compile_unit, true), false});
+        while (!open_.empty() && !in_.in().at_end()) {
+            uint64_t offset = in_.in().offset();
+            uint64_t code = in_.in().uleb();
+            if (in_.in().overrun())
+                return fail(place(offset), "entry runs past the end of its unit");
+            if (code == 0) {
+                close();
+                continue;
+            }
+            const Abbrev *abbrev = unit_.abbrevs->find(code);
+            if (!abbrev)
+                return fail(place(offset),
+                            strf("entry with abbreviation %llu, which is not in its table",
+                                 static_cast<unsigned long long>(code)));
+            if (!entry(offset, *abbrev))
+                return tl::unexpected(std::move(*error_));
+            if (in_.in().overrun() || in_.problem())
+                return fail(place(offset),
+                            in_.problem() ? in_.problem() : "entry runs past the end of its unit");
+        }
+        while (!open_.empty()) // a unit may leave out the last terminators
+            close();
+        return {};
+    }
+
+private:
+    struct Open {
+        DieIndex kept; // nearest kept entry, this one or above
+        uint32_t tag;
+        uint8_t parent_class; // KeepTable::class_of()
+        bool is_kept;         // `kept` is this one
+    };
+
+    bool stop(uint64_t offset, std::string why)
+    {
+        error_ = Error{place(offset), std::move(why)};
+        return false;
+    }
+
+    Where place(uint64_t offset) const { return file_.where().in(".debug_info").at(offset); }
+
+    void close()
+    {
+        Open last = open_.back();
+        open_.pop_back();
+        if (last.is_kept)
+            tree_.complete(last.kept);
+    }
+
+    /// Move over an entry's attributes.
+    void pass(const Abbrev &abbrev)
+    {
+        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
+        for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
+            in_.in().skip(steps[i].skip);
+            if (steps[i].form)
+                in_.skip(steps[i].form);
+        }
+    }
+
+    /// Move over an entry and all that is below it.
+    void pass_tree(const Abbrev &abbrev)
+    {
+        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
+        uint64_t sibling = 0;
+        for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
+            in_.in().skip(steps[i].skip);
+            if (steps[i].attribute == DW_AT_sibling) {
+                const char *ignored = nullptr;
+                sibling = in_.reference(steps[i].form, ignored);
+            } else if (steps[i].form) {
+                in_.skip(steps[i].form);
+            }
+        }
+        if (!abbrev.children)
+            return;
+        if (sibling > in_.in().offset()) {
+            in_.in().seek(sibling);
+            return;
+        }
+        for (size_t depth = 1; depth && !in_.in().at_end() && !in_.problem();) {
+            uint64_t code = in_.in().uleb();
+            const Abbrev *below = code ? unit_.abbrevs->find(code) : nullptr;
+            if (code && !below) {
+                unknown_code_ = true;
+                return;
+            }
+            if (!below) {
+                --depth;
+                continue;
+            }
+            pass(*below);
+            depth += below->children;
+        }
+    }
+
+    /// False: error_ says why not. (A Result per entry would be half of the cost.)
+    bool entry(uint64_t offset, const Abbrev &abbrev)
+    {
+        const Open parent = open_.back();
+        bool top_level = open_.size() == 1;
+        Keep keep = abbrev.keep.below(parent.parent_class);
+        if (abbrev.tag == DW_TAG_variable && !top_level && !abbrev.declares)
+            keep = Keep::no;
+        if (keep == Keep::no) {
+            pass_tree(abbrev);
+            if (unknown_code_)
+                return stop(offset, "below this entry is one with an abbreviation that is not in "
+                                    "its table");
+            return true;
+        }
+        if (open_.size() > max_depth)
+            return stop(offset, strf("entries nest deeper than %zu", max_depth));
+        if (keep == Keep::children_only) {
+            pass(abbrev);
+            if (abbrev.children)
+                open_.push_back({parent.kept, abbrev.tag, abbrev.parent_class, false});
+            return true;
+        }
+        auto index = static_cast<DieIndex>(tree_.dies.size());
+        Die &d = tree_.dies.emplace_back();
+        d.tag = abbrev.tag;
+        d.offset = static_cast<uint32_t>(offset);
+        d.parent = parent.kept;
+        tree_.annotations |= d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation;
+        tree_.atomics |= d.tag == DW_TAG_atomic_type;
+        if (top_level)
+            d.has |= Die::top_level;
+        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
+        for (uint32_t i = 0; i < abbrev.count; ++i) {
+            in_.in().skip(steps[i].skip);
+            if (steps[i].attribute)
+                attribute(d, steps[i], parent.tag);
+            else if (steps[i].form)
+                in_.skip(steps[i].form);
+        }
+        if (abbrev.children)
+            open_.push_back({index, abbrev.tag, abbrev.parent_class, true});
+        else
+            tree_.complete(index);
+        return true;
+    }
+
+    uint32_t reference(const AbbrevStep &step)
+    {
+        const char *skipped = nullptr;
+        uint32_t offset = in_.reference(step.form, skipped);
+        if (skipped)
+            ++skips_[skipped];
+        return offset;
+    }
+
+    void const_value(Die &d, const AbbrevStep &step)
+    {
+        d.has |= Die::const_value;
+        if (d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation) {
+            d.text = in_.string(step.form);
+            return;
+        }
+        if (d.tag != DW_TAG_enumerator) {
+            in_.skip(step.form);
+            return;
+        }
+        uint32_t form = in_.resolve(step.form);
+        auto value = in_.constant(form, step.implicit);
+        if (!value) {
+            ++skips_["enumerator-value-not-constant"];
+            return;
+        }
+        d.value = *value;
+        bool is_signed = form == DW_FORM_sdata || form == DW_FORM_implicit_const;
+        if (is_signed && static_cast<int64_t>(*value) < 0)
+            d.has |= Die::const_negative;
+    }
+
+    void location(Die &d, const AbbrevStep &step, uint32_t parent_tag)
+    {
+        LocationAttr at = in_.location(step.form);
+        d.has |= Die::location;
+        if (d.tag == DW_TAG_formal_parameter && parent_tag == DW_TAG_subprogram) {
+            ParamRegisters registers = decode_param_location(file_, unit_, at);
+            d.scalar_register = registers.scalar;
+            d.aggregate_register = registers.aggregate;
+        } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
+            remember(d, decode_fixed_address(file_, unit_, at));
+        }
+    }
+
+    void remember(Die &d, const std::optional<AddressRef> &address)
+    {
+        if (!address)
+            return;
+        tree_.addresses.push_back(*address);
+        d.address = static_cast<uint32_t>(tree_.addresses.size());
+    }
+
+    void member_location(Die &d, const AbbrevStep &step)
+    {
+        uint32_t form = in_.resolve(step.form);
+        std::optional<uint64_t> offset;
+        LocationAttr at;
+        if (fixed_form_size(form, unit_.widths) < 0 && form != DW_FORM_udata &&
+            form != DW_FORM_sdata) {
+            at = in_.location(form);
+            offset = decode_member_offset(file_, unit_, at);
+        } else {
+            offset = in_.constant(form, step.implicit);
+        }
+        if (d.tag != DW_TAG_member)
+            return;
+        if (!offset)
+            ++skips_["member-location-not-constant"];
+        d.has |= Die::located;
+        if (!d.is(Die::data_bit_offset))
+            d.value = offset.value_or(0);
+    }
+
+    void bound(Die &d, const AbbrevStep &step)
+    {
+        // Only constants count; a bound that is an expression or a reference is a variable length.
+        // DW_AT_upper_bound, if it is there, decides.
+        bool upper = step.attribute == DW_AT_upper_bound;
+        auto value = in_.constant(step.form, step.implicit);
+        if (d.tag != DW_TAG_subrange_type || (!upper && d.is(Die::const_value)))
+            return;
+        d.value = value ? *value + upper : 0;
+        if (upper)
+            d.has |= Die::const_value;
+    }
+
+    void attribute(Die &d, const AbbrevStep &step, uint32_t parent_tag)
+    {
+        auto number = [&] { return in_.constant(step.form, step.implicit).value_or(0); };
+        auto flag = [&](uint32_t bit) {
+            if (in_.flag(step.form, step.implicit))
+                d.has |= bit;
+        };
+        switch (step.attribute) {
+        case DW_AT_name:
+            d.name = in_.string(step.form);
+            break;
+        case DW_AT_type:
+            d.type = reference(step);
+            d.has |= Die::typed;
+            break;
+        case DW_AT_abstract_origin:
+            d.origin = reference(step);
+            break;
+        case DW_AT_specification:
+            d.specification = reference(step);
+            break;
+        case at_gnu_annotation:
+            d.annotation = reference(step);
+            break;
+        case DW_AT_byte_size:
+            d.byte_size = number();
+            break;
+        case DW_AT_bit_size:
+            d.bit_size = static_cast<uint16_t>(std::min<uint64_t>(number(), UINT16_MAX));
+            break;
+        case DW_AT_bit_offset:
+            // gcc writes a negative offset for a field that crosses its storage unit.
+            d.bit_offset =
+                static_cast<int32_t>(in_.signed_constant(step.form, step.implicit).value_or(0));
+            d.has |= Die::msb_offset;
+            break;
+        case DW_AT_data_bit_offset:
+            d.value = number();
+            d.has |= Die::data_bit_offset;
+            break;
+        case DW_AT_data_member_location:
+            member_location(d, step);
+            break;
+        case DW_AT_encoding:
+            d.encoding = static_cast<uint8_t>(number());
+            break;
+        case DW_AT_const_value:
+            const_value(d, step);
+            break;
+        case DW_AT_upper_bound:
+        case DW_AT_count:
+            bound(d, step);
+            break;
+        case DW_AT_declaration:
+            flag(Die::declaration);
+            break;
+        case DW_AT_external:
+            in_.skip(step.form);
+            d.has |= Die::external;
+            break;
+        case DW_AT_artificial:
+            flag(Die::artificial);
+            break;
+        case DW_AT_inline:
+            if (number() != DW_INL_not_inlined)
+                d.has |= Die::inlined;
+            break;
+        case DW_AT_calling_convention:
+            if (number() == DW_CC_nocall)
+                d.has |= Die::nocall;
+            break;
+        case DW_AT_low_pc:
+            d.has |= Die::low_pc;
+            remember(d, in_.address(step.form));
+            break;
+        case DW_AT_ranges:
+            in_.skip(step.form);
+            d.has |= Die::ranges;
+            break;
+        case DW_AT_location:
+            location(d, step, parent_tag);
+            break;
+        default:
+            in_.skip(step.form);
+            break;
+        }
+    }
+
+    const DwarfFile &file_;
+    const Unit &unit_;
+    DieTree &tree_;
+    Skips &skips_;
+    FormReader in_;
+    std::vector<Open> open_;
+    bool unknown_code_ = false;
+    std::optional<Error> error_;
+};
+
+} // namespace
+
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
+{
+    switch (tag) {
+    case DW_TAG_base_type:
+    case DW_TAG_unspecified_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+    case DW_TAG_typedef:
+    case DW_TAG_array_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_string_type:
+    case DW_TAG_subprogram:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        return Keep::yes;
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
+                       parent_tag == DW_TAG_union_type
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_enumerator:
+        return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
+    case DW_TAG_subrange_type:
+        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
+                                                                                       : Keep::no;
+    case DW_TAG_variable:
+        // Also declarations inside functions: a definition may refer to one.
+        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
+                       parent_tag == DW_TAG_lexical_block
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_lexical_block:
+    case DW_TAG_inlined_subroutine:
+    case DW_TAG_namespace:
+        return Keep::children_only;
+    default:
+        return Keep::no;
+    }
+}
+
+uint8_t KeepTable::class_of(uint32_t parent_tag, bool is_unit)
+{
+    if (is_unit)
+        return 1;
+    for (uint8_t c = 2; c < std::size(parent_classes); ++c)
+        if (parent_classes[c] == parent_tag)
+            return c;
+    return 0;
+}
+
+KeepTable::KeepTable(uint32_t tag)
+{
+    for (uint8_t c = 0; c < std::size(parent_classes); ++c)
+        answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
+}
+
+void DieTree::complete(DieIndex i)
+{
+    dies[i].end = static_cast<DieIndex>(dies.size());
+    switch (dies[i].tag) {
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+    case DW_TAG_enumerator:
+    case DW_TAG_subrange_type:
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        break;
+    case DW_TAG_subprogram:
+        functions.push_back(i);
+        break;
+    case DW_TAG_variable:
+        variables.push_back(i);
+        break;
+    default:
+        types.push_back(i);
+        break;
+    }
+}
+
+void DieTree::index()
+{
+    buckets_.clear();
+    if (dies.size() < 2)
+        return;
+    first_offset_ = dies[1].offset;
+    buckets_.resize((dies.back().offset - first_offset_) / 16 + 1);
+    offsets_.resize(dies.size() + 1, UINT32_MAX);
+    for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i) {
+        offsets_[i] = dies[i].offset;
+        buckets_[(offsets_[i] - first_offset_) / 16] = i;
+    }
+    for (size_t b = buckets_.size(); b-- > 1;)
+        if (buckets_[b - 1] == 0)
+            buckets_[b - 1] = buckets_[b];
+}
+
+Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, Skips &skips)
+{
+    DieTree tree;
+    uint64_t bytes = 0;
+    for (const Unit &unit : units)
+        bytes += unit.end - unit.offset;
+    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
+    // to ask as it grows.
+    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
+    tree.types.reserve(expected / 2);
+    tree.dies.reserve(expected);
+    tree.dies.emplace_back();
+    tree.source = units.front().name;
+    tree.clang = units.front().clang;
+    tree.rust = units.front().language == DW_LANG_Rust;
+    tree.address_size = units.front().widths.address;
+    for (const Unit &unit : units)
+        RETURN_IF_ERROR(Reader(file, unit, tree, skips).run());
+    tree.dies.cut_to_size();
+    tree.index();
+    return tree;
+}
+
+} // namespace btflink::emit

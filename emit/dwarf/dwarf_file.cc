@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/dwarf_file.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+constexpr uint32_t note_lto_info = 0x101; // LINUX_ELFNOTE_LTO_INFO of the kernel's elfnote-lto.h
+
+} // namespace
+
+DebugSection *DwarfFile::wanted(std::string_view name)
+{
+    struct Row {
+        std::string_view name;
+        DebugSection *section;
+    };
+    const Row rows[] = {
+        {".debug_info", &info}, {".debug_abbrev", &abbrev},
+        {".debug_str", &str},   {".debug_line_str", &line_str},
+        {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
+        {".debug_loc", &loc},   {".debug_loclists", &loclists},
+    };
+    // GNU's old scheme of compression has a name of its own: .zdebug_info.
+    bool old = name.starts_with(".zdebug_");
+    for (const Row &row : rows)
+        if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
+            row.section->name = row.name;
+            return row.section;
+        }
+    return nullptr;
+}
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where)
+{
+    auto image = read_elf(bytes, where);
+    if (!image)
+        return tl::unexpected(image.error());
+    std::unique_ptr<DwarfFile> file(new DwarfFile);
+    file->image_ = std::move(*image);
+    uint8_t address_size = file->image_.is64 ? 8 : 4;
+    file->arch_ = find_arch(file->image_.head.e_machine, address_size);
+    if (!file->arch_)
+        return fail(where, strf("unsupported architecture (ELF machine %u, %u-bit)",
+                                file->image_.head.e_machine, address_size * 8));
+    RETURN_IF_ERROR(file->find_sections());
+    return file;
+}
+
+Result<void> DwarfFile::find_sections()
+{
+    auto symtab = image_.find_symtab();
+    if (!symtab)
+        return tl::unexpected(symtab.error());
+    if (*symtab) {
+        auto count = image_.symbol_count(*symtab);
+        if (!count)
+            return tl::unexpected(count.error());
+        symbol_count_ = *count;
+        symtab_ = image_.sections[*symtab].data;
+    }
+    for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+        const ElfSection &s = image_.sections[i];
+        if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == *symtab)
+            xindex_ = s.data;
+        if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
+            read_notes(s);
+        if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
+            continue;
+        DebugSection *mine = wanted(s.name);
+        if (!mine)
+            continue;
+        // Of several sections of a name the first counts, but those of groups come behind all
+        // others: they hold type units.
+        bool grouped = s.head.sh_flags & SHF_GROUP;
+        if (mine->present() && (grouped || !mine->grouped))
+            continue;
+        mine->grouped = grouped;
+        mine->own.clear();
+        mine->data = s.data;
+        if ((s.head.sh_flags & SHF_COMPRESSED) || s.name.starts_with(".zdebug_")) {
+            auto plain = decompress(s, image_, image_.place(i));
+            if (!plain)
+                return tl::unexpected(plain.error());
+            mine->own = std::move(*plain);
+            mine->data = mine->own;
+        }
+    }
+    if (!relocatable())
+        return {};
+    RETURN_IF_ERROR(check_symbols());
+    for (uint32_t i = 1; i < image_.sections.size(); ++i)
+        if (image_.sections[i].relocates())
+            RETURN_IF_ERROR(attach_relocations(i));
+    return {};
+}
+
+/// True if all entries are right, found out the quick way: as one question, in the common case.
+bool DwarfFile::is_plain(const RelocTable &table, const DebugSection &section) const
+{
+    if (!table.native64() || table.size() == 0 || section.data.size() < 8 ||
+        table.offset(table.size() - 1) > section.data.size() - 8)
+        return false;
+    uint32_t type = arch_->debug_relocs.front().type;
+    for (size_t i = 0; i < table.size(); ++i) {
+        RelocEntry r = table[i];
+        if (reloc_type(r) != type) {
+            type = reloc_type(r);
+            if (!find_reloc(type))
+                return false;
+        }
+        if (image_.reloc_symbol(r.info) >= symbol_count_)
+            return false;
+    }
+    return true;
+}
+
+Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
+{
+    const ElfSection &rel = image_.sections[rel_index];
+    if (rel.head.sh_info >= image_.sections.size())
+        return fail(image_.place(rel_index), strf("is for section %u, but there are %zu",
+                                                  rel.head.sh_info, image_.sections.size()));
+    const ElfSection &target = image_.sections[rel.head.sh_info];
+    DebugSection *mine = target.head.sh_flags & SHF_ALLOC ? nullptr : wanted(target.name);
+    if (!mine)
+        return {};
+    bool first =
+        mine->own.empty() ? mine->data.data() == target.data.data() : mine->relocs.size() == 0;
+    if (!first)
+        return {};
+    if (rel.head.sh_type == sht_crel)
+        return fail(image_.place(rel_index), "compact relocations are not supported");
+    bool rela = rel.head.sh_type == SHT_RELA;
+    RelocTable table(rel.data, image_.is64, rela, image_.order);
+    // Offsets are those of the table as sorted; the place is good enough to find it.
+    auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
+    // From here on every entry is known to fit; values are computed when they are read.
+    const DebugReloc *known = nullptr; // of the last entry: most are of one type
+    for (size_t i = is_plain(table, *mine) ? table.size() : 0; i < table.size(); ++i) {
+        RelocEntry r = table[i];
+        uint32_t type = reloc_type(r);
+        if (!known || known->type != type)
+            known = find_reloc(type);
+        if (!known && type != arch_->reloc_none)
+            return fail(here(i),
+                        strf("relocation type %u is not expected in debug information of %s", type,
+                             arch_->name));
+        if (known && (r.offset > mine->data.size() || mine->data.size() - r.offset < known->size))
+            return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
+                                      static_cast<unsigned long long>(r.offset)));
+        if (image_.reloc_symbol(r.info) >= symbol_count_)
+            return fail(here(i), strf("relocation names symbol %u, but there are %u",
+                                      image_.reloc_symbol(r.info), symbol_count_));
+    }
+    mine->relocs = std::move(table);
+    mine->rela = rela;
+    return {};
+}
+
+void DwarfFile::read_notes(const ElfSection &section)
+{
+    Bytes notes = section.data;
+    size_t at = 0;
+    while (notes.size() - at >= 12) {
+        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + at + i, image_.order); };
+        uint64_t name_size = word(0), desc_size = word(4);
+        uint32_t type = word(8);
+        uint64_t name = at + 12, desc = name + align_up(name_size, 4);
+        uint64_t next = desc + align_up(desc_size, 4);
+        if (desc + desc_size > notes.size())
+            return;
+        if (type == note_lto_info && name_size == 6 && desc_size >= 4 &&
+            std::memcmp(notes.data() + name, "Linux", 6) == 0)
+            lto_note_ = load<uint32_t>(notes.data() + desc, image_.order) != 0;
+        if (next > notes.size())
+            return;
+        at = next;
+    }
+}
+
+Result<void> DwarfFile::check_symbols() const
+{
+    for (uint32_t i = 0; i < symbol_count_; ++i)
+        if (uint32_t section = symbol(i).section; section >= image_.sections.size())
+            return fail(where().in(".symtab").at(uint64_t{i} * image_.symbol_size()),
+                        strf("symbol %u is in section %u, but there are %zu", i, section,
+                             image_.sections.size()));
+    return {};
+}
+
+/// `index` was checked to be in range when relocations were attached.
+DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
+{
+    const std::byte *p = symtab_.data() + size_t{index} * image_.symbol_size();
+    uint32_t section;
+    uint64_t value;
+    uint8_t binding;
+    if (image_.is64) {
+        Elf64_Sym s;
+        std::memcpy(&s, p, sizeof s);
+        binding = s.st_info;
+        section = in_order(s.st_shndx, image_.order);
+        value = in_order(s.st_value, image_.order);
+    } else {
+        Elf32_Sym s;
+        std::memcpy(&s, p, sizeof s);
+        binding = s.st_info;
+        section = in_order(s.st_shndx, image_.order);
+        value = in_order(s.st_value, image_.order);
+    }
+    if (section == SHN_COMMON)
+        return {0, 0, true, false};
+    if (section == SHN_XINDEX)
+        section = (size_t{index} + 1) * 4 <= xindex_.size()
+                      ? load<uint32_t>(xindex_.data() + size_t{index} * 4, image_.order)
+                      : 0;
+    else if (section >= SHN_LORESERVE)
+        section = 0;
+    return {value, section, false, ELF64_ST_BIND(binding) == STB_WEAK};
+}
+
+const DebugReloc *DwarfFile::find_reloc(uint32_t type) const
+{
+    for (const DebugReloc &candidate : arch_->debug_relocs)
+        if (candidate.type == type)
+            return &candidate;
+    return nullptr;
+}
+
+uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64_t raw) const
+{
+    uint64_t value = raw, offset = section.relocs.offset(reloc);
+    for (; reloc < section.relocs.size() && section.relocs.offset(reloc) == offset; ++reloc) {
+        RelocEntry r = section.relocs[reloc];
+        const DebugReloc *known = find_reloc(reloc_type(r));
+        if (!known) // R_*_NONE
+            continue;
+        uint64_t operand = symbol(image_.reloc_symbol(r.info)).value +
+                           static_cast<uint64_t>(r.addend); // RELA only
+        value = known->op == RelocOp::set   ? operand
+                : known->op == RelocOp::add ? value + operand
+                                            : value - operand;
+        if (known->size < 8)
+            value &= (uint64_t{1} << known->size * 8) - 1;
+    }
+    return value;
+}
+
+uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const
+{
+    size_t i = section.relocs.find(offset);
+    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
+        return raw;
+    return relocated(section, i, raw);
+}
+
+std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uint64_t offset) const
+{
+    uint8_t size = arch_->address_size;
+    if (offset > section.data.size() || section.data.size() - offset < size)
+        return std::nullopt;
+    const std::byte *p = section.data.data() + offset;
+    uint64_t raw = size == 8 ? load<uint64_t>(p, order()) : load<uint32_t>(p, order());
+    AddressRef ref;
+    if (!relocatable()) {
+        ref.addend = static_cast<int64_t>(raw);
+        ref.offset = raw;
+        ref.is_final = true;
+        return ref;
+    }
+    size_t i = section.relocs.find(offset);
+    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
+        return std::nullopt;
+    RelocEntry r = section.relocs[i];
+    const DebugReloc *known = find_reloc(reloc_type(r));
+    if (!known || known->op != RelocOp::set)
+        return std::nullopt;
+    ref.symbol = image_.reloc_symbol(r.info);
+    Symbol sym = symbol(ref.symbol);
+    ref.addend = section.rela ? r.addend : static_cast<int64_t>(raw);
+    ref.offset = sym.value + static_cast<uint64_t>(ref.addend);
+    ref.section = sym.section;
+    ref.common = sym.common;
+    ref.weak = sym.weak;
+    return ref;
+}
+
+} // namespace btflink::emit

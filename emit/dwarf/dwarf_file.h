@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// One ELF file opened for reading its DWARF. In a relocatable file an address in the debug
+// information means little; what counts is the relocation that will make it.
+#pragma once
+
+#include "common/elf/arch.h"
+#include "emit/dwarf/debug_section.h"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace btflink::emit
+{
+
+/// What an address in the debug information refers to.
+struct AddressRef {
+    uint32_t symbol = 0; // index into .symtab; 0 in linked files
+    int64_t addend = 0;
+    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
+    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
+                          // absolute, and in linked files
+    bool common = false;
+    bool weak = false;
+    bool is_final = false; // linked file: `offset` is the address
+};
+
+class DwarfFile
+{
+public:
+    /// `bytes` (the whole file) must outlive the result; they are not changed.
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where);
+
+    bool has_dwarf() const { return info.present(); }
+    const Arch &arch() const { return *arch_; }
+    ByteOrder order() const { return image_.order; }
+    bool relocatable() const { return image_.head.e_type == ET_REL; }
+    const Where &where() const { return image_.where; }
+    const ElfImage &image() const { return image_; }
+    /// Value of the kernel's ELF note that says whether the file is a product of link-time
+    /// optimisation (owner "Linux", type 0x101), if it is there.
+    std::optional<bool> lto_note() const { return lto_note_; }
+
+    DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
+
+    /// The value of `size` bytes that stand as `raw` at `offset` of `section`, relocated by entry
+    /// `reloc` of the section's table.
+    uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
+    {
+        RelocEntry r = section.relocs[reloc];
+        if (reloc_type(r) == arch_->reloc_none)
+            return raw;
+        if (arch_->reloc_pairs)
+            return difference(section, reloc, raw);
+        return symbol_value(image_.reloc_symbol(r.info)) +
+               (section.rela ? static_cast<uint64_t>(r.addend) : raw);
+    }
+    /// The same, found by offset.
+    uint64_t value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const;
+
+    /// The pointer-sized address that stands at `offset` of .debug_info or .debug_addr. Empty if
+    /// it has no relocation in a relocatable file.
+    std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
+
+private:
+    DwarfFile() = default;
+    Result<void> find_sections();
+    Result<void> attach_relocations(uint32_t rel_index);
+    bool is_plain(const RelocTable &table, const DebugSection &section) const;
+    void read_notes(const ElfSection &section);
+
+    ElfImage image_;
+    const Arch *arch_ = nullptr;
+    std::optional<bool> lto_note_;
+    Bytes symtab_;
+    Bytes xindex_;
+    uint32_t symbol_count_ = 0;
+
+    struct Symbol {
+        uint64_t value;
+        uint32_t section;
+        bool common, weak;
+    };
+    uint32_t reloc_type(const RelocEntry &r) const
+    {
+        return static_cast<uint32_t>(image_.is64 ? r.info : r.info & 0xff);
+    }
+    Symbol symbol(uint32_t index) const;
+    const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
+    /// All relocations of the place of entry `reloc`, one after the other.
+    uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
+    /// The value alone; looked up for each string.
+    uint64_t symbol_value(uint32_t index) const
+    {
+        if (!image_.is64 || image_.order != host_order)
+            return symbol(index).value;
+        Elf64_Sym s;
+        __builtin_memcpy(&s, symtab_.data() + size_t{index} * sizeof s, sizeof s);
+        return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
+    }
+    Result<void> check_symbols() const;
+    DebugSection *wanted(std::string_view name);
+};
+
+} // namespace btflink::emit

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/form_reader.h"
+
+#include <cstring>
+
+namespace btflink::emit
+{
+
+uint32_t FormReader::resolve_indirect()
+{
+    uint64_t real = in_.uleb();
+    if (real == DW_FORM_indirect || real == DW_FORM_implicit_const || real > UINT16_MAX) {
+        problem_ = "an indirect form is none that may be";
+        return DW_FORM_flag_present;
+    }
+    return static_cast<uint32_t>(real);
+}
+
+void FormReader::skip(uint32_t form)
+{
+    form = resolve(form);
+    int size = fixed_form_size(form, unit_.widths);
+    if (size >= 0) {
+        in_.skip(static_cast<uint64_t>(size));
+        return;
+    }
+    switch (form) {
+    case DW_FORM_string:
+        in_.string();
+        break;
+    case DW_FORM_udata:
+    case DW_FORM_ref_udata:
+    case DW_FORM_strx:
+    case DW_FORM_addrx:
+    case DW_FORM_loclistx:
+    case DW_FORM_rnglistx:
+    case DW_FORM_GNU_addr_index:
+    case DW_FORM_GNU_str_index:
+    case DW_FORM_sdata:
+        in_.uleb();
+        break;
+    case DW_FORM_block1:
+        in_.skip(in_.read<uint8_t>());
+        break;
+    case DW_FORM_block2:
+        in_.skip(in_.read<uint16_t>());
+        break;
+    case DW_FORM_block4:
+        in_.skip(in_.read<uint32_t>());
+        break;
+    case DW_FORM_block:
+    case DW_FORM_exprloc:
+        in_.skip(in_.uleb());
+        break;
+    default:
+        problem_ = "an attribute has a form that is not known";
+        break;
+    }
+}
+
+/// Forms that constant() leaves over, and those behind DW_FORM_indirect.
+std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implicit)
+{
+    if (form == DW_FORM_indirect)
+        return constant(resolve_indirect(), implicit);
+    switch (form) {
+    case DW_FORM_flag:
+        return in_.read<uint8_t>();
+    case DW_FORM_data4:
+        return relocated(4);
+    case DW_FORM_data8:
+        return relocated(8);
+    case DW_FORM_sec_offset:
+        return relocated(unit_.widths.offset);
+    case DW_FORM_udata:
+        return in_.uleb();
+    case DW_FORM_sdata:
+        return static_cast<uint64_t>(in_.sleb());
+    case DW_FORM_flag_present:
+        return 1;
+    default:
+        skip(form);
+        return std::nullopt;
+    }
+}
+
+std::optional<int64_t> FormReader::signed_constant(uint32_t form, int64_t implicit)
+{
+    form = resolve(form);
+    auto value = constant(form, implicit);
+    if (!value)
+        return std::nullopt;
+    switch (form) {
+    case DW_FORM_data1:
+        return static_cast<int8_t>(*value);
+    case DW_FORM_data2:
+        return static_cast<int16_t>(*value);
+    case DW_FORM_data4:
+        return static_cast<int32_t>(*value);
+    default:
+        return static_cast<int64_t>(*value);
+    }
+}
+
+const char *FormReader::unterminated_string(const DebugSection &section, uint64_t offset)
+{
+    if (offset < section.data.size()) {
+        auto *text = reinterpret_cast<const char *>(section.data.data()) + offset;
+        if (std::memchr(text, 0, section.data.size() - offset))
+            return text;
+    }
+    problem_ = "a string lies beyond the end of its section";
+    return nullptr;
+}
+
+const char *FormReader::other_string(uint32_t form)
+{
+    if (form == DW_FORM_indirect)
+        return string(resolve_indirect());
+    uint64_t index;
+    switch (form) {
+    case DW_FORM_line_strp:
+        return string_at(file_.line_str, relocated(unit_.widths.offset));
+    case DW_FORM_strx:
+    case DW_FORM_GNU_str_index:
+        index = in_.uleb();
+        break;
+    case DW_FORM_strx1:
+    case DW_FORM_strx2:
+    case DW_FORM_strx3:
+    case DW_FORM_strx4:
+        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        break;
+    default:
+        skip(form);
+        return nullptr;
+    }
+    const DebugSection &offsets = file_.str_offsets;
+    unsigned width = unit_.widths.offset;
+    uint64_t at = unit_.str_offsets_base + index * width;
+    if (index > offsets.data.size() || at > offsets.data.size() ||
+        offsets.data.size() - at < width) {
+        problem_ = "a string index lies beyond the end of .debug_str_offsets";
+        return nullptr;
+    }
+    DebugCursor in(offsets.data, at, offsets.data.size(), file_.order());
+    return string_at(file_.str, file_.value_at(offsets, at, in.read_sized(width)));
+}
+
+uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
+{
+    if (form == DW_FORM_indirect)
+        return reference(resolve_indirect(), skipped);
+    uint64_t local;
+    switch (form) {
+    case DW_FORM_ref1:
+    case DW_FORM_ref2:
+    case DW_FORM_ref8:
+        local = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        break;
+    case DW_FORM_ref_udata:
+        local = in_.uleb();
+        break;
+    case DW_FORM_ref_addr: {
+        auto size = static_cast<unsigned>(fixed_form_size(form, unit_.widths));
+        uint64_t offset = relocated(size);
+        if (offset < file_.info.data.size())
+            return static_cast<uint32_t>(offset);
+        skipped = "unresolved-reference";
+        return 0;
+    }
+    case DW_FORM_ref_sig8:
+        skipped = "type-unit-reference";
+        skip(form);
+        return 0;
+    default:
+        skipped = "unresolved-reference";
+        skip(form);
+        return 0;
+    }
+    return local_reference(local, skipped);
+}
+
+LocationAttr FormReader::location(uint32_t form)
+{
+    form = resolve(form);
+    LocationAttr out;
+    switch (form) {
+    case DW_FORM_exprloc:
+    case DW_FORM_block:
+        out.size = in_.uleb();
+        break;
+    case DW_FORM_block1:
+        out.size = in_.read<uint8_t>();
+        break;
+    case DW_FORM_block2:
+        out.size = in_.read<uint16_t>();
+        break;
+    case DW_FORM_block4:
+        out.size = in_.read<uint32_t>();
+        break;
+    case DW_FORM_data4: // DWARF 2 and 3
+    case DW_FORM_data8:
+    case DW_FORM_sec_offset:
+        out.kind = LocationAttr::list;
+        out.offset = constant(form, 0).value_or(0);
+        return out;
+    case DW_FORM_loclistx: {
+        uint64_t index = in_.uleb();
+        const DebugSection &lists = file_.loclists;
+        unsigned width = unit_.widths.offset;
+        uint64_t at = unit_.loclists_base + index * width;
+        if (index > lists.data.size() || at > lists.data.size() || lists.data.size() - at < width)
+            return out;
+        DebugCursor in(lists.data, at, lists.data.size(), file_.order());
+        out.kind = LocationAttr::list;
+        out.offset = unit_.loclists_base + in.read_sized(width);
+        return out;
+    }
+    default:
+        skip(form);
+        return out;
+    }
+    out.kind = LocationAttr::expression;
+    out.offset = in_.offset();
+    in_.skip(out.size);
+    return out;
+}
+
+std::optional<AddressRef> FormReader::address(uint32_t form)
+{
+    form = resolve(form);
+    uint64_t index;
+    switch (form) {
+    case DW_FORM_addr: {
+        uint64_t at = in_.offset();
+        in_.skip(unit_.widths.address);
+        return file_.address_at(file_.info, at);
+    }
+    case DW_FORM_addrx:
+    case DW_FORM_GNU_addr_index:
+        index = in_.uleb();
+        break;
+    case DW_FORM_addrx1:
+    case DW_FORM_addrx2:
+    case DW_FORM_addrx3:
+    case DW_FORM_addrx4:
+        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        break;
+    default:
+        skip(form);
+        return std::nullopt;
+    }
+    return unit_.indexed_address(file_, index);
+}
+
+} // namespace btflink::emit

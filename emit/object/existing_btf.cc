@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/object/existing_btf.h"
+
+#include "common/elf/elf_append.h"
+#include "common/object_btf/link_trailer.h"
+#include "emit/dwarf/debug_section.h"
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+class Collector
+{
+public:
+    Collector(const ElfImage &image, const Arch &arch) : image_(image), arch_(arch) {}
+
+    Result<ExistingBtf> run()
+    {
+        for (uint32_t i = 1; i < image_.sections.size(); ++i)
+            if (image_.sections[i].name == ".BTF")
+                RETURN_IF_ERROR(take_btf(i));
+        auto ours = find_object_btf(image_);
+        if (!ours)
+            return tl::unexpected(ours.error());
+        for (uint32_t i = 1; i < image_.sections.size(); ++i)
+            if (image_.sections[i].name == ".debug_addr" && (*ours)[i])
+                RETURN_IF_ERROR(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
+                                       out_.pool_relocs));
+        return std::move(out_);
+    }
+
+private:
+    Result<void> take_btf(uint32_t section)
+    {
+        auto parts = split_contributions(image_.sections[section].data, image_.place(section));
+        if (!parts)
+            return tl::unexpected(parts.error());
+        for (const Contribution &part : *parts) {
+            if (part.trailer.empty())
+                continue; // another tool's: there is no telling what it covers
+            Where where = image_.place(section).at(part.offset);
+            auto blob = Btf::parse(part.blob, where);
+            if (!blob)
+                return tl::unexpected(blob.error());
+            auto trailer = decode_trailer(part.trailer, *blob, where, false);
+            if (!trailer)
+                return tl::unexpected(trailer.error());
+            if (std::string_view source = blob->str(trailer->source); !source.empty())
+                ++out_.sources[std::string(source)];
+        }
+        return append(section, arch_.reloc_abs32, 4, out_.btf, out_.btf_relocs);
+    }
+
+    /// The section's contents and relocations, behind what is there.
+    Result<void> append(uint32_t section, uint32_t type, uint8_t size,
+                        std::vector<std::byte> &bytes, std::vector<NewReloc> &relocs)
+    {
+        bytes.resize(align_up(bytes.size(), 8));
+        const uint64_t base = bytes.size();
+        Bytes data = image_.sections[section].data;
+        bytes.insert(bytes.end(), data.begin(), data.end());
+        bytes.resize(align_up(bytes.size(), 8));
+        for (uint32_t i = 1; i < image_.sections.size(); ++i) {
+            const ElfSection &rel = image_.sections[i];
+            if (!rel.relocates() || rel.head.sh_info != section)
+                continue;
+            Where where = image_.place(i);
+            if (rel.head.sh_type != (arch_.rela ? SHT_RELA : SHT_REL))
+                return fail(where, "is not of the kind that the target uses");
+            RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
+            for (size_t k = 0; k < table.size(); ++k) {
+                RelocEntry r = table[k];
+                auto found = image_.is64 ? static_cast<uint32_t>(r.info)
+                                         : static_cast<uint32_t>(r.info & 0xff);
+                if (found == arch_.reloc_none)
+                    continue;
+                if (found != type || r.offset > data.size() || data.size() - r.offset < size)
+                    return fail(where, strf("relocation %zu is not one of object BTF", k));
+                relocs.push_back({base + r.offset, image_.reloc_symbol(r.info), addend(r, data)});
+            }
+        }
+        return {};
+    }
+
+    int64_t addend(const RelocEntry &r, Bytes data) const
+    {
+        if (arch_.rela)
+            return r.addend;
+        return static_cast<int32_t>(load<uint32_t>(data.data() + r.offset, image_.order));
+    }
+
+    const ElfImage &image_;
+    const Arch &arch_;
+    ExistingBtf out_;
+};
+
+} // namespace
+
+Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch)
+{
+    return Collector(image, arch).run();
+}
+
+} // namespace btflink::emit

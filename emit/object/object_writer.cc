@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/object/object_writer.h"
+
+#include "common/elf/elf_append.h"
+#include "common/elf/elf_rewrite.h"
+
+#include <algorithm>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// `lto`: the object carries code to be compiled at the link, whose debug information
+/// (.gnu.debuglto_*) that code refers to.
+bool is_dwarf(const ElfSection &s, bool lto)
+{
+    if (s.head.sh_flags & SHF_ALLOC) // a program's own section that happens to have such a name
+        return false;
+    return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
+           (s.name.starts_with(".gnu.debuglto_") && !lto) || s.name == ".gdb_index";
+}
+
+/// All that is to go before `added` comes.
+Result<std::vector<bool>> find_unwanted(const ElfImage &image, bool strip_dwarf)
+{
+    auto drop = find_object_btf(image);
+    if (!drop || !strip_dwarf)
+        return drop;
+    bool lto = std::any_of(image.sections.begin(), image.sections.end(),
+                           [](const ElfSection &s) { return s.name.starts_with(".gnu.lto_"); });
+    for (uint32_t i = 1; i < drop->size(); ++i)
+        if (is_dwarf(image.sections[i], lto))
+            (*drop)[i] = true;
+    return drop;
+}
+
+/// Adds sections with relocations.
+class ObjectAppender
+{
+public:
+    ObjectAppender(ElfImage &image, const Arch &arch, ElfBody body)
+        : image_(image), arch_(arch), out_(image, std::move(body))
+    {
+    }
+
+    Result<FileChange> run(const ObjectBtf &added)
+    {
+        bool rela = arch_.rela;
+        uint64_t relocs = added.btf_relocs.size() + added.pool_relocs.size();
+        uint64_t headers = image_.sections.size() + 5;
+        // Names are short as a rule; if not, it grows.
+        out_.reserve(added.btf.size() + added.pool.size() + relocs * sizeof(Elf64_Rela) +
+                     headers * (sizeof(Elf64_Shdr) + 64));
+        if (!added.btf.empty())
+            RETURN_IF_ERROR(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
+                                added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf,
+                                added.btf_relocs, arch_.reloc_abs32, 4));
+        if (!added.pool.empty())
+            RETURN_IF_ERROR(add(".debug_addr", rela ? ".rela.debug_addr" : ".rel.debug_addr",
+                                SHT_PROGBITS, 0, added.pool, added.pool_relocs, arch_.reloc_pointer,
+                                arch_.address_size));
+        else
+            CHECK(added.pool_relocs.empty());
+        return out_.finish();
+    }
+
+private:
+    Result<void> add(std::string_view name, std::string_view reloc_name, uint32_t type,
+                     uint64_t flags, Bytes data, const std::vector<NewReloc> &relocs,
+                     uint32_t reloc_type, uint8_t reloc_size)
+    {
+        auto target = static_cast<uint32_t>(image_.sections.size());
+        out_.add_section(name, type, new_section_alignment, data).head.sh_flags = flags;
+        if (relocs.empty())
+            return {};
+        if (image_.head.e_type != ET_REL)
+            return fail(image_.where.in(reloc_name), "relocations in a linked file");
+
+        auto symtab = image_.find_symtab();
+        if (!symtab)
+            return tl::unexpected(symtab.error());
+        if (!*symtab)
+            return fail(image_.where.in(reloc_name), "relocations, but the file has no symbols");
+        auto symbols = image_.symbol_count(*symtab);
+        if (!symbols)
+            return tl::unexpected(symbols.error());
+        const bool rela = arch_.rela;
+        ByteWriter entries(image_.order);
+        entries.reserve(relocs.size() * sizeof(Elf64_Rela));
+        auto put_word = [&](uint64_t value) {
+            if (image_.is64)
+                entries.put<uint64_t>(value);
+            else
+                entries.put<uint32_t>(static_cast<uint32_t>(value));
+        };
+        for (const NewReloc &reloc : relocs) {
+            CHECK(reloc.offset <= data.size() && reloc_size <= data.size() - reloc.offset);
+            auto symbol = new_symbol(reloc, *symbols, reloc_name);
+            if (!symbol)
+                return tl::unexpected(symbol.error());
+            put_word(reloc.offset);
+            put_word(image_.reloc_info(*symbol, reloc_type));
+            auto addend = static_cast<uint64_t>(reloc.addend);
+            if (rela)
+                put_word(addend);
+            else if (reloc_size == 8)
+                out_.patch<uint64_t>(reloc.offset, addend);
+            else
+                out_.patch<uint32_t>(reloc.offset, static_cast<uint32_t>(addend));
+        }
+        const uint64_t word = image_.is64 ? 8 : 4;
+        std::vector<std::byte> bytes = entries.take();
+        Elf64_Shdr &head =
+            out_.add_section(reloc_name, rela ? SHT_RELA : SHT_REL, word, bytes).head;
+        head.sh_flags = SHF_INFO_LINK;
+        head.sh_link = *symtab;
+        head.sh_info = target;
+        head.sh_entsize = word * (rela ? 3 : 2);
+        return {};
+    }
+
+    /// `count`: symbols that the file has now.
+    Result<uint32_t> new_symbol(const NewReloc &reloc, uint32_t count, std::string_view section)
+    {
+        uint32_t symbol = reloc.symbol;
+        Where place = image_.where.in(section).at(reloc.offset);
+        if (!out_.symbol_map().empty()) {
+            if (symbol >= out_.symbol_map().size())
+                return fail(place, strf("relocation by symbol %u of %zu", symbol,
+                                        out_.symbol_map().size()));
+            if (out_.symbol_map()[symbol] == dropped_symbol)
+                return fail(place,
+                            strf("relocation by symbol %u, which goes with its section", symbol));
+            symbol = out_.symbol_map()[symbol];
+        }
+        if (symbol >= count)
+            return fail(place, strf("relocation by symbol %u of %u", symbol, count));
+        if (!image_.is64 && symbol >= 1u << 24)
+            return fail(place, strf("symbol %u does not fit into a 32-bit relocation", symbol));
+        return symbol;
+    }
+
+    ElfImage &image_;
+    const Arch &arch_;
+    ElfAppender out_;
+};
+
+} // namespace
+
+Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
+                                   const Where &where)
+{
+    auto image = read_elf(object, where);
+    if (!image)
+        return tl::unexpected(image.error());
+    auto drop = find_unwanted(*image, added.strip_dwarf);
+    if (!drop)
+        return tl::unexpected(drop.error());
+    auto body = without_sections(*image, std::move(*drop));
+    if (!body)
+        return tl::unexpected(body.error());
+    if (added.btf.empty() && body->rebuilt.size() == 0 && body->kept == object.size()) {
+        FileChange none;
+        none.kept = object.size();
+        return none;
+    }
+    return ObjectAppender(*image, arch, std::move(*body)).run(added);
+}
+
+Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
+                                               const ObjectBtf &added, const Where &where)
+{
+    auto change = plan_object_btf(object, arch, added, where);
+    if (!change)
+        return tl::unexpected(change.error());
+    return change->whole(object);
+}
+
+} // namespace btflink::emit

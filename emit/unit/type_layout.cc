@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/unit/type_layout.h"
+
+#include <algorithm>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+// Longer chains of typedefs, qualifiers or nested arrays are circles.
+constexpr unsigned max_chain = 1000;
+constexpr unsigned max_nesting = 100;
+
+bool is_modifier(unsigned tag)
+{
+    return tag == DW_TAG_typedef || tag == DW_TAG_const_type || tag == DW_TAG_volatile_type ||
+           tag == DW_TAG_restrict_type;
+}
+
+bool is_pointer(unsigned tag)
+{
+    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
+           tag == DW_TAG_rvalue_reference_type;
+}
+
+} // namespace
+
+DieIndex TypeLayout::behind_atomics(DieIndex i) const
+{
+    for (unsigned n = 0; i && tree_.at(i).tag == DW_TAG_atomic_type; ++n)
+        i = n < max_chain ? tree_.find(tree_.at(i).type) : 0;
+    return i;
+}
+
+DieIndex TypeLayout::stripped_target(const Die &die) const
+{
+    DieIndex i = target(die);
+    for (unsigned n = 0; i && is_modifier(tree_.at(i).tag); ++n)
+        i = n < max_chain ? target(tree_.at(i)) : 0;
+    return i;
+}
+
+uint64_t TypeLayout::size(DieIndex i) const
+{
+    uint64_t factor = 1;
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        if (is_pointer(d.tag))
+            return factor * tree_.address_size;
+        if (d.tag == DW_TAG_array_type) {
+            factor *= array_elements(i);
+        } else if (d.tag == DW_TAG_structure_type || d.tag == DW_TAG_union_type ||
+                   d.tag == DW_TAG_class_type) {
+            if (d.byte_size != 1)
+                return factor * d.byte_size;
+            // C++ gives an empty class one byte; in C that is a struct of unnamed members only.
+            for (DieIndex m = i + 1; m < d.end; ++m)
+                if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member && tree_.at(m).name)
+                    return factor;
+            return 0;
+        } else if (!is_modifier(d.tag) && d.tag != DW_TAG_atomic_type) {
+            if (d.tag == DW_TAG_enumeration_type && d.byte_size == 0)
+                return factor * 4;
+            return factor * d.byte_size;
+        }
+        i = target(d);
+    }
+    return 0;
+}
+
+uint64_t TypeLayout::parameter_size(const Die &die) const
+{
+    DieIndex i = tree_.find(die.type);
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        if (d.tag == DW_TAG_pointer_type)
+            return tree_.address_size;
+        if (d.byte_size)
+            return d.byte_size;
+        i = tree_.find(d.type);
+    }
+    return 0;
+}
+
+uint32_t TypeLayout::array_elements(DieIndex i) const
+{
+    uint32_t product = 1;
+    for (DieIndex c = i + 1; c < tree_.at(i).end; ++c)
+        if (tree_.at(c).parent == i && tree_.at(c).tag == DW_TAG_subrange_type)
+            product *= static_cast<uint32_t>(tree_.at(c).value);
+    return product;
+}
+
+uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
+{
+    if (!i || depth > max_nesting)
+        return 1;
+    auto [known, is_new] = alignments_.try_emplace(i, 1); // 1 while it is being found
+    if (!is_new)
+        return known->second;
+    uint64_t result = find_alignment(i, depth);
+    alignments_[i] = result;
+    return result;
+}
+
+uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
+{
+    const Die &d = tree_.at(i);
+    uint64_t result = 1;
+    switch (d.tag) {
+    case DW_TAG_pointer_type:
+        result = tree_.address_size;
+        break;
+    case DW_TAG_base_type:
+    case DW_TAG_enumeration_type:
+        result = d.byte_size;
+        break;
+    case DW_TAG_structure_type:
+    case DW_TAG_union_type:
+        for (DieIndex m = i + 1; m < d.end; ++m)
+            if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member)
+                result = std::max(result, alignment(stripped_target(tree_.at(m)), depth + 1));
+        break;
+    case DW_TAG_array_type:
+        result = alignment(stripped_target(d), depth + 1);
+        break;
+    default:
+        break;
+    }
+    return result ? result : 1;
+}
+
+bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
+{
+    const Die &d = tree_.at(i);
+    if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
+        return false;
+    // First the holes: members in order must leave no byte free, and the last one must end the
+    // struct. A bitfield has the unit of storage that its type makes; what is left of that, and
+    // bits of a byte that has others, are no holes.
+    uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;
+    uint64_t widest = 1;
+    bool misplaced = false;
+    for (DieIndex m = i + 1; m < d.end; ++m) {
+        const Die &member = tree_.at(m);
+        if (member.parent != i || member.tag != DW_TAG_member)
+            continue;
+        const uint64_t start = member_bit_offset(member, order);
+        const uint64_t bits =
+            (member.byte_size ? member.byte_size : size(tree_.find(member.type))) * 8;
+        uint64_t place = start; // of the member, or of its unit
+        if (unit_bits)
+            end_bit = std::min(start, unit_end);
+        if (!member.bit_size || !bits) {
+            unit_bits = 0;
+        } else {
+            place = start / bits * bits;
+            const uint64_t end = start + member.bit_size;
+            if (end > unit_end || bits > unit_bits) {
+                unit_bits = bits;
+                unit_end = place + bits;
+                if (end > unit_end) // it goes on in the next one
+                    unit_end += bits;
+            }
+        }
+        if (place / 8 > end_bit / 8)
+            return false;
+        end_bit = start + (member.bit_size ? member.bit_size : bits);
+        uint64_t natural = alignment(stripped_target(member), 0);
+        widest = std::max(widest, natural);
+        if ((place / 8) % natural)
+            misplaced = true;
+    }
+    if (unit_bits)
+        end_bit = std::min(d.byte_size * 8, unit_end);
+    if (end_bit / 8 != d.byte_size)
+        return false;
+    return misplaced || d.byte_size % widest;
+}
+
+uint64_t TypeLayout::member_bit_offset(const Die &member, ByteOrder order) const
+{
+    if (member.is(Die::data_bit_offset))
+        return member.value;
+    uint64_t offset = member.value * 8;
+    if (!member.bit_size || !member.is(Die::msb_offset))
+        return offset;
+    // DWARF 2 and 3: DW_AT_bit_offset counts from the most significant bit of the storage unit.
+    if (order == ByteOrder::big)
+        return offset + static_cast<uint64_t>(int64_t{member.bit_offset});
+    uint64_t storage = member.byte_size;
+    if (!storage)
+        storage = size(stripped_target(member));
+    return offset + storage * 8 - static_cast<uint64_t>(int64_t{member.bit_offset}) -
+           member.bit_size;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Questions about C types that DWARF does not answer in one attribute: sizes, alignments, whether a
+// struct is packed. All walks over type references are bounded: references may form circles.
+#pragma once
+
+#include "emit/dwarf/die_tree.h"
+
+#include <unordered_map>
+
+namespace btflink::emit
+{
+
+class TypeLayout
+{
+public:
+    explicit TypeLayout(const DieTree &tree) : tree_(tree) {}
+
+    /// The DIE that `die`'s DW_AT_type names, through DW_TAG_atomic_type; 0: void or unknown.
+    DieIndex target(const Die &die) const
+    {
+        const DieIndex i = tree_.find(die.type);
+        return tree_.atomics ? behind_atomics(i) : i;
+    }
+    /// The same through typedefs, const, volatile, restrict as well.
+    DieIndex stripped_target(const Die &die) const;
+
+    /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
+    uint64_t size(DieIndex i) const;
+    /// Size in bytes by the first DW_AT_byte_size on the way down from `die`'s type; pointers have
+    /// the address size. Not the size of arrays: it is for parameters.
+    uint64_t parameter_size(const Die &die) const;
+    /// Elements of an array type, all dimensions multiplied in 32 bits.
+    uint32_t array_elements(DieIndex i) const;
+    /// A struct without holes or tail padding whose layout only "packed" explains.
+    bool is_packed_struct(DieIndex i, ByteOrder order) const;
+    /// Bit offset of a member from the start of its struct or union.
+    uint64_t member_bit_offset(const Die &member, ByteOrder order) const;
+
+private:
+    DieIndex behind_atomics(DieIndex i) const;
+    uint64_t alignment(DieIndex i, unsigned depth) const;
+    uint64_t find_alignment(DieIndex i, unsigned depth) const;
+
+    const DieTree &tree_;
+    // Known alignments, so that types that contain each other in circles cost no more than others.
+    mutable std::unordered_map<DieIndex, uint64_t> alignments_;
+};
+
+} // namespace btflink::emit

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass: which types of one object are the same.
+#pragma once
+
+#include "common/object_btf/type_hash.h"
+
+#include <string>
+#include <vector>
+
+namespace btflink::emit
+{
+
+struct UnitDedup {
+    /// By old id: the lowest id of an equal type (its own if there is none before).
+    std::vector<TypeId> representative;
+    /// Struct and union names with several different definitions here.
+    std::vector<std::string> ambiguous;
+    bool any = false; // there are duplicates
+};
+
+/// `types`: a builder's, so that equal strings are at one offset. `hashes`: their stub hashes, in
+/// id order.
+UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes);
+
+} // namespace btflink::emit

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A FUNC promises that the function's arguments can be found where its prototype and the
+// ABI say. Compilers break that promise when they see all callers: they drop parameters, pass them
+// in other registers, reorder them. The link decides what becomes a FUNC, over all instances of a
+// name; here each instance is described.
+//
+// Method, in three steps over all functions of the unit (rules F-C, F-P of pahole):
+// 1. gather: parameters with their types and entry locations. A concrete instance names its
+//    abstract instance as origin and has no names or types of its own.
+// 2. share: names and types flow from origin to instance, location facts from instance to origin
+//    (the compiler puts them only on the instance, but both are one function).
+// 3. judge: walk the parameters along the ABI's registers.
+//
+// Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
+// abstract and concrete instances does not matter. Cost: linear in parameters.
+#include "emit/unit/unit_functions.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+constexpr int unknown_reg = -1;
+
+struct Param {
+    DieIndex die = 0;
+    const char *name = nullptr;
+    DieIndex type_of = 0; // DIE whose DW_AT_type counts: its own or its origin
+    uint32_t position = 0;
+    uint64_t size = 0;
+    bool in_memory = false;
+    bool has_location = false;
+    bool has_const_value = false;
+    int reg = unknown_reg;
+    bool optimized = false;
+    bool unexpected = false;
+};
+
+struct Function {
+    DieIndex die = 0;
+    uint32_t first_param = 0, param_count = 0; // in params_
+    bool variadic = false;
+    bool reordered = false;
+};
+
+class Collector
+{
+public:
+    Collector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
+              FeatureSet features)
+        : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
+          param_of_die_(tree.dies.size())
+    {
+    }
+
+    std::vector<FunctionCandidate> run()
+    {
+        for (DieIndex i : tree_.functions)
+            gather(i);
+        for (Function &f : functions_)
+            share(f);
+        std::vector<FunctionCandidate> out;
+        for (Function &f : functions_)
+            if (accepted(f))
+                out.push_back(judge(f));
+        return out;
+    }
+
+private:
+    std::span<Param> params(const Function &f)
+    {
+        return {params_.data() + f.first_param, f.param_count};
+    }
+
+    void gather(DieIndex i)
+    {
+        const Arch &arch = file_.arch();
+        Function f;
+        f.die = i;
+        f.first_param = static_cast<uint32_t>(params_.size());
+        for (DieIndex c = i + 1; c < tree_.at(i).end; c = tree_.at(c).end) {
+            const Die &d = tree_.at(c);
+            f.variadic |= d.tag == DW_TAG_unspecified_parameters;
+            if (d.tag != DW_TAG_formal_parameter)
+                continue;
+            Param p;
+            p.die = c;
+            p.name = d.name;
+            p.type_of = c;
+            p.position = f.param_count++;
+            DieIndex origin = tree_.find(d.origin);
+            p.size = layout_.parameter_size(tree_.at(origin ? origin : c));
+            p.in_memory = p.size > (arch.aggregates_in_two_regs ? 2 : 1) * arch.address_size;
+            p.has_const_value = d.is(Die::const_value);
+            p.has_location = d.is(Die::location);
+            bool aggregate = p.size > arch.address_size && arch.aggregates_in_two_regs;
+            p.reg = aggregate ? d.aggregate_register : d.scalar_register;
+            param_of_die_[c] = static_cast<uint32_t>(params_.size()) + 1;
+            params_.push_back(p);
+        }
+        functions_.push_back(f);
+    }
+
+    void share(Function &f)
+    {
+        for (Param &p : params(f)) {
+            const Die &d = tree_.at(p.die);
+            if (d.is(Die::typed))
+                continue;
+            DieIndex origin = tree_.find(d.origin);
+            if (!origin || !param_of_die_[origin])
+                continue;
+            Param &o = params_[param_of_die_[origin] - 1];
+            p.name = o.name;
+            p.type_of = o.type_of;
+            f.reordered |= p.position != o.position;
+            o.has_location |= p.has_location;
+            o.has_const_value |= p.has_const_value;
+            if (p.reg != unknown_reg)
+                o.reg = p.reg;
+            if (p.size)
+                o.size = p.size;
+            o.in_memory |= p.in_memory;
+        }
+    }
+
+    /// The function that `offset` refers to; the placeholder if it is none.
+    const Die &function_at(uint32_t offset) const
+    {
+        const Die &d = tree_.at(tree_.find(offset));
+        return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
+    }
+
+    const char *name_of(const Die &d) const
+    {
+        if (d.name)
+            return d.name;
+        if (const char *name = function_at(d.origin).name)
+            return name;
+        return function_at(d.specification).name;
+    }
+
+    bool accepted(const Function &f)
+    {
+        const Die &d = tree_.at(f.die);
+        if (d.is(Die::declaration) || !name_of(d))
+            return false;
+        // gcc does not mark all declarations as such (PR97060), but they have no parameter names.
+        for (const Param &p : params(f))
+            if (!p.name)
+                return false;
+        return true;
+    }
+
+    bool changed_signature(const Die &d) const
+    {
+        if (!tree_.clang || d.is(Die::inlined))
+            return false;
+        return (d.origin ? tree_.at(tree_.find(d.origin)) : d).is(Die::nocall);
+    }
+
+    uint32_t slots(const Param &p) const
+    {
+        uint64_t word = file_.arch().address_size;
+        if (!file_.arch().aggregates_in_two_regs || p.size <= word)
+            return 1;
+        return static_cast<uint32_t>((p.size + word - 1) / word);
+    }
+
+    int expected_reg(uint32_t index) const
+    {
+        std::span<const int8_t> regs = file_.arch().param_regs;
+        return index < regs.size() ? regs[index] : -1;
+    }
+
+    /// clang keeps the ABI unless it says otherwise: only a register outside of the parameter's
+    /// own is unexpected.
+    void check_kept_signature(const Function &f)
+    {
+        if (file_.arch().param_regs.empty())
+            return;
+        uint32_t next = 0, count = file_.arch().param_reg_count;
+        for (Param &p : params(f)) {
+            if (p.in_memory)
+                continue;
+            if (next >= count)
+                return;
+            bool inside = false;
+            for (uint32_t i = next; i < count && i < next + slots(p); ++i)
+                inside |= p.reg == expected_reg(i);
+            if (p.reg != unknown_reg && !inside)
+                p.unexpected = true;
+            next += slots(p);
+        }
+    }
+
+    void check_registers(const Function &f)
+    {
+        uint32_t next = 0, count = file_.arch().param_reg_count;
+        for (Param &p : params(f)) {
+            uint32_t taken = p.in_memory ? 1 : slots(p);
+            if (p.has_location) {
+                if (next >= count)
+                    continue; // on the stack
+                if (p.reg == unknown_reg)
+                    p.optimized = true;
+                else if (expected_reg(next) >= 0 && expected_reg(next) != p.reg)
+                    p.unexpected = true;
+            } else if (p.has_const_value && !tree_.clang) {
+                p.optimized = true;
+            }
+            next += taken;
+        }
+    }
+
+    bool is_struct_by_value(const Param &p) const
+    {
+        DieIndex i = layout_.target(tree_.at(p.type_of));
+        for (unsigned n = 0; i && n < 1000; ++n) {
+            const Die &d = tree_.at(i);
+            if (d.tag != DW_TAG_typedef && d.tag != DW_TAG_const_type)
+                return d.tag == DW_TAG_structure_type;
+            i = layout_.target(d);
+        }
+        return false;
+    }
+
+    uint32_t judge_params(const Function &f, bool changed)
+    {
+        if (tree_.clang && !changed)
+            check_kept_signature(f);
+        else
+            check_registers(f);
+        uint32_t flags = 0;
+        bool unexpected = false, by_value = false, packed = false;
+        for (const Param &p : params(f)) {
+            if (p.optimized || !p.has_location)
+                flags |= fn_optimized_param;
+            unexpected |= p.unexpected;
+            by_value |= is_struct_by_value(p);
+            // A packed struct on the stack may be anywhere. Only a struct named as such counts.
+            if (f.param_count >= file_.arch().param_reg_count &&
+                p.position >= file_.arch().param_reg_count) {
+                DieIndex type = layout_.target(tree_.at(p.type_of));
+                packed |= tree_.at(type).name && layout_.is_packed_struct(type, file_.order());
+            }
+        }
+        // A struct may take several registers, which throws off the count.
+        if (unexpected && !by_value)
+            flags |= fn_unexpected_reg;
+        if (packed)
+            flags |= fn_uncertain_loc;
+        return flags;
+    }
+
+    FunctionCandidate judge(const Function &f)
+    {
+        const Die &d = tree_.at(f.die);
+        FunctionCandidate out;
+        out.name = name_of(d);
+        bool changed = changed_signature(d);
+        out.flags = judge_params(f, changed);
+        auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
+        set(f.reordered, fn_reordered);
+        set(changed, fn_signature_changed);
+        set(d.is(Die::low_pc), fn_has_address);
+        set(!d.is(Die::low_pc) && d.is(Die::ranges), fn_has_ranges);
+        set(d.is(Die::inlined), fn_inline);
+        set(d.is(Die::external), fn_external);
+        set(tree_.clang, fn_clang);
+
+        // The result is inherited from the abstract instance.
+        DieIndex result_of = f.die;
+        if (!d.is(Die::typed) && d.origin)
+            result_of = tree_.find(d.origin);
+        out.result = types_.of(layout_, tree_.at(result_of));
+        for (const Param &p : params(f))
+            out.params.push_back({p.name, types_.of(layout_, tree_.at(p.type_of))});
+        if (f.variadic)
+            out.params.push_back({});
+        if (features_.has(Feature::decl_tag)) {
+            auto add = [&](DieIndex die, int32_t component) {
+                for_each_annotation(tree_, die, "btf_decl_tag", [&](std::string_view text) {
+                    out.tags.push_back({text, component});
+                });
+            };
+            for (const Param &p : params(f))
+                add(p.die, static_cast<int32_t>(p.position));
+            add(f.die, -1);
+        }
+        if (d.address)
+            out.address = tree_.addresses[d.address - 1];
+        return out;
+    }
+
+    const DwarfFile &file_;
+    const DieTree &tree_;
+    TypeLayout layout_;
+    const UnitTypes &types_;
+    FeatureSet features_;
+    std::vector<uint32_t> param_of_die_; // index into params_ + 1, by DIE
+    std::vector<Function> functions_;
+    std::vector<Param> params_;
+};
+
+} // namespace
+
+std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
+                                                 const UnitTypes &types, FeatureSet features)
+{
+    return Collector(file, tree, types, features).run();
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass: the functions of one unit that may become FUNCs: every named instance with named
+// parameters, with what the link must know to judge it.
+#pragma once
+
+#include "emit/unit/unit_types.h"
+
+#include <string_view>
+#include <vector>
+
+namespace btflink::emit
+{
+
+struct FunctionParam {
+    std::string_view name;
+    TypeId type{};
+    bool operator==(const FunctionParam &) const = default;
+};
+
+struct FunctionTag {
+    std::string_view text;
+    int32_t component; // -1 or index of the parameter
+    bool operator==(const FunctionTag &) const = default;
+};
+
+/// One instance of a function; type ids are those of UnitTypes. Strings live in the DWARF.
+struct FunctionCandidate {
+    std::string_view name;
+    uint32_t flags = 0; // FunctionFlag
+    TypeId result{};
+    std::vector<FunctionParam> params; // a trailing {"", void} stands for "..."
+    std::vector<FunctionTag> tags;
+    std::optional<AddressRef> address;
+};
+
+/// In the order in which their DIEs end.
+std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
+                                                 const UnitTypes &types, FeatureSet features);
+
+} // namespace btflink::emit

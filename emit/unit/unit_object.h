@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of one unit: DIEs in, one contribution of object BTF out.
+#pragma once
+
+#include "common/object_btf/features.h"
+#include "emit/dwarf/die_tree.h"
+#include "emit/object/object_writer.h"
+#include "emit/steps.h"
+
+#include <vector>
+
+namespace btflink::emit
+{
+
+struct UnitOptions {
+    FeatureSet features;
+    bool address_pool = false;
+};
+
+struct UnitObject {
+    std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes.
+                                         // Empty: the unit has nothing for BTF
+    uint64_t blob_size = 0;              // bytes of the blob alone
+    std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
+    uint64_t object_id = 0;
+    bool has_pool = false; // also without entries: it shows that the object was linked
+    uint32_t pool_entries = 0;
+    std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
+    Skips skips;
+    // For --stats.
+    StepTimes times;
+    uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
+};
+
+/// `units`: one, or all units of a link-time optimised file together.
+Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
+                               const UnitOptions &options);
+/// The same from the units' entries, whoever read them; `skips`: what was left out in reading,
+/// `times`: what it took. The tree goes when it is not needed any more, for its memory is what the
+/// result is made in.
+Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOptions &options,
+                               Skips skips, StepTimes times);
+
+} // namespace btflink::emit

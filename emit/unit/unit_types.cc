@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
+// offset, forward and backward. Order is part of the contract: a type is complete when its DIE
+// ends, so nested types come before the type around them, as in pahole's output.
+//
+// Method. Two walks over the types in the order in which they end: the first gives out ids (a
+// pointer with type tags takes one more id per tag, before its own), the second writes the types,
+// with all ids known.
+//
+// Invariant. Both walks agree on which DIEs are types (yields_type) and on how many ids each takes;
+// the second one checks it. What BTF cannot express gets no id: references to it are void, and it
+// is counted by reason.
+#include "emit/unit/unit_types.h"
+
+#include <algorithm>
+#include <bit>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+class Encoder
+{
+public:
+    Encoder(const DieTree &tree, FeatureSet features, ByteOrder order, const Where &where,
+            Skips &skips)
+        : tree_(tree), layout_(tree), features_(features), order_(order), where_(where),
+          skips_(skips)
+    {
+    }
+
+    Result<UnitTypes> run()
+    {
+        number();
+        // An entry makes three words as a rule, every second one has a name that is new, and few
+        // have names longer than that.
+        const size_t entries = tree_.dies.size();
+        out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
+        for (DieIndex i : tree_.types)
+            if (out_.ids[i] != void_id) {
+                RETURN_IF_ERROR(encode(i));
+                CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
+                if (out_.btf.too_large())
+                    return fail(where_.in(".debug_info").at(tree_.dies[i].offset),
+                                strf("has more than %u parts", btf::max_vlen));
+            }
+        if (synthetic_ != void_id) {
+            TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
+            CHECK(id == synthetic_);
+        }
+        if (features_.has(Feature::decl_tag) && tree_.annotations)
+            decl_tags();
+        return std::move(out_);
+    }
+
+private:
+    bool is_composite(const Die &d) const
+    {
+        return d.tag == DW_TAG_structure_type || d.tag == DW_TAG_class_type ||
+               d.tag == DW_TAG_union_type;
+    }
+
+    const char *name_of(const Die &d) const
+    {
+        if (d.name || !d.specification)
+            return d.name;
+        return tree_.at(tree_.find(d.specification)).name;
+    }
+
+    /// "": it is a type that BTF can express; nullptr: no type at all; else why not.
+    const char *yields_type(const Die &d) const
+    {
+        switch (d.tag) {
+        case DW_TAG_base_type:
+            return d.name ? "" : "unnamed-base-type";
+        case DW_TAG_typedef:
+            return d.name ? "" : "unnamed-typedef";
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            return name_of(d) || !d.is(Die::declaration) ? "" : "unnamed-declaration";
+        case DW_TAG_pointer_type:
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+        case DW_TAG_const_type:
+        case DW_TAG_volatile_type:
+        case DW_TAG_restrict_type:
+        case DW_TAG_array_type:
+        case DW_TAG_enumeration_type:
+        case DW_TAG_subroutine_type:
+            return "";
+        case DW_TAG_ptr_to_member_type:
+            return "pointer-to-member";
+        case DW_TAG_interface_type:
+            return "interface-type";
+        case DW_TAG_string_type:
+            return "string-type";
+        default:
+            return nullptr;
+        }
+    }
+
+    void number()
+    {
+        out_.ids.assign(tree_.dies.size(), void_id);
+        uint32_t next = 1;
+        TypeId int_type = void_id;
+        bool arrays = false;
+        for (DieIndex i : tree_.types) {
+            const Die &d = tree_.at(i);
+            const char *answer = yields_type(d);
+            if (d.tag == DW_TAG_atomic_type)
+                ++skips_["atomic-qualifier-dropped"];
+            if (!answer)
+                continue;
+            if (*answer) {
+                ++skips_[answer];
+                continue;
+            }
+            if (d.tag == DW_TAG_pointer_type && features_.has(Feature::type_tag))
+                for_each_annotation(tree_, i, "btf_type_tag", [&](auto) { ++next; });
+            out_.ids[i] = TypeId{next++};
+            if (d.tag == DW_TAG_base_type && int_type == void_id &&
+                std::string_view(d.name) == "int")
+                int_type = out_.ids[i];
+            arrays |= d.tag == DW_TAG_array_type;
+        }
+        // All arrays are indexed by "int", whatever type the compiler names: otherwise equal arrays
+        // of gcc and clang objects would differ.
+        index_type_ = int_type;
+        if (arrays && int_type == void_id)
+            index_type_ = synthetic_ = TypeId{next};
+    }
+
+    TypeId ref(const Die &d) { return out_.of(layout_, d); }
+
+    Result<void> encode(DieIndex i)
+    {
+        const Die &d = tree_.at(i);
+        switch (d.tag) {
+        case DW_TAG_base_type:
+            base_type(d);
+            return {};
+        case DW_TAG_typedef:
+            out_.btf.add_ref(BTF_KIND_TYPEDEF, d.name, ref(d));
+            return {};
+        case DW_TAG_const_type:
+            out_.btf.add_ref(BTF_KIND_CONST, "", ref(d));
+            return {};
+        case DW_TAG_volatile_type:
+            out_.btf.add_ref(BTF_KIND_VOLATILE, "", ref(d));
+            return {};
+        case DW_TAG_restrict_type:
+            out_.btf.add_ref(BTF_KIND_RESTRICT, "", ref(d));
+            return {};
+        case DW_TAG_pointer_type:
+            pointer(i);
+            return {};
+        case DW_TAG_reference_type:
+        case DW_TAG_rvalue_reference_type:
+            ++skips_["reference-as-pointer"];
+            out_.btf.add_ref(BTF_KIND_PTR, "", ref(d));
+            return {};
+        case DW_TAG_array_type:
+            out_.btf.add_array(ref(d), index_type_, layout_.array_elements(i));
+            return {};
+        case DW_TAG_enumeration_type:
+            return enumeration(i);
+        case DW_TAG_subroutine_type:
+            prototype(i);
+            return {};
+        default:
+            return composite(i);
+        }
+    }
+
+    void base_type(const Die &d)
+    {
+        uint64_t size = d.byte_size;
+        bool float_size = size == 2 || size == 4 || size == 8 || size == 12 || size == 16;
+        if (d.encoding == DW_ATE_float && features_.has(Feature::float_kind) && float_size) {
+            out_.btf.add_float(d.name, static_cast<uint32_t>(size));
+            return;
+        }
+        uint32_t encoding = 0;
+        if (d.encoding == DW_ATE_signed || d.encoding == DW_ATE_signed_char)
+            encoding = BTF_INT_SIGNED;
+        else if (d.encoding == DW_ATE_boolean)
+            encoding = BTF_INT_BOOL;
+        // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
+        if (size == 0 || size > 16 || !std::has_single_bit(size)) {
+            ++skips_["base-type-of-odd-size"];
+            out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
+            return;
+        }
+        out_.btf.add_int(d.name, static_cast<uint32_t>(size), encoding);
+    }
+
+    void pointer(DieIndex i)
+    {
+        const Die &d = tree_.at(i);
+        std::vector<std::string_view> tags;
+        // clang lists its children in source order, so the first one is innermost. gcc's chain
+        // begins with the outermost tag.
+        bool source_order = true;
+        if (features_.has(Feature::type_tag))
+            source_order = !for_each_annotation(tree_, i, "btf_type_tag",
+                                                [&](auto text) { tags.push_back(text); });
+        TypeId first = out_.btf.next_id();
+        auto count = static_cast<uint32_t>(tags.size());
+        for (uint32_t n = 0; n < count; ++n) {
+            TypeId target;
+            if (source_order)
+                target = n == 0 ? ref(d) : TypeId{raw(first) + n - 1};
+            else
+                target = n + 1 == count ? ref(d) : TypeId{raw(first) + n + 1};
+            out_.btf.add_ref(BTF_KIND_TYPE_TAG, tags[n], target);
+        }
+        TypeId outermost = source_order ? TypeId{raw(first) + count - 1} : first;
+        out_.btf.add_ref(BTF_KIND_PTR, "", count ? outermost : ref(d));
+    }
+
+    Result<void> composite(DieIndex i)
+    {
+        const Die &d = tree_.at(i);
+        const char *name = name_of(d) ? name_of(d) : "";
+        bool is_union = d.tag == DW_TAG_union_type;
+        if (d.is(Die::declaration)) {
+            out_.btf.add_fwd(name, is_union);
+            return {};
+        }
+        auto at = where_.in(".debug_info").at(d.offset);
+        bool bitfields = false;
+        for_each_child(i, DW_TAG_member, [&](const Die &m) { bitfields |= m.bit_size != 0; });
+        if (d.byte_size > UINT32_MAX)
+            return fail(at, strf("'%s' has more than 4 GB", name));
+        out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name,
+                               static_cast<uint32_t>(d.byte_size), bitfields);
+        const char *wrong = nullptr;
+        auto add = [&](const Die &m) {
+            uint64_t offset = layout_.member_bit_offset(m, order_);
+            if (m.bit_size > 255)
+                wrong = "has a bitfield of more than 255 bits";
+            else if (bitfields && offset > 0xffffff)
+                wrong = "has bitfields and a member beyond 2 MB, which BTF cannot express";
+            else if (offset > UINT32_MAX)
+                wrong = "has a member beyond 512 MB, which BTF cannot express";
+            else if (!m.bit_size && offset % 8)
+                wrong = "has a member that is no bitfield and begins inside a byte";
+            out_.btf.add_member(out_.btf.placed_str(m.name), ref(m),
+                                static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
+                                                                    << 24);
+        };
+        if (tree_.rust)
+            for_each_member_by_offset(i, add);
+        else
+            for_each_child(i, DW_TAG_member, add);
+        if (wrong)
+            return fail(at, strf("'%s' %s", name, wrong));
+        return {};
+    }
+
+    /// Kernels refuse members whose offsets do not ascend.
+    template <typename Visit>
+    void for_each_member_by_offset(DieIndex i, Visit visit)
+    {
+        std::vector<std::pair<uint64_t, const Die *>> members;
+        for_each_child(i, DW_TAG_member, [&](const Die &m) {
+            members.emplace_back(layout_.member_bit_offset(m, order_), &m);
+        });
+        std::stable_sort(members.begin(), members.end(),
+                         [](const auto &a, const auto &b) { return a.first < b.first; });
+        for (const auto &[offset, member] : members)
+            visit(*member);
+    }
+
+    Result<void> enumeration(DieIndex i)
+    {
+        const Die &d = tree_.at(i);
+        auto at = where_.in(".debug_info").at(d.offset);
+        uint64_t size = d.byte_size ? d.byte_size : 4;
+        const char *name = d.name ? d.name : "";
+        if (size > 8 || !std::has_single_bit(size))
+            return fail(
+                at, strf("enum '%s' has %llu bytes", name, static_cast<unsigned long long>(size)));
+        bool as_enum64 = size == 8 && features_.has(Feature::enum64);
+        bool is_signed = false;
+        if (as_enum64) {
+            uint8_t encoding = tree_.at(tree_.find(d.type)).encoding;
+            is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+        } else if (features_.has(Feature::enum64)) {
+            for_each_child(i, DW_TAG_enumerator,
+                           [&](const Die &e) { is_signed |= e.is(Die::const_negative); });
+        }
+        out_.btf.add_enum(as_enum64 ? BTF_KIND_ENUM64 : BTF_KIND_ENUM, name,
+                          static_cast<uint32_t>(size), is_signed);
+        const char *wrong = nullptr;
+        for_each_child(i, DW_TAG_enumerator, [&](const Die &e) {
+            auto value = static_cast<int64_t>(e.value);
+            bool fits = e.is(Die::const_negative) ? value >= INT32_MIN : e.value <= UINT32_MAX;
+            if (!e.name)
+                wrong = "an enumerator without a name";
+            else if (!fits && size < 8)
+                wrong = "a value that does not fit";
+            else
+                out_.btf.add_enumerator(out_.btf.placed_str(e.name), e.value);
+        });
+        if (wrong)
+            return fail(at, strf("enum '%s' has %s", name, wrong));
+        return {};
+    }
+
+    void prototype(DieIndex i)
+    {
+        const Die &d = tree_.at(i);
+        out_.btf.add_func_proto(ref(d));
+        for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end) {
+            const Die &p = tree_.at(c);
+            if (p.tag == DW_TAG_formal_parameter)
+                out_.btf.add_param(p.name ? p.name : "", ref(p));
+        }
+        for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
+            if (tree_.at(c).tag == DW_TAG_unspecified_parameters) {
+                out_.btf.add_param("", void_id);
+                break;
+            }
+    }
+
+    void decl_tags()
+    {
+        auto add = [&](DieIndex die, TypeId target, int32_t component) {
+            for_each_annotation(tree_, die, "btf_decl_tag", [&](std::string_view text) {
+                out_.btf.add_decl_tag(text, target, component);
+            });
+        };
+        for (DieIndex i : tree_.types) {
+            const Die &d = tree_.at(i);
+            TypeId id = out_.ids[i];
+            // Kernels refuse a tag on a forward declaration.
+            if (id == void_id || d.is(Die::declaration) ||
+                (!is_composite(d) && d.tag != DW_TAG_typedef))
+                continue;
+            if (is_composite(d)) {
+                int32_t component = 0;
+                for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
+                    if (tree_.at(c).tag == DW_TAG_member || tree_.at(c).tag == DW_TAG_inheritance)
+                        add(c, id, component++);
+            }
+            add(i, id, -1);
+        }
+    }
+
+    template <typename Visit>
+    void for_each_child(DieIndex i, unsigned tag, Visit visit)
+    {
+        for (DieIndex c = i + 1; c < tree_.at(i).end; c = tree_.at(c).end)
+            if (tree_.at(c).tag == tag)
+                visit(tree_.at(c));
+    }
+
+    const DieTree &tree_;
+    TypeLayout layout_;
+    FeatureSet features_;
+    ByteOrder order_;
+    const Where &where_;
+    Skips &skips_;
+    UnitTypes out_;
+    TypeId index_type_ = void_id; // of all arrays
+    TypeId synthetic_ = void_id;  // "int" added because the unit has none
+};
+
+} // namespace
+
+Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
+                               const Where &where, Skips &skips)
+{
+    return Encoder(tree, features, order, where, skips).run();
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass: the types of one unit, as BTF in the order in which their DIEs end.
+#pragma once
+
+#include "common/btf/btf_builder.h"
+#include "common/object_btf/features.h"
+#include "emit/unit/type_layout.h"
+
+namespace btflink::emit
+{
+
+struct UnitTypes {
+    BtfBuilder btf;          // plain types, then the DECL_TAGs of structs, unions, typedefs
+    std::vector<TypeId> ids; // of each DIE that is a type; void for all others
+
+    /// The type that `die` refers to; void if it has none or BTF cannot express it.
+    TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
+};
+
+Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
+                               const Where &where, Skips &skips);
+
+/// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
+/// on the DIE at `i`: its children (clang), or, if there are none, the chain that it refers to
+/// (gcc). Returns whether it was the chain.
+template <typename Visit>
+bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
+{
+    if (!tree.annotations)
+        return true;
+    const Die &d = tree.at(i);
+    bool found = false;
+    for (DieIndex c = i + 1; c < d.end; c = tree.at(c).end) {
+        const Die &child = tree.at(c);
+        if ((child.tag == tag_llvm_annotation || child.tag == tag_gnu_annotation) && child.name &&
+            child.text && child.name == kind) {
+            visit(std::string_view(child.text));
+            found = true;
+        }
+    }
+    if (found)
+        return false;
+    DieIndex a = tree.find(d.annotation);
+    for (unsigned n = 0; a && n < 1000; ++n) {
+        const Die &link = tree.at(a);
+        if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
+            break;
+        visit(std::string_view(link.text));
+        a = tree.find(link.annotation);
+    }
+    return true;
+}
+
+} // namespace btflink::emit

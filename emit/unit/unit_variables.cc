@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Which variables: defined at file level, in memory at a fixed address, in a section that the
+// features ask for, with a name and a sized type. Whether the linker keeps a variable, and where,
+// is decided by the merge.
+#include "emit/unit/unit_variables.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <elf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+// Objects have their per-CPU variables in sections of several suffixes; the kernel's linker script
+// makes them one.
+constexpr std::string_view percpu_section = ".data..percpu";
+
+/// Names made up by macros, of no use to anybody (pahole leaves them out as well).
+bool is_filtered_name(std::string_view name)
+{
+    for (std::string_view prefix : {"__UNIQUE_ID", "__tpstrtab_", "__exitcall_",
+                                    "__gendwarfksyms_ptr_", "__func_stack_frame_non_standard_"})
+        if (name.starts_with(prefix))
+            return true;
+    return false;
+}
+
+bool is_valid_name(std::string_view name)
+{
+    if (name.empty() || name.size() > 128)
+        return false;
+    for (size_t i = 0; i < name.size(); ++i) {
+        char c = name[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
+        if (!letter && !(i > 0 && c >= '0' && c <= '9'))
+            return false;
+    }
+    return true;
+}
+
+/// Linked file: the section that holds the address.
+uint32_t section_of(const DwarfFile &file, uint64_t address)
+{
+    const auto &sections = file.image().sections;
+    for (uint32_t i = 1; i < sections.size(); ++i) {
+        const Elf64_Shdr &s = sections[i].head;
+        // .tbss takes no room in memory: its range lies over that of the next section.
+        if ((s.sh_type == SHT_PROGBITS || s.sh_type == SHT_NOBITS) && !(s.sh_flags & SHF_TLS) &&
+            (s.sh_flags & SHF_ALLOC) && address >= s.sh_addr && address - s.sh_addr < s.sh_size)
+            return i;
+    }
+    return 0;
+}
+
+} // namespace
+
+Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
+                                                         const UnitTypes &types,
+                                                         FeatureSet features, Skips &skips)
+{
+    std::vector<VariableCandidate> out;
+    bool all = features.has(Feature::global_var), percpu = features.has(Feature::var);
+    if (!all && !percpu)
+        return out;
+    bool force = features.has(Feature::encode_force);
+    TypeLayout layout(tree);
+    for (DieIndex i : tree.variables) {
+        const Die &d = tree.at(i);
+        if (!d.is(Die::top_level) || d.is(Die::artificial) || !d.is(Die::location))
+            continue;
+        DieIndex declared = tree.find(d.specification);
+        if (d.is(Die::declaration) && !declared)
+            continue;
+        if (!d.address)
+            continue;
+
+        VariableCandidate v;
+        v.address = tree.addresses[d.address - 1];
+        const AddressRef &address = v.address;
+        uint32_t section = address.is_final ? section_of(file, address.offset) : address.section;
+        if (section) {
+            const ElfSection &s = file.image().sections[section];
+            if (s.head.sh_type != SHT_PROGBITS && s.head.sh_type != SHT_NOBITS)
+                continue;
+            v.section = s.name;
+        } else if (!address.common) {
+            ++skips["variable-without-section"];
+            continue;
+        }
+        bool in_percpu =
+            address.is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
+        if (!all && !in_percpu)
+            continue;
+
+        // The declaration has name, type and tags. A definition may know more of the type: the
+        // size of an array that was declared without one.
+        const Die &decl = declared ? tree.at(declared) : d;
+        const Die &typed = d.is(Die::typed) ? d : decl;
+        v.name = decl.name ? decl.name : "";
+        if (is_filtered_name(v.name))
+            continue;
+        auto reject = [&](const char *reason, const char *what) -> Result<void> {
+            if (!force)
+                return fail(file.where().in(".debug_info").at(d.offset),
+                            strf("variable '%s' %s", std::string(v.name).c_str(), what));
+            ++skips[reason];
+            return {};
+        };
+        if (!is_valid_name(v.name)) {
+            RETURN_IF_ERROR(reject("variable-name", "has a name that BTF does not allow"));
+            continue;
+        }
+        v.type = types.of(layout, typed);
+        if (v.type == void_id) {
+            RETURN_IF_ERROR(reject("variable-of-type-void", "has no type that BTF can express"));
+            continue;
+        }
+        uint64_t size = layout.size(layout.target(typed));
+        if (size == 0 || size > UINT32_MAX) {
+            ++skips[size ? "variable-too-large" : "variable-of-size-zero"];
+            continue;
+        }
+        v.size = static_cast<uint32_t>(size);
+        if (decl.is(Die::external))
+            v.flags |= var_external;
+        if (declared)
+            v.flags |= var_declared;
+        if (address.weak)
+            v.flags |= var_weak;
+        if (features.has(Feature::decl_tag))
+            for_each_annotation(tree, declared ? declared : i, "btf_decl_tag",
+                                [&](std::string_view text) { v.tags.push_back(text); });
+        out.push_back(std::move(v));
+    }
+    return out;
+}
+
+} // namespace btflink::emit

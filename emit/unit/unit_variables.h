@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass: the variables of one unit that become VARs.
+#pragma once
+
+#include "emit/unit/unit_types.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::emit
+{
+
+/// One defined variable; type ids are those of UnitTypes. Strings live in the DWARF or the file.
+struct VariableCandidate {
+    std::string_view name;
+    TypeId type{};
+    uint32_t flags = 0; // VariableFlag
+    uint32_t size = 0;  // bytes
+    AddressRef address;
+    std::string_view section; // of the file; "" for common symbols and in linked files without one
+    std::vector<std::string_view> tags;
+};
+
+/// In the order in which their DIEs end. Error: a variable that cannot be expressed, unless the
+/// feature encode_force says to leave it out.
+Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
+                                                         const UnitTypes &types,
+                                                         FeatureSet features, Skips &skips);
+
+} // namespace btflink::emit

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
+// it made.
+//
+// To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
+// does not make an object is not waited for: the process becomes the compiler.
+#include "common/io/exhaustion.h"
+#include "emit/heap.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
+#include "kbuild-integration/btf-cc/compiler_cache.h"
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/settings.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace btflink;
+using namespace btflink::kbuild;
+
+namespace
+{
+
+constexpr int exit_usage = 2, exit_cannot_run = 126, exit_not_found = 127;
+constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+
+const char usage[] =
+    "usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
+    "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
+    "COMPILER may be ccache with a compiler behind it: objects are then cached with their BTF.\n"
+    "  --strip-dwarf    drop DWARF once there is BTF        (or BTF_CC_STRIP_DWARF=1)\n"
+    "  --strict         fail if BTF cannot be made          (or BTF_CC_STRICT=1)\n"
+    "  --verbose        say what is done                    (or BTF_CC_VERBOSE=1)\n"
+    "  --features=LIST  as of btf-emit; default: what PAHOLE_FLAGS asks for\n"
+    "                                                       (or BTF_CC_FEATURES=LIST)\n"
+    "       btf-cc [OPTIONS] --settings [COMPILER]\n"
+    "Prints a line that differs when objects would, for compiler caches.\n"
+    "       btf-cc --version\n"
+    "       btf-cc --help\n";
+
+volatile sig_atomic_t child = 0;
+
+void pass_on(int signal)
+{
+    if (child > 0)
+        kill(static_cast<pid_t>(child), signal);
+}
+
+[[noreturn]] void become(char **argv)
+{
+    execvp(argv[0], argv);
+    int error = errno;
+    std::fprintf(stderr, "btf-cc: ERROR: %s: %s\n", argv[0], std::strerror(error));
+    _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
+}
+
+/// Run to its end; what waitpid() says of it. Signals that reach us meanwhile are passed on: who
+/// sends them means the compiler.
+int run(char **argv)
+{
+    sigset_t all, before;
+    struct sigaction action = {}, old[std::size(passed_on)];
+    action.sa_handler = pass_on;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); // until there is somebody to pass them on to
+    for (size_t i = 0; i < std::size(passed_on); ++i) {
+        sigaction(passed_on[i], nullptr, &old[i]);
+        if (old[i].sa_handler != SIG_IGN) // as under nohup
+            sigaction(passed_on[i], &action, nullptr);
+    }
+    // Whoever ignores SIGCHLD has the kernel forget how children end.
+    auto children = std::signal(SIGCHLD, SIG_DFL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        std::signal(SIGCHLD, children);
+        for (size_t i = 0; i < std::size(passed_on); ++i)
+            sigaction(passed_on[i], &old[i], nullptr);
+        sigprocmask(SIG_SETMASK, &before, nullptr);
+        become(argv);
+    }
+    child = pid;
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    if (pid < 0) {
+        std::fprintf(stderr, "btf-cc: ERROR: fork: %s\n", std::strerror(errno));
+        std::exit(exit_cannot_run);
+    }
+    int status = 0;
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR) {
+            std::fprintf(stderr, "btf-cc: ERROR: waitpid: %s\n", std::strerror(errno));
+            std::exit(exit_cannot_run);
+        }
+    child = 0;
+    for (size_t i = 0; i < std::size(passed_on); ++i)
+        sigaction(passed_on[i], &old[i], nullptr);
+    return status;
+}
+
+[[noreturn]] void die_of(int signal)
+{
+    std::signal(signal, SIG_DFL);
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, signal);
+    sigprocmask(SIG_UNBLOCK, &only, nullptr);
+    raise(signal);
+    _exit(128 + signal); // if it is one that does not kill
+}
+
+/// Bitcode, /dev/null, a program: not ours.
+bool is_elf_object(const std::string &path)
+{
+    struct stat info;
+    if (stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return true; // emit_file() says why it cannot be read
+    unsigned char head[18] = {};
+    ssize_t got = read(fd, head, sizeof head);
+    close(fd);
+    if (got < ssize_t{sizeof head} || std::memcmp(head, "\177ELF", 4) != 0)
+        return false;
+    return head[16] + head[17] == 1; // e_type ET_REL, of either byte order
+}
+
+void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
+{
+    const char *text = "";
+    switch (outcome) {
+    case emit::EmitReport::Outcome::written:
+    case emit::EmitReport::Outcome::unchanged:
+        text = "object BTF written";
+        break;
+    case emit::EmitReport::Outcome::no_dwarf:
+        text = "no DWARF, left alone";
+        break;
+    case emit::EmitReport::Outcome::no_types:
+        text = "nothing in it for BTF";
+        break;
+    }
+    std::fprintf(stderr, "btf-cc: %s: %s\n", object.c_str(), text);
+}
+
+/// False if the compile must fail.
+bool emit_into(const std::string &object, const Settings &settings)
+{
+    auto report = emit::emit_file(object, settings.emit);
+    if (report) {
+        if (settings.verbose)
+            say_outcome(object, report->outcome);
+        return true;
+    }
+    std::fprintf(stderr, "btf-cc: %s: no object BTF: %s\n", settings.strict ? "ERROR" : "WARNING",
+                 report.error().str().c_str());
+    return !settings.strict;
+}
+
+int refuse(const std::string &why)
+{
+    std::fprintf(stderr, "btf-cc: ERROR: %s\n", why.c_str());
+    return exit_usage;
+}
+
+/// Something is asked of btf-cc itself. `compiler`: what is named behind the options, or "".
+int answer(const std::string &question, const std::vector<std::string> &options,
+           const std::string &compiler)
+{
+    if (question == "--version") {
+        std::puts("btf-cc " BTFLINK_VERSION);
+        return 0;
+    }
+    if (question == "--help") {
+        std::fputs(usage, stdout);
+        return 0;
+    }
+    auto settings = read_settings(options);
+    if (!settings)
+        return refuse(settings.error().str());
+    auto key = cache_key(*settings, compiler);
+    if (!key)
+        return refuse(key.error().str());
+    std::puts(key->c_str());
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    std::vector<std::string> options;
+    std::string question;
+    char **compiler = argv + 1;
+    for (; *compiler && (*compiler)[0] == '-'; ++compiler) {
+        std::string_view option = *compiler;
+        if (option == "--version" || option == "--help" || option == "--settings")
+            question = option;
+        else
+            options.emplace_back(option);
+    }
+    if (!question.empty())
+        return answer(question, options, *compiler ? *compiler : "");
+    if (!*compiler)
+        return refuse(std::string("no compiler named\n") + usage);
+    CompileCommand command = read_compile_command({compiler + 1, argv + argc});
+    const Result<Settings> settings = read_settings(options);
+    if (!command.objects.empty())
+        if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
+            command.left_alone = command.objects.front() + ": " + why;
+            command.objects.clear();
+        }
+    if (!settings && !options.empty()) // the environment's must not break probes
+        return refuse(settings.error().str());
+    if (command.objects.empty()) {
+        if (settings && settings->verbose && !command.left_alone.empty())
+            std::fprintf(stderr, "btf-cc: %s, left alone\n", command.left_alone.c_str());
+        become(compiler);
+    }
+    if (!settings)
+        return refuse(settings.error().str());
+    if (get_behind_cache(*compiler, options))
+        become(compiler);
+
+    int status = run(compiler);
+    if (WIFSIGNALED(status))
+        die_of(WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0)
+        return WEXITSTATUS(status);
+
+    report_exhaustion("btf-cc");
+    emit::prepare_heap();
+    for (const std::string &object : command.objects)
+        if (is_elf_object(object) && !emit_into(object, *settings)) {
+            unlink(object.c_str()); // as the compiler does whose last step fails
+            return 1;
+        }
+    return 0;
+}

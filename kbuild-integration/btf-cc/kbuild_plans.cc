@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
+
+#include "common/io/file_io.h"
+#include "kbuild-integration/environment.h"
+
+#include <string_view>
+#include <unistd.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+/// A line that is just `line`.
+bool has_line(std::string_view text, std::string_view line)
+{
+    for (size_t at = 0; (at = text.find(line, at)) != text.npos; at += line.size()) {
+        size_t end = at + line.size();
+        if ((at == 0 || text[at - 1] == '\n') && (end == text.size() || text[end] == '\n'))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+std::string why_no_btf(bool of_a_module)
+{
+    const std::string folder = variable("objtree") + "/";
+    if (folder == "/")
+        return "";
+    auto file = read_file(folder + "include/config/auto.conf");
+    if (!file)
+        return ""; // not from the top of a kernel's tree
+    std::string_view options(reinterpret_cast<const char *>(file->data()), file->size());
+    if (!has_line(options, "CONFIG_DEBUG_INFO_BTF=y"))
+        return "CONFIG_DEBUG_INFO_BTF is off";
+    if (!of_a_module)
+        return "";
+    if (!has_line(options, "CONFIG_DEBUG_INFO_BTF_MODULES=y"))
+        return "CONFIG_DEBUG_INFO_BTF_MODULES is off";
+    if (!variable("KBUILD_EXTMOD").empty() && ::access((folder + "vmlinux").c_str(), R_OK) != 0)
+        return "Kbuild makes no BTF for external modules without a vmlinux";
+    return "";
+}
+
+} // namespace btflink::kbuild

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/btf-cc/settings.h"
+
+#include "common/io/response_file.h"
+#include "kbuild-integration/environment.h"
+#include "kbuild-integration/pahole_options.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <set>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+constexpr std::string_view features_option = "--features=";
+constexpr const char *features_variable = "BTF_CC_FEATURES";
+
+Result<bool> switch_of(const char *name)
+{
+    std::string value = variable(name);
+    if (value.empty() || value == "0")
+        return false;
+    if (value == "1")
+        return true;
+    return fail({}, std::string(name) + "=" + value + ": must be 0 or 1");
+}
+
+struct Switch {
+    std::string_view option;
+    const char *variable;
+    bool &(*value)(Settings &);
+};
+constexpr Switch switches[] = {
+    {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
+     [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
+    {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
+    {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
+};
+
+const Switch *find_switch(std::string_view option)
+{
+    auto found = std::find_if(std::begin(switches), std::end(switches),
+                              [&](const Switch &s) { return option == s.option; });
+    return found == std::end(switches) ? nullptr : found;
+}
+
+} // namespace
+
+Result<Settings> read_settings(const std::vector<std::string> &options)
+{
+    Settings settings;
+    for (const Switch &s : switches) {
+        auto on = switch_of(s.variable);
+        if (!on)
+            return tl::unexpected(on.error());
+        s.value(settings) = *on;
+    }
+    std::string features = variable(features_variable), features_from = features_variable;
+    for (const std::string &option : options) {
+        if (const Switch *found = find_switch(option)) {
+            found->value(settings) = true;
+        } else if (option.starts_with(features_option)) {
+            features = option.substr(features_option.size());
+            features_from = "--features";
+        } else {
+            return fail({}, "unknown option " + option);
+        }
+    }
+    settings.emit.unit.address_pool = true;
+    settings.emit.unit.features = default_features();
+
+    // What Kbuild will ask of pahole at the link is what the objects should have. Without flags no
+    // link is known: all that one may ask for.
+    std::string flags = variable("PAHOLE_FLAGS");
+    auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
+    if (!words)
+        return tl::unexpected(words.error());
+    words->insert(words->begin(), "-J");
+    auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
+    if (!asked) {
+        std::string why = asked.error().str();
+        return fail({}, why.starts_with("PAHOLE_") ? why : "PAHOLE_FLAGS: " + why);
+    }
+    if (!flags.empty())
+        settings.emit.unit.features = asked->features;
+    settings.emit.excluded_languages = asked->excluded_languages;
+    if (!features.empty()) {
+        auto parsed = parse_features(features);
+        if (!parsed)
+            return fail({}, features_from + ": " + parsed.error().str());
+        settings.emit.unit.features = *parsed;
+    }
+    for (Feature of_the_link : {Feature::distilled_base, Feature::attributes})
+        settings.emit.unit.features.remove(of_the_link);
+    return settings;
+}
+
+std::pair<std::string, std::string> variable_of(const std::string &option)
+{
+    if (const Switch *found = find_switch(option))
+        return {found->variable, "1"};
+    return {features_variable, option.substr(features_option.size())};
+}
+
+std::string describe(const Settings &settings)
+{
+    std::string text = "btf-cc " BTFLINK_VERSION " features=";
+    text += feature_names(settings.emit.unit.features);
+    text += " excluded-languages=";
+    const std::vector<uint16_t> &codes = settings.emit.excluded_languages;
+    for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
+        text += std::to_string(code) + ",";
+    text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
+    text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
+    return text;
+}
+
+} // namespace btflink::kbuild

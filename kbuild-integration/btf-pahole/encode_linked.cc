@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Problem: BTF for a linked file. Where does it come from?
+//
+//     vmlinux              the objects it was linked from: vmlinux.o and a few more
+//     a module             the module itself: `ld -r` keeps object BTF
+//     a module, again      Kbuild makes the BTF of a module anew when vmlinux has changed, but does
+//                          not link it anew: its object BTF is gone, that of its objects is not
+//     units without        DWARF of the linked file
+//     object BTF
+//     anything else        DWARF of the linked file
+//
+// Method: choose the inputs, then btf-merge in this process. Once it knows which units its inputs
+// cover, the others are encoded into a file in memory that becomes one more input (a linked file),
+// or are added to a copy in memory of the file itself (a relocatable one, where the linker has not
+// decided addresses, and relocations must go along).
+//
+// Invariant: the file is written once, at the end.
+#include "kbuild-integration/btf-pahole/encode_linked.h"
+
+#include "common/io/file_io.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "kbuild-integration/btf-pahole/link_inputs.h"
+#include "merge/merge.h"
+#include "merge/output/write_elf.h"
+
+#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+/// What btf-merge shall read, and what must live until it has.
+struct Sources {
+    std::vector<std::string> inputs;
+    std::string image; // empty: the inputs say themselves where things are
+    std::vector<std::shared_ptr<ScratchFile>> scratch;
+};
+
+/// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
+Result<Sources> complete_all(const std::vector<std::string> &files, const PaholeOptions &options)
+{
+    Sources sources;
+    for (const std::string &file : files) {
+        auto completed = complete_object(file, options);
+        if (!completed)
+            return tl::unexpected(completed.error());
+        sources.inputs.push_back(*completed ? (*completed)->path() : file);
+        sources.scratch.push_back(std::move(*completed));
+    }
+    return sources;
+}
+
+/// What was made of a file's DWARF alone, if there was anything in it.
+Result<Sources> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
+{
+    if (!made)
+        return tl::unexpected(made.error());
+    if (!*made)
+        return Sources{};
+    return Sources{{(*made)->path()}, "", {*made}};
+}
+
+Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options)
+{
+    auto fresh = has_object_btf(module);
+    if (!fresh)
+        return tl::unexpected(fresh.error());
+    if (*fresh)
+        return complete_all({module}, options);
+    std::vector<std::string> objects = module_inputs(module);
+    for (const std::string &object : objects) {
+        auto has = has_object_btf(object);
+        if (!has)
+            return tl::unexpected(has.error());
+        if (*has)
+            return complete_all(objects, options);
+    }
+    return by_dwarf(encode_object(module, options));
+}
+
+Result<Sources> sources_of(const std::string &file, const PaholeOptions &options)
+{
+    auto relocatable = is_relocatable(file);
+    if (!relocatable)
+        return tl::unexpected(relocatable.error());
+    if (*relocatable)
+        return sources_of_module(file, options);
+    auto inputs = vmlinux_inputs(file);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    if (inputs->empty()) {
+        auto sources = by_dwarf(encode_foreign(file, {}, options));
+        if (sources)
+            sources->image = file;
+        return sources;
+    }
+    return Sources{std::move(*inputs), file, {}};
+}
+
+} // namespace
+
+Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
+                           EncodeReport &report)
+{
+    if (same_file(options.detached, file)) // its inputs may be files in memory
+        return fail(Where{options.detached}, "is an input, too; it would be overwritten");
+    auto sources = sources_of(file, options);
+    if (!sources)
+        return tl::unexpected(sources.error());
+    const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
+    if (std::any_of(sources->scratch.begin(), sources->scratch.end(),
+                    [](const auto &scratch) { return scratch != nullptr; }))
+        report.notes.push_back(foreign_note);
+    if (sources->inputs.empty()) { // pahole succeeds, too
+        report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
+        return {};
+    }
+
+    merge::Options merge;
+    merge.inputs = sources->inputs;
+    merge.image = sources->image;
+    merge.base = options.base;
+    merge.features = options.features;
+    merge.threads = options.jobs;
+    if (!options.detached.empty()) // as pahole does: there is no section for it
+        merge.features.remove(Feature::distilled_base);
+    (options.detached.empty() ? merge.update : merge.output) =
+        options.detached.empty() ? file : options.detached;
+    if (!sources->image.empty() && sources->scratch.empty())
+        merge.complete =
+            [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
+            auto foreign = encode_foreign(file, covered, options);
+            if (!foreign)
+                return tl::unexpected(foreign.error());
+            if (!*foreign)
+                return std::vector<std::string>();
+            sources->scratch.push_back(*foreign);
+            report.notes.push_back(foreign_note);
+            return std::vector<std::string>{(*foreign)->path()};
+        };
+
+    merge::Report merged;
+    Result<void> done = merge::merge(merge, merged);
+    report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
+    report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
+    report.read = std::move(merged.read);
+    // Where the BTF goes elsewhere, to be put into the module by somebody else, that one must not
+    // find a `.BTF` there.
+    if (done && !options.detached.empty() && sources->image.empty())
+        done = merge::remove_object_btf(file);
+    // A module whose BTF comes out as it was is still newer than the vmlinux that it was made over.
+    // A linked file whose BTF goes elsewhere was only read.
+    if (done && (options.detached.empty() || sources->image.empty()))
+        (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+    return done;
+}
+
+} // namespace btflink::kbuild

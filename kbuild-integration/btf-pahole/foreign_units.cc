@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/btf-pahole/foreign_units.h"
+
+#include "emit/emit.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+emit::EmitOptions emit_options(const PaholeOptions &options)
+{
+    emit::EmitOptions emit;
+    emit.unit.features = options.features;
+    emit.excluded_languages = options.excluded_languages;
+    emit.image = true;
+    emit.threads = options.jobs;
+    return emit;
+}
+
+/// The BTF of `file`, emitted as `emit` says into the file in memory that it names.
+Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
+                                            std::shared_ptr<ScratchFile> scratch,
+                                            const emit::EmitOptions &emit, bool needs_dwarf)
+{
+    auto report = emit::emit_file(file, emit);
+    if (!report)
+        return tl::unexpected(report.error());
+    if (report->outcome == emit::EmitReport::Outcome::no_dwarf && needs_dwarf)
+        return fail(Where{file}, "has neither object BTF nor DWARF to make BTF of");
+    if (report->outcome != emit::EmitReport::Outcome::written)
+        scratch = nullptr;
+    return scratch;
+}
+
+Result<std::shared_ptr<ScratchFile>>
+encode_relocatable(const std::string &object, const PaholeOptions &options, bool keep_what_is_there)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.output = (*scratch)->path();
+    emit.complete = keep_what_is_there;
+    emit.unit.address_pool = true;
+    return encode(object, *scratch, emit, !keep_what_is_there);
+}
+
+} // namespace
+
+ScratchFile::ScratchFile(int fd) : fd_(fd), path_("/proc/self/fd/" + std::to_string(fd)) {}
+
+ScratchFile::~ScratchFile()
+{
+    ::close(fd_);
+}
+
+Result<std::shared_ptr<ScratchFile>> ScratchFile::create()
+{
+    int fd = ::memfd_create("btf-pahole", MFD_CLOEXEC);
+    if (fd < 0)
+        return fail_errno({}, "cannot create a file in memory");
+    return std::shared_ptr<ScratchFile>(new ScratchFile(fd));
+}
+
+Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
+                                                    std::span<const std::string_view> covered,
+                                                    const PaholeOptions &options)
+{
+    auto scratch = ScratchFile::create();
+    if (!scratch)
+        return scratch;
+    emit::EmitOptions emit = emit_options(options);
+    emit.detached = (*scratch)->path();
+    for (std::string_view source : covered)
+        if (!source.empty())
+            ++emit.covered[std::string(source)];
+    return encode(image, *scratch, emit, covered.empty());
+}
+
+Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
+                                                     const PaholeOptions &options)
+{
+    return encode_relocatable(object, options, true);
+}
+
+Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
+                                                   const PaholeOptions &options)
+{
+    return encode_relocatable(object, options, false);
+}
+
+} // namespace btflink::kbuild

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "kbuild-integration/btf-pahole/link_inputs.h"
+
+#include "common/elf/elf_image.h"
+#include "common/io/file_io.h"
+#include "common/io/response_file.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unistd.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+// Compiled between vmlinux.o and the link of the image: exported symbols, and the version with its
+// time stamp.
+constexpr std::string_view late_objects[] = {".vmlinux.export.o", "init/version-timestamp.o"};
+
+std::string folder_of(const std::string &path)
+{
+    return path.substr(0, path.find_last_of('/') + 1); // npos + 1 is 0
+}
+
+std::string name_of(const std::string &path)
+{
+    return path.substr(path.find_last_of('/') + 1);
+}
+
+/// Link temporaries and vmlinux itself; not, say, a vdso image in the same tree.
+bool is_vmlinux(const std::string &path)
+{
+    std::string name = name_of(path);
+    return name == "vmlinux" || name.starts_with(".tmp_vmlinux") || name == "vmlinux.unstripped";
+}
+
+bool exists(const std::string &path)
+{
+    return ::access(path.c_str(), R_OK) == 0;
+}
+
+/// The objects that the command in ".X.ko.cmd" names, its output left out.
+std::vector<std::string> saved_inputs(const std::string &module)
+{
+    std::vector<std::string> inputs;
+    auto file = read_file(folder_of(module) + "." + name_of(module) + ".cmd");
+    if (!file)
+        return inputs;
+    std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
+    text = text.substr(0, text.find('\n'));
+    size_t command = text.find(":=");
+    if (command == text.npos)
+        return inputs;
+    text.remove_prefix(command + 2);
+    text = text.substr(0, text.find(';'));
+    auto words = split_words(text, Where{});
+    if (!words)
+        return inputs;
+    for (size_t i = 0; i < words->size(); ++i) {
+        if ((*words)[i] == "-o" || (*words)[i] == "-T")
+            ++i;
+        else if ((*words)[i].ends_with(".o") && (*words)[i][0] != '-')
+            inputs.push_back((*words)[i]);
+    }
+    return inputs;
+}
+
+} // namespace
+
+Result<bool> is_relocatable(const std::string &path)
+{
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    return elf->image.head.e_type == ET_REL;
+}
+
+Result<bool> has_object_btf(const std::string &path)
+{
+    if (!exists(path))
+        return false;
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    const ElfImage &image = elf->image;
+    for (uint32_t i = 1; i < image.sections.size(); ++i) {
+        if (image.sections[i].name != ".BTF")
+            continue;
+        auto parts = split_contributions(image.sections[i].data, image.place(i));
+        if (!parts)
+            return tl::unexpected(parts.error());
+        if (std::any_of(parts->begin(), parts->end(),
+                        [](const Contribution &part) { return !part.trailer.empty(); }))
+            return true;
+    }
+    return false;
+}
+
+Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
+{
+    std::vector<std::string> inputs;
+    if (!is_vmlinux(image))
+        return inputs;
+    const std::string folder = folder_of(image);
+    auto add = [&](const std::string &name) -> Result<void> {
+        auto has = has_object_btf(folder + name);
+        if (!has)
+            return tl::unexpected(has.error());
+        if (*has)
+            inputs.push_back(folder + name);
+        return {};
+    };
+    RETURN_IF_ERROR(add("vmlinux.o"));
+    if (inputs.empty())
+        return inputs;
+    for (std::string_view name : late_objects)
+        RETURN_IF_ERROR(add(std::string(name)));
+    return inputs;
+}
+
+std::vector<std::string> module_inputs(const std::string &module)
+{
+    std::vector<std::string> inputs = saved_inputs(module);
+    if (!inputs.empty())
+        return inputs;
+    std::string stem = module.ends_with(".ko") ? module.substr(0, module.size() - 3) : module;
+    if (exists(stem + ".o"))
+        for (const char *suffix : {".o", ".mod.o"})
+            if (exists(stem + suffix))
+                inputs.push_back(stem + suffix);
+    return inputs;
+}
+
+} // namespace btflink::kbuild

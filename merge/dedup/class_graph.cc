@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A stub hash says of a reference to a struct only the name, so that a declared struct and
+// each of its definitions leave what refers to them in one class. Of a reference to an enum it says
+// all, and gcc lets enums be declared, too: one header that declares an enum which three sources
+// define differently, and every struct that passes the name is in four classes.
+//
+// Method. The graph has one node per class, read off its lowest type: some ten thousand of the
+// millions. Structs and unions have names, which declarations and definitions share. So have enums
+// that are declared anywhere; kernels have a handful. What reaches one of these, references to named
+// structs going by name and so ending that, is told apart anew: by words and names, then by what it
+// refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge upwards
+// from the enums instead would miss cycles that pass no name.) From here on a declared enum is
+// treated as a declared struct is.
+//
+// Cost. Edges once; the rounds touch only what reaches enums that are declared somewhere.
+#include "merge/dedup/class_graph.h"
+
+#include "merge/dedup/vectors.h"
+#include "merge/parallel.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <unordered_map>
+#include <xxhash.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t batch = 512; // classes that a thread reads at a time
+
+struct NameHash {
+    size_t operator()(const std::pair<std::string_view, bool> &s) const
+    {
+        return XXH3_64bits_withSeed(s.first.data(), s.first.size(), s.second);
+    }
+};
+
+class Builder
+{
+public:
+    Builder(const Sources &sources, const Classes &classes, unsigned threads)
+        : sources_(sources), classes_(classes), threads_(threads)
+    {
+    }
+
+    ClassGraph run()
+    {
+        size_t count = classes_.first.size();
+        out_.kind.resize(count);
+        out_.name.assign(count, no_name);
+        out_.ref_ends.resize(count);
+        out_.alias.resize(count);
+        for (uint32_t c = 0; c < count; ++c)
+            out_.alias[c] = c;
+        read_edges();
+        read_names();
+        name_enums();
+        return std::move(out_);
+    }
+
+private:
+    void read_edges()
+    {
+        size_t count = classes_.first.size(), batches = (count + batch - 1) / batch;
+        std::vector<std::vector<uint32_t>> parts(batches);
+        parallel_for(batches, threads_, [&](size_t b) {
+            size_t end = std::min(count, (b + 1) * batch);
+            for (size_t c = b * batch; c < end; ++c) {
+                TypeAt at = classes_.first[c];
+                const btf_type &t = sources_.type(at);
+                out_.kind[c] = static_cast<uint8_t>(btf::kind_of(t));
+                btf::for_each_type_id(t, [&](uint32_t ref) {
+                    parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
+                                           : no_class);
+                });
+                out_.ref_ends[c] = static_cast<uint32_t>(parts[b].size());
+            }
+        });
+        for (size_t b = 0; b < batches; ++b) {
+            auto shift = static_cast<uint32_t>(out_.refs.size());
+            for (size_t c = b * batch; c < std::min(count, (b + 1) * batch); ++c)
+                out_.ref_ends[c] += shift;
+            out_.refs.insert(out_.refs.end(), parts[b].begin(), parts[b].end());
+        }
+    }
+
+    void read_names()
+    {
+        std::unordered_map<std::pair<std::string_view, bool>, uint32_t, NameHash> index;
+        index.reserve(out_.size() / 4);
+        for (uint32_t c = 0; c < out_.size(); ++c) {
+            uint32_t kind = out_.kind[c];
+            if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_FWD)
+                continue;
+            const btf_type &t = sources_.type(classes_.first[c]);
+            std::string_view text = sources_.str(classes_.first[c], t.name_off);
+            if (text.empty() && kind != BTF_KIND_FWD)
+                continue;
+            bool is_union = kind == BTF_KIND_FWD ? btf::kflag_of(t) : kind == BTF_KIND_UNION;
+            auto [it, added] =
+                index.emplace(std::pair(text, is_union), static_cast<uint32_t>(out_.names.size()));
+            if (added)
+                out_.names.push_back({text, {}, no_class});
+            out_.name[c] = it->second;
+            if (kind == BTF_KIND_FWD)
+                out_.names[it->second].forward = c;
+            else
+                out_.names[it->second].definitions.push_back(c);
+        }
+    }
+
+    /// Enums that are declared get names, and what refers to them goes by these.
+    void name_enums()
+    {
+        std::unordered_map<std::string_view, uint32_t> declared; // numbers of names
+        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+            if (!is_declaration)
+                return;
+            auto [it, added] = declared.emplace(text, static_cast<uint32_t>(out_.names.size()));
+            if (added)
+                out_.names.push_back({text, {}, c});
+            else // of another size, which says nothing
+                out_.alias[c] = out_.names[it->second].forward;
+            out_.name[c] = it->second;
+        });
+        if (declared.empty())
+            return;
+        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+            auto it = declared.find(text);
+            if (is_declaration || it == declared.end())
+                return;
+            out_.name[c] = it->second;
+            out_.names[it->second].definitions.push_back(c);
+        });
+        merge_users_of_enums();
+    }
+
+    template <typename Visit>
+    void for_named_enums(Visit visit) const
+    {
+        for (uint32_t c = 0; c < out_.size(); ++c) {
+            if (!is_enum(c))
+                continue;
+            const btf_type &t = sources_.type(classes_.first[c]);
+            std::string_view text = sources_.str(classes_.first[c], t.name_off);
+            if (!text.empty())
+                visit(c, text, btf::is_declaration(t));
+        }
+    }
+
+    bool is_enum(uint32_t c) const
+    {
+        return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
+    }
+
+    void merge_users_of_enums()
+    {
+        auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
+        Lists users = Lists::make(out_.size(), [&](auto put) {
+            for (uint32_t c = 0; c < out_.size(); ++c)
+                for (uint32_t ref : out_.refs_of(c))
+                    if (ref != no_class && !goes_by_name(ref))
+                        put(ref, c);
+        });
+        // What reaches one: it may be equal to another such class, and to no other.
+        std::vector<uint32_t> colour(out_.size(), none), open, above;
+        auto reach = [&](uint32_t c) {
+            for (uint32_t user : users[c])
+                if (colour[user] == none) {
+                    colour[user] = 0;
+                    open.push_back(user);
+                }
+        };
+        for (uint32_t c = 0; c < out_.size(); ++c)
+            if (is_enum(c) && out_.name[c] != no_name)
+                reach(c);
+        while (!open.empty()) {
+            above.push_back(open.back());
+            open.pop_back();
+            reach(above.back());
+        }
+        std::sort(above.begin(), above.end());
+        // Apart by their own contents, then by what they refer to, until nothing splits.
+        std::vector<uint32_t> next(out_.size());
+        std::map<std::string, uint32_t> contents;
+        for (uint32_t c : above)
+            next[c] = contents.emplace(content(c, colour), static_cast<uint32_t>(contents.size()))
+                          .first->second;
+        size_t count = contents.size();
+        for (size_t last = 0; count != last;) {
+            for (uint32_t c : above)
+                colour[c] = next[c];
+            last = count;
+            VectorIndex keys;
+            std::vector<uint32_t> key;
+            for (uint32_t c : above) {
+                key.assign(1, colour[c]);
+                for (uint32_t ref : out_.refs_of(c))
+                    if (ref != no_class && out_.name[ref] == no_name && colour[ref] != none)
+                        key.push_back(colour[ref]);
+                next[c] = keys.add(key).first;
+            }
+            count = keys.size();
+        }
+        std::vector<uint32_t> lowest(count, none);
+        for (uint32_t c : above) {
+            uint32_t &same = lowest[next[c]];
+            if (same == none) {
+                same = c;
+                continue;
+            }
+            out_.alias[c] = same;
+            if (out_.name[c] != no_name)
+                std::erase(out_.names[out_.name[c]].definitions, c);
+        }
+    }
+
+    /// Equal for classes that are equal but for what they refer to among those that have a colour.
+    std::string content(uint32_t c, const std::vector<uint32_t> &colour) const
+    {
+        TypeAt at = classes_.first[c];
+        const btf_type &t = sources_.type(at);
+        size_t words = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        std::vector<uint32_t> copy(words);
+        std::memcpy(copy.data(), &t, words * 4);
+        auto &own = *reinterpret_cast<btf_type *>(copy.data());
+        std::string names;
+        btf::for_each_str_off(own, [&](uint32_t &off) {
+            names += sources_.str(at, off);
+            names += '\0';
+            off = 0;
+        });
+        size_t next = 0;
+        auto refs = out_.refs_of(c);
+        btf::for_each_type_id(own, [&](uint32_t &ref) {
+            uint32_t target = refs[next++];
+            bool by_name = target != no_class && out_.name[target] != no_name;
+            bool open = target != no_class && !by_name && colour[target] != none;
+            ref = target == no_class || open ? 0 : by_name ? out_.name[target] : target;
+            names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
+        });
+        return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + names;
+    }
+
+    const Sources &sources_;
+    const Classes &classes_;
+    unsigned threads_;
+    ClassGraph out_;
+};
+
+} // namespace
+
+ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads)
+{
+    return Builder(sources, classes, threads).run();
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Engine pass 2: how classes refer to each other, and which names they define.
+#pragma once
+
+#include "merge/dedup/group_by_hash.h"
+
+#include <string_view>
+#include <vector>
+
+namespace btflink::merge
+{
+
+constexpr uint32_t no_name = UINT32_MAX;
+
+/// A name that can be declared without being defined: of a struct, a union, or an enum; each kind
+/// is a name space of its own. Enums that nobody only declares have no such name.
+struct StructName {
+    std::string_view text;
+    std::vector<uint32_t> definitions; // classes, in order
+    uint32_t forward = no_class;       // class of its forward declarations
+};
+
+struct ClassGraph {
+    std::vector<uint8_t> kind;      // per class
+    std::vector<uint32_t> name;     // per class: definition or declaration of a name; or no_name
+    std::vector<uint32_t> ref_ends; // per class: where its references end
+    std::vector<uint32_t> refs;     // in the order of the type; no_class: void
+    std::vector<StructName> names;
+    /// Classes that are another one in truth (what refers to an enum, to another definition of it
+    /// or to its declaration); others stand for themselves. Never a chain.
+    std::vector<uint32_t> alias;
+
+    size_t size() const { return kind.size(); }
+    bool is_forward(uint32_t c) const { return name[c] != no_name && names[name[c]].forward == c; }
+    std::span<const uint32_t> refs_of(uint32_t c) const
+    {
+        uint32_t begin = c ? ref_ends[c - 1] : 0;
+        return {refs.data() + begin, ref_ends[c] - begin};
+    }
+};
+
+ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads);
+
+} // namespace btflink::merge

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Of a kernel's 11,000 struct names some twenty have several definitions. What cannot
+// reach one of these is final by its stub hash; the rest is to be found, in all objects, without
+// looking at their types.
+//
+// Method. Steps 1 and 2 of split_conflicts.cc. Cycles that pass no struct, which C does not have,
+// are nodes as unnamed structs are, so that what lies between nodes is no cycle. Taint spreads
+// backwards through the class graph. Nodes are found by their classes; their slots are names, and a
+// name is one node of its object. Only in objects with two definitions of one name are the types
+// themselves walked.
+//
+// Cost. One look at each type's class; the rest in proportion to what is tainted. Walks by path
+// are cut off at max_paths steps: what has more equals no other, which costs room, not truth.
+#include "merge/dedup/conflict_graph.h"
+
+#include "merge/parallel.h"
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t max_paths = 4096;
+
+class Builder
+{
+public:
+    Builder(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+            unsigned threads)
+        : sources_(sources), classes_(classes), graph_(graph), threads_(threads)
+    {
+    }
+
+    HotGraph run()
+    {
+        find_hot();
+        if (out_.conflicts) {
+            give_roles();
+            collect_nodes();
+            make_slots();
+            make_edges();
+        }
+        return std::move(out_);
+    }
+
+private:
+    uint32_t class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
+
+    bool is_struct(uint32_t c) const
+    {
+        return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
+    }
+
+    void find_hot()
+    {
+        out_.hot.assign(graph_.names.size(), false);
+        out_.tainted.assign(graph_.size(), false);
+        std::vector<uint32_t> names, open;
+        for (uint32_t n = 0; n < graph_.names.size(); ++n) {
+            const StructName &name = graph_.names[n];
+            if (name.definitions.size() > 1 ||
+                (!name.definitions.empty() && base_declares(sources_, classes_, graph_, n))) {
+                out_.hot[n] = true;
+                names.push_back(n);
+            }
+        }
+        out_.conflicts = names.size();
+        if (names.empty())
+            return;
+        // Who refers to a name, and who to a class without one.
+        auto by_name = Lists::make(graph_.names.size(), [&](auto put) {
+            for_refs([&](uint32_t user, uint32_t ref) {
+                if (graph_.name[ref] != no_name)
+                    put(graph_.name[ref], user);
+            });
+        });
+        auto by_class = Lists::make(graph_.size(), [&](auto put) {
+            for_refs([&](uint32_t user, uint32_t ref) {
+                if (graph_.name[ref] == no_name)
+                    put(ref, user);
+            });
+        });
+        auto taint = [&](uint32_t c) {
+            if (out_.tainted[c])
+                return;
+            out_.tainted[c] = true;
+            open.push_back(c);
+        };
+        while (!names.empty() || !open.empty()) {
+            if (!names.empty()) {
+                uint32_t n = names.back();
+                names.pop_back();
+                for (uint32_t user : by_name[n])
+                    taint(user);
+                continue;
+            }
+            uint32_t c = open.back();
+            open.pop_back();
+            ++out_.tainted_classes;
+            uint32_t name = graph_.name[c];
+            if (name == no_name) {
+                for (uint32_t user : by_class[c])
+                    taint(user);
+            } else if (!out_.hot[name]) {
+                out_.hot[name] = true;
+                names.push_back(name);
+            }
+        }
+    }
+
+    template <typename Visit>
+    void for_refs(Visit visit) const
+    {
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            for (uint32_t ref : graph_.refs_of(c))
+                if (ref != no_class)
+                    visit(graph_.alias[c], graph_.alias[ref]);
+    }
+
+    void give_roles()
+    {
+        out_.role.assign(graph_.size(), role_plain);
+        for (uint32_t c = 0; c < graph_.size(); ++c) {
+            bool hot = graph_.name[c] != no_name && out_.hot[graph_.name[c]];
+            if (graph_.is_forward(graph_.alias[c]))
+                out_.role[c] = hot ? role_forward : role_plain;
+            else if (hot || (is_struct(c) && out_.tainted[c]))
+                out_.role[c] = role_node;
+            else
+                out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
+        }
+        for (uint32_t c : on_cycles())
+            out_.role[c] = role_node;
+        out_.slot_name.assign(graph_.size(), none);
+        out_.slot_names = static_cast<uint32_t>(graph_.names.size());
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            if (out_.role[c] == role_node || out_.role[c] == role_forward)
+                out_.slot_name[c] = graph_.name[c] != no_name ? graph_.name[c]
+                                    : graph_.alias[c] == c    ? out_.slot_names++
+                                                              : none;
+    }
+
+    /// Classes between nodes that lie on cycles, or between two. What refers to none of the others,
+    /// or to what none of them refers, is not one of them; what is left when all that is taken away
+    /// is.
+    std::vector<uint32_t> on_cycles() const
+    {
+        std::vector<uint32_t> left;
+        for (uint32_t c = 0; c < graph_.size(); ++c)
+            if (out_.role[c] == role_ref && graph_.alias[c] == c)
+                left.push_back(c);
+        std::vector<uint32_t> place(graph_.size(), none), ready;
+        for (uint32_t i = 0; i < left.size(); ++i)
+            place[left[i]] = i;
+        for (bool users : {true, false}) {
+            auto each = [&](auto put) { // (what is looked at, who waits for it)
+                for (uint32_t i = 0; i < left.size(); ++i)
+                    if (place[left[i]] != none)
+                        for (uint32_t ref : graph_.refs_of(left[i]))
+                            if (ref != no_class && place[graph_.alias[ref]] != none) {
+                                uint32_t to = place[graph_.alias[ref]];
+                                put(users ? to : i, users ? i : to);
+                            }
+            };
+            Lists waiting = Lists::make(left.size(), each);
+            std::vector<uint32_t> waits(left.size());
+            for (uint32_t w : waiting.items)
+                ++waits[w];
+            for (uint32_t i = 0; i < left.size(); ++i)
+                if (waits[i] == 0 && place[left[i]] != none)
+                    ready.push_back(i);
+            while (!ready.empty()) {
+                uint32_t i = ready.back();
+                ready.pop_back();
+                place[left[i]] = none;
+                for (uint32_t w : waiting[i])
+                    if (--waits[w] == 0)
+                        ready.push_back(w);
+            }
+        }
+        std::erase_if(left, [&](uint32_t c) { return place[c] == none; });
+        return left;
+    }
+
+    void collect_nodes()
+    {
+        size_t count = sources_.list.size();
+        std::vector<std::vector<Node>> parts(count);
+        std::vector<std::vector<TypeId>> refs(count);
+        parallel_for(count, threads_, [&](size_t s) {
+            const Source &source = sources_.list[s];
+            for (uint32_t i = 0; i < source.count; ++i) {
+                if (classes_.of[source.offset + i] == no_class)
+                    continue;
+                uint32_t c = class_of(source.offset + i);
+                if (out_.role[c] == role_plain)
+                    continue;
+                if (out_.role[c] == role_ref)
+                    refs[s].push_back(TypeId{i + 1});
+                else
+                    parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
+                                        out_.role[c] == role_node ? c : none, out_.slot_name[c]});
+            }
+        });
+        out_.node_begin.resize(count + 1);
+        out_.ref_begin.resize(count + 1);
+        for (size_t s = 0; s < count; ++s) {
+            out_.node_begin[s] = static_cast<uint32_t>(out_.nodes.size());
+            out_.nodes.insert(out_.nodes.end(), parts[s].begin(), parts[s].end());
+            out_.ref_begin[s] = static_cast<uint32_t>(out_.refs.size());
+            out_.refs.insert(out_.refs.end(), refs[s].begin(), refs[s].end());
+        }
+        out_.node_begin[count] = static_cast<uint32_t>(out_.nodes.size());
+        out_.ref_begin[count] = static_cast<uint32_t>(out_.refs.size());
+        out_.tainted_types = out_.nodes.size() + out_.refs.size();
+        out_.members = Lists::make(graph_.size(), [&](auto put) {
+            for (uint32_t n = 0; n < out_.nodes.size(); ++n)
+                if (!out_.nodes[n].is_hole())
+                    put(out_.nodes[n].cls, n);
+        });
+    }
+
+    void make_slots()
+    {
+        std::vector<uint32_t> seen(graph_.size(), none), listed(out_.slot_names, none), stack;
+        out_.slots.ends.resize(graph_.size());
+        for (uint32_t c = 0; c < graph_.size(); ++c) {
+            if (out_.role[c] == role_node && out_.tainted[c] && graph_.alias[c] == c) {
+                stack.assign(1, c);
+                while (!stack.empty()) {
+                    uint32_t at = stack.back();
+                    stack.pop_back();
+                    auto refs = graph_.refs_of(at);
+                    for (size_t i = refs.size(); i--;) {
+                        if (refs[i] == no_class)
+                            continue;
+                        uint32_t ref = graph_.alias[refs[i]];
+                        uint32_t name = out_.slot_name[ref];
+                        if (name != none && listed[name] != c) {
+                            listed[name] = c;
+                            out_.slots.items.push_back(name);
+                        } else if (out_.role[ref] == role_ref && seen[ref] != c) {
+                            seen[ref] = c;
+                            stack.push_back(ref);
+                        }
+                    }
+                }
+            }
+            out_.slots.ends[c] = static_cast<uint32_t>(out_.slots.items.size());
+        }
+    }
+
+    /// An object has a node for each name that it refers to. With fewer nodes it states hashes that
+    /// are not its types', and must not cost as much as these.
+    bool lies(size_t n) const
+    {
+        uint32_t s = out_.nodes[n].source;
+        return out_.slots[out_.nodes[n].cls].size() > out_.node_begin[s + 1] - out_.node_begin[s];
+    }
+
+    void make_edges()
+    {
+        out_.edge_begin.resize(out_.nodes.size() + 1);
+        uint64_t total = 0;
+        for (size_t n = 0; n < out_.nodes.size(); ++n) {
+            out_.edge_begin[n] = total;
+            if (!out_.nodes[n].is_hole() && !lies(n))
+                total += out_.slots[out_.nodes[n].cls].size();
+        }
+        out_.edge_begin[out_.nodes.size()] = total;
+        out_.edges.resize(total);
+        out_.paths.resize(out_.nodes.size());
+        size_t count = sources_.list.size();
+        size_t batch = (count + threads_ - 1) / threads_;
+        parallel_for((count + batch - 1) / batch, threads_, [&](size_t b) {
+            std::vector<uint32_t> of_name(out_.slot_names, none);
+            for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
+                make_edges(s, of_name);
+        });
+    }
+
+    /// `of_name`: all none, before and after.
+    void make_edges(size_t s, std::vector<uint32_t> &of_name)
+    {
+        bool exact = false;
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
+            uint32_t &mine = of_name[out_.nodes[n].name];
+            exact |= mine != none;
+            mine = n;
+        }
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
+            if (out_.nodes[n].is_hole())
+                continue;
+            if (lies(n)) {
+                out_.paths[n] = std::make_unique<Paths>(); // equal to no other
+                continue;
+            }
+            auto slots = out_.slots[out_.nodes[n].cls];
+            for (size_t i = 0; i < slots.size(); ++i)
+                out_.edges[out_.edge_begin[n] + i] = of_name[slots[i]];
+            if (exact && !slots.empty())
+                out_.paths[n] = walk(n, s);
+        }
+        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
+            of_name[out_.nodes[n].name] = none;
+    }
+
+    std::unique_ptr<Paths> walk(uint32_t node, size_t s) const
+    {
+        auto out = std::make_unique<Paths>();
+        auto slots = out_.slots[out_.nodes[node].cls];
+        const Btf &btf = *sources_.list[s].btf;
+        std::vector<TypeId> stack{out_.nodes[node].type};
+        size_t steps = 0;
+        while (!stack.empty()) {
+            TypeId at = stack.back();
+            stack.pop_back();
+            if (++steps > max_paths) {
+                out->clear(); // equal to no other
+                return out;
+            }
+            btf::for_each_type_id(btf.type(at), [&](uint32_t ref) {
+                if (!ref)
+                    return;
+                size_t index = sources_.index(static_cast<uint32_t>(s), TypeId{ref});
+                if (classes_.of[index] == no_class) // of a base, and not wanted
+                    return;
+                uint32_t c = class_of(index);
+                uint32_t name = out_.slot_name[c];
+                if (name == none) {
+                    if (out_.role[c] == role_ref)
+                        stack.push_back(TypeId{ref});
+                    return;
+                }
+                auto slot = std::find(slots.begin(), slots.end(), name);
+                if (slot != slots.end())
+                    out->push_back({static_cast<uint32_t>(slot - slots.begin()),
+                                    out_.node_at(s, TypeId{ref})});
+            });
+        }
+        return out;
+    }
+
+    const Sources &sources_;
+    const Classes &classes_;
+    const ClassGraph &graph_;
+    unsigned threads_;
+    HotGraph out_;
+};
+
+} // namespace
+
+uint32_t HotGraph::node_at(size_t source, TypeId type) const
+{
+    auto begin = nodes.begin() + node_begin[source], end = nodes.begin() + node_begin[source + 1];
+    auto it =
+        std::lower_bound(begin, end, type, [](const Node &n, TypeId t) { return n.type < t; });
+    return it != end && it->type == type ? static_cast<uint32_t>(it - nodes.begin()) : none;
+}
+
+bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   uint32_t name)
+{
+    uint32_t c = graph.names[name].forward;
+    return c != no_class && sources.is_base(classes.first[c].source);
+}
+
+HotGraph make_hot_graph(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                        unsigned threads)
+{
+    return Builder(sources, classes, graph, threads).run();
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/dedup/dedup.h"
+
+namespace btflink::merge
+{
+
+Result<MergedTypes> merge_types(const std::vector<Object> &objects,
+                                const std::vector<bool> &not_linked, const Btf *base,
+                                const Where &base_where, unsigned threads, Stats &stats)
+{
+    stats.begin_pass("sources");
+    auto sources = make_sources(objects, not_linked, base, base_where);
+    if (!sources)
+        return tl::unexpected(sources.error());
+    stats.add("types_in", sources->types);
+
+    // Bin: equal stub hashes, one class.
+    stats.begin_pass("bin");
+    Classes classes = bin_types(*sources, threads);
+    stats.add("distinct_hashes", classes.first.size());
+
+    // Graph: from here on millions of types are some ten thousand classes.
+    stats.begin_pass("class_graph");
+    ClassGraph graph = make_class_graph(*sources, classes, threads);
+    stats.add("struct_names", graph.names.size());
+
+    // Refine: classes are final afterwards.
+    stats.begin_pass("refine");
+    Partition partition = refine(*sources, std::move(classes), graph, threads);
+    stats.add("conflicting_names", partition.conflicts);
+    stats.add("tainted_classes", partition.tainted_classes);
+    stats.add("tainted_types", partition.tainted_types);
+    stats.add("refinement_rounds", partition.rounds);
+    stats.end_pass();
+    return MergedTypes{std::move(*sources), std::move(partition)};
+}
+
+} // namespace btflink::merge

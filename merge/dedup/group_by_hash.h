@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Engine pass 1: types with equal stub hashes become one class.
+#pragma once
+
+#include "merge/dedup/type_space.h"
+
+#include <vector>
+
+namespace btflink::merge
+{
+
+constexpr uint32_t no_class = UINT32_MAX;
+
+struct Classes {
+    /// The lowest type of each class; classes are numbered in the order of these.
+    std::vector<TypeAt> first;
+    /// The class of each type, in the numbering of Sources; no_class: not a plain type.
+    std::vector<uint32_t> of;
+};
+
+Classes bin_types(const Sources &sources, unsigned threads);
+
+} // namespace btflink::merge

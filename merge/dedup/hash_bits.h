@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// How much of its hashes the engine sees. All of it; but test builds (-DBTFLINK_HASH_BITS=N, by
+// meson's -Dhash_bits=N or in tests/merge/meson.build) leave N bits, so that hashes collide all the
+// time, and what has equal hashes is then compared itself. What such a build gets right does not
+// hang on a hash, except that 128 bits of a stub hash or of a view are believed (group_by_hash.cc,
+// reachable_conflicts.cc).
+#pragma once
+
+#include "common/object_btf/type_hash.h"
+
+namespace btflink::merge
+{
+
+#ifdef BTFLINK_HASH_BITS
+constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
+#else
+constexpr unsigned hash_bits = 128;
+#endif
+/// Types and views with equal hashes are taken to be equal.
+constexpr bool hashes_believed = hash_bits >= 128;
+
+constexpr uint64_t low_bits(unsigned n)
+{
+    return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
+}
+
+/// What is left of a hash that only finds a place in a table.
+constexpr uint64_t visible(uint64_t hash)
+{
+    return hash & low_bits(hash_bits);
+}
+
+/// Places in tables come from the lowest bits, shards from the highest; some of both are left.
+constexpr Hash128 visible(const Hash128 &h)
+{
+    constexpr unsigned high = hash_bits / 2, low = hash_bits - high;
+    return {h.low & low_bits(low), h.high & ~low_bits(64 - high)};
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass 6: all that was selected, as one BTF blob with all its duplicates.
+#pragma once
+
+#include "merge/link/select_functions.h"
+#include "merge/link/select_variables.h"
+
+#include <memory>
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// A blob in host byte order; continues the base if there is one.
+struct Assembled {
+    std::vector<uint32_t> words; // types
+    std::string strings;
+    uint32_t types = 0;
+};
+
+/// `base` may be null.
+Result<Assembled> assemble(const std::vector<Object> &objects, const Located &located,
+                           const Functions &functions, const Variables &variables, const Btf *base,
+                           unsigned threads);
+
+/// Put other types for the result and the first parameters of a FUNC_PROTO; 0: none.
+void set_pointers(btf_type &proto, const std::array<uint32_t, arena_slots> &pointers);
+
+/// Types and strings behind a 24-byte header.
+std::vector<std::byte> to_blob(std::span<const uint32_t> words, std::string_view strings,
+                               ByteOrder order);
+
+} // namespace btflink::merge

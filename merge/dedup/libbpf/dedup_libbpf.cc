@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/dedup/libbpf/dedup_libbpf.h"
+
+#include "common/btf/btf_format.h"
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+std::string libbpf_messages; // what libbpf said; it has one global callback
+
+int keep_message(libbpf_print_level level, const char *format, va_list args)
+{
+    if (level == LIBBPF_DEBUG)
+        return 0;
+    char line[512];
+    int n = vsnprintf(line, sizeof line, format, args);
+    libbpf_messages += line;
+    return n;
+}
+
+struct BtfFree {
+    void operator()(::btf *b) const { btf__free(b); }
+};
+using BtfPtr = std::unique_ptr<::btf, BtfFree>;
+
+tl::unexpected<Error> refused(const Where &where, const char *call, int error)
+{
+    std::string text = strf("%s: %s", call, std::strerror(error < 0 ? -error : error));
+    while (!libbpf_messages.empty() && libbpf_messages.back() == '\n')
+        libbpf_messages.pop_back();
+    if (!libbpf_messages.empty()) {
+        for (char &c : libbpf_messages)
+            if (c == '\n')
+                c = ';';
+        text += " (" + libbpf_messages + ")";
+    }
+    return fail(where, text);
+}
+
+/// What libbpf would trip over, and readers of ours do not. `name`: of the BTF.
+Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
+{
+    for (size_t at = 0; at < words.size();) {
+        const auto &t = *reinterpret_cast<const btf_type *>(&words[at]);
+        const uint32_t kind = btf::kind_of(t);
+        auto bad = [&](const std::string &what) {
+            return fail(Where{name, "", btf::header_size + at * 4}, what);
+        };
+        if (btf::vlen_of(t) > btf::max_vlen) // releases up to 1.7 read 16 bits
+            return bad("a type has more than 65535 elements, which libbpf may misread: use "
+                       "--dedup=hash");
+        if (kind == BTF_KIND_FWD && t.type) // taken for the id of a type
+            return bad(strf("a FWD has %u as its third word, must be 0", t.type));
+        at += btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+    }
+    return {};
+}
+
+/// libbpf keeps its own copy.
+Result<BtfPtr> new_btf(Bytes blob, const Where &where)
+{
+    ::btf *made = btf__new(blob.data(), static_cast<uint32_t>(blob.size()));
+    if (!made)
+        return refused(where, "btf__new", errno);
+    return BtfPtr(made);
+}
+
+/// Declared by libbpf but exported by no release: btf__new_split(). A file that is none will do.
+Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
+{
+    int fd = memfd_create("btf", MFD_CLOEXEC);
+    if (fd < 0)
+        return fail_errno(where, "memfd_create");
+    ::btf *made = nullptr;
+    std::string path = strf("/proc/self/fd/%d", fd);
+    bool written = true;
+    while (written && !blob.empty()) {
+        ssize_t n = write(fd, blob.data(), blob.size());
+        written = n > 0;
+        if (written)
+            blob = blob.subspan(static_cast<size_t>(n));
+    }
+    if (written)
+        made = btf__parse_raw_split(path.c_str(), base);
+    int error = errno;
+    close(fd);
+    if (!made)
+        return refused(where, "btf__parse_raw_split", error);
+    return BtfPtr(made);
+}
+
+} // namespace
+
+Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr<const Btf> &base,
+                                            ByteOrder order, const Where &where)
+{
+    libbpf_messages.clear();
+    libbpf_set_print(keep_message);
+    BtfPtr base_btf;
+    RETURN_IF_ERROR(check_for_libbpf(all.words, "merged BTF"));
+    if (base) {
+        RETURN_IF_ERROR(check_for_libbpf(base->words(), "base BTF"));
+        if (base->base())
+            return fail(where, "a base that is split BTF itself is not supported");
+        auto made = new_btf(to_blob(base->words(), base->strings(), host_order), where);
+        if (!made)
+            return tl::unexpected(made.error());
+        base_btf = std::move(*made);
+    }
+    std::vector<std::byte> blob = to_blob(all.words, all.strings, host_order);
+    all = Assembled();
+    if (blob.size() > UINT32_MAX)
+        return fail(where, "more BTF than libbpf can take (4 GB)");
+    auto made = base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where);
+    if (!made)
+        return tl::unexpected(made.error());
+    blob = std::vector<std::byte>(); // frees, unlike {}
+    BtfPtr btf = std::move(*made);
+    if (int error = btf__dedup(btf.get(), nullptr))
+        return refused(where, "btf__dedup", error);
+    uint32_t size = 0;
+    const void *data = btf__raw_data(btf.get(), &size);
+    if (!data)
+        return refused(where, "btf__raw_data", errno);
+    // Releases differ in the header that they write, and in byte order we trust our own code.
+    auto result = Btf::parse({static_cast<const std::byte *>(data), size},
+                             Where{"result of btf__dedup"}, base);
+    if (!result)
+        return tl::unexpected(result.error());
+    return to_blob(result->words(), result->strings(), order);
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/explain/c_text.h"
+
+#include <cinttypes>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr uint32_t shown_whole = 10; // members
+constexpr uint32_t shown_around = 2; // on either side of a place
+constexpr unsigned max_depth = 40;   // of pointers to pointers to ...: nobody writes that many
+
+class Writer
+{
+public:
+    explicit Writer(const Btf &btf) : btf_(btf) {}
+
+    std::string declare(uint32_t ref, std::string inner, unsigned indent,
+                        std::span<const uint32_t> place, unsigned depth = 0) const
+    {
+        if (depth > max_depth)
+            return "..." + inner;
+        TypeId id{ref};
+        const btf_type *t = ref ? &btf_.type(id) : nullptr;
+        auto to = [&](std::string around) {
+            return declare(t->type, std::move(around), indent, place, depth + 1);
+        };
+        switch (btf_.kind(id)) {
+        case BTF_KIND_PTR: {
+            uint32_t target = btf_.kind(unqualified(t->type));
+            bool around = target == BTF_KIND_ARRAY || target == BTF_KIND_FUNC_PROTO;
+            return to(around ? "(*" + inner + ")" : "*" + inner);
+        }
+        case BTF_KIND_CONST:
+            return qualified("const", t->type, std::move(inner), to);
+        case BTF_KIND_VOLATILE:
+            return qualified("volatile", t->type, std::move(inner), to);
+        case BTF_KIND_RESTRICT:
+            return qualified("restrict", t->type, std::move(inner), to);
+        case BTF_KIND_TYPE_TAG:
+            return qualified("btf_type_tag(\"" + std::string(btf_.name(id)) + "\")", t->type,
+                             std::move(inner), to);
+        case BTF_KIND_ARRAY:
+            return declare(btf::tail_of(*t)[0],
+                           inner + "[" + std::to_string(btf::tail_of(*t)[2]) + "]", indent, place,
+                           depth + 1);
+        case BTF_KIND_FUNC_PROTO:
+            return to(inner + "(" + parameters(*t, indent, depth) + ")");
+        default:
+            break;
+        }
+        std::string text = c_name(btf_, id);
+        if (ref && btf_.name(id).empty())
+            text += " " + body(id, indent, place, depth);
+        return inner.empty() || inner[0] == '[' ? text + inner : text + " " + inner;
+    }
+
+    /// "{ ... }" of a struct, union or enum.
+    std::string body(TypeId id, unsigned indent, std::span<const uint32_t> place,
+                     unsigned depth) const
+    {
+        const btf_type &t = btf_.type(id);
+        uint32_t count = btf::vlen_of(t), begin = 0, end = count;
+        if (count > shown_whole) {
+            uint32_t at = std::min(place.empty() ? 0 : place[0], count - 1);
+            begin = at > shown_around ? at - shown_around : 0;
+            end = std::min(count, at + shown_around + 1);
+        }
+        const std::string tabs(indent + 1, '\t');
+        std::string out = "{\n";
+        auto skipped = [&](uint32_t n) {
+            if (n)
+                out += tabs + strf("/* %u more */\n", n);
+        };
+        skipped(begin);
+        for (uint32_t i = begin; i < end; ++i) {
+            bool there = !place.empty() && place[0] == i;
+            out +=
+                tabs +
+                element(t, i, indent + 1, there ? place.subspan(1) : place.subspan(0, 0), depth) +
+                "\n";
+        }
+        skipped(count - end);
+        return out + std::string(indent, '\t') + "}";
+    }
+
+    std::string element(const btf_type &t, uint32_t i, unsigned indent,
+                        std::span<const uint32_t> place, unsigned depth) const
+    {
+        const uint32_t *tail = btf::tail_of(t);
+        bool is_signed = btf::kflag_of(t); // of an enum
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_ENUM: {
+            std::string name(btf_.str(tail[i * 2]));
+            auto value = static_cast<int32_t>(tail[i * 2 + 1]);
+            return name + (is_signed ? strf(" = %" PRId32 ",", value)
+                                     : strf(" = %" PRIu32 ",", static_cast<uint32_t>(value)));
+        }
+        case BTF_KIND_ENUM64: {
+            std::string name(btf_.str(tail[i * 3]));
+            uint64_t value = uint64_t{tail[i * 3 + 2]} << 32 | tail[i * 3 + 1];
+            return name + (is_signed ? strf(" = %" PRId64 ",", static_cast<int64_t>(value))
+                                     : strf(" = %" PRIu64 ",", value));
+        }
+        default:
+            break;
+        }
+        const uint32_t *m = tail + i * 3;
+        uint32_t bits = btf::kflag_of(t) ? m[2] >> 24 : 0;
+        return declare(m[1], std::string(btf_.str(m[0])), indent, place, depth + 1) +
+               (bits ? strf(" : %u;", bits) : ";");
+    }
+
+private:
+    TypeId unqualified(uint32_t ref) const
+    {
+        for (unsigned i = 0; i < max_depth && ref; ++i) {
+            uint32_t kind = btf_.kind(TypeId{ref});
+            if (kind != BTF_KIND_CONST && kind != BTF_KIND_VOLATILE && kind != BTF_KIND_RESTRICT &&
+                kind != BTF_KIND_TYPE_TAG)
+                break;
+            ref = btf_.type(TypeId{ref}).type;
+        }
+        return TypeId{ref};
+    }
+
+    /// A qualifier of a pointer stands behind its asterisk, all others in front.
+    template <typename To>
+    std::string qualified(const std::string &word, uint32_t target, std::string inner, To to) const
+    {
+        if (btf_.kind(unqualified(target)) == BTF_KIND_PTR)
+            return to(inner.empty() ? word : word + " " + inner);
+        return word + " " + to(std::move(inner));
+    }
+
+    std::string parameters(const btf_type &t, unsigned indent, unsigned depth) const
+    {
+        std::string out;
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const uint32_t *p = btf::tail_of(t) + i * 2;
+            bool rest = i + 1 == btf::vlen_of(t) && p[0] == 0 && p[1] == 0;
+            out +=
+                (i ? ", " : "") +
+                (rest ? "..." : declare(p[1], std::string(btf_.str(p[0])), indent, {}, depth + 1));
+        }
+        return out.empty() ? "void" : out;
+    }
+
+    const Btf &btf_;
+};
+
+} // namespace
+
+std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent,
+                          std::span<const uint32_t> place)
+{
+    return Writer(btf).declare(raw(id), std::string(name), indent, place);
+}
+
+std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
+                         std::span<const uint32_t> place)
+{
+    switch (btf.kind(id)) {
+    case BTF_KIND_TYPEDEF:
+        return "typedef " +
+               c_declaration(btf, TypeId{btf.type(id).type}, btf.name(id), indent, place) + ";";
+    case BTF_KIND_FWD:
+        return c_name(btf, id) + ";";
+    default:
+        return c_name(btf, id) + " " + Writer(btf).body(id, indent, place, 0) + ";";
+    }
+}
+
+std::string c_element(const Btf &btf, TypeId id, uint32_t i)
+{
+    const btf_type &t = btf.type(id);
+    return i < btf::vlen_of(t) ? Writer(btf).element(t, i, 0, {}, 0) : "nothing";
+}
+
+std::string c_name(const Btf &btf, TypeId id)
+{
+    const char *word = "";
+    switch (btf.kind(id)) {
+    case 0:
+        return "void";
+    case BTF_KIND_STRUCT:
+        word = "struct";
+        break;
+    case BTF_KIND_UNION:
+        word = "union";
+        break;
+    case BTF_KIND_FWD:
+        word = btf::kflag_of(btf.type(id)) ? "union" : "struct";
+        break;
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+        word = "enum";
+        break;
+    default:
+        return std::string(btf.name(id));
+    }
+    return btf.name(id).empty() ? word : std::string(word) + " " + std::string(btf.name(id));
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. One `volatile` in a header that half of the objects see otherwise, and the result has
+// thirty thousand structs twice. Each of them differs only because of what it points to, but for
+// the one whose member has the `volatile`. That one is to be named.
+//
+// Method, on the final classes (split_conflicts.h):
+//  1. The shape of a class is all that it says itself: kind, sizes, names, offsets, and of what it
+//     refers to the kind and name; what has no name (pointers, prototypes, unnamed structs) by its
+//     own shape. Classes of one name but of several shapes differ by themselves: the name is a
+//     root.
+//  2. Classes of one shape can differ only in what they refer to. At a position where they do, all
+//     refer to things of one name, or to unnamed ones of one shape. So from each shape that was
+//     split there are edges to the names and unnamed shapes that it was split by.
+//  3. A walk against these edges, from all roots at once, breadth first, gives to each split shape
+//     the nearest root and the way to it.
+// What a root is to blame for are the classes beyond the first of each shape that it is nearest to;
+// each is counted once, though other roots may keep them apart, too.
+//
+// Why a root is always found. If the definitions of a name have one shape, some position differs,
+// and so on; were this to go on for ever without meeting two shapes, the classes along the way
+// would agree in everything that can be reached, and the engine had made them one. (Were any left
+// all the same, the report would say how many.)
+//
+// A declaration differs from a definition only where there is but one: above a base that has only
+// the declaration. Where there are several, it is undecided between them, and what keeps them apart
+// is to blame for it, too.
+//
+// Cost: the final types and their references, once; and a look at the class of each input type, for
+// the objects on each side. Nothing of it is done unless it is asked for.
+#include "merge/explain/root_cause.h"
+
+#include <map>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// "s", "u", "e", "t": the name spaces. 0: its name is no name that types go by.
+char space_of(const Btf &btf, TypeId id)
+{
+    if (btf.name(id).empty())
+        return 0;
+    switch (btf.kind(id)) {
+    case BTF_KIND_STRUCT:
+        return 's';
+    case BTF_KIND_UNION:
+        return 'u';
+    case BTF_KIND_FWD:
+        return btf::kflag_of(btf.type(id)) ? 'u' : 's';
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+        return 'e';
+    case BTF_KIND_TYPEDEF:
+        return 't';
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+SplitGraph::SplitGraph(const MergedTypes &types)
+    : sources_(types.sources), partition_(types.partition)
+{
+    find_names();
+    find_shapes();
+    find_roots();
+    find_blame();
+}
+
+/// What a class refers to, in the order of the type; no_class: void.
+void SplitGraph::refs_of(uint32_t c, std::vector<uint32_t> &out) const
+{
+    out.clear();
+    const FinalClass &f = partition_.classes[c];
+    if (f.refs != no_refs) {
+        for (uint32_t ref : partition_.refs[f.refs])
+            out.push_back(ref == no_class ? no_class : partition_.alias[ref]);
+        return;
+    }
+    btf::for_each_type_id(sources_.type(f.donor),
+                          [&](uint32_t ref) { out.push_back(class_at(f.donor.source, ref)); });
+}
+
+void SplitGraph::find_names()
+{
+    std::map<std::pair<char, std::string_view>, uint32_t> numbers;
+    name_.assign(partition_.classes.size(), none);
+    for (uint32_t c = 0; c < partition_.classes.size(); ++c) {
+        TypeAt at = donor(c);
+        char space = space_of(btf_of(c), at.type);
+        if (!space || partition_.alias[c] != c)
+            continue;
+        auto [found, added] =
+            numbers.try_emplace({space, sources_.name(at)}, uint32_t(names_.size()));
+        if (added)
+            names_.push_back({space, {}, none, {}});
+        name_[c] = found->second;
+        if (!is_live(c))
+            continue;
+        if (btf::is_declaration(btf_of(c).type(at.type)))
+            names_[found->second].forward = c;
+        else
+            names_[found->second].classes.push_back(c);
+    }
+}
+
+/// Of a reference: what a shape says of it.
+uint64_t SplitGraph::stub(uint32_t c) const
+{
+    if (c == no_class)
+        return 0;
+    return name_[c] != none ? ~uint64_t{name_[c]} : hash_[c];
+}
+
+/// The shape of a class. Those of the unnamed ones it refers to are there, or it is a cycle.
+uint64_t SplitGraph::shape_hash(uint32_t c, const std::vector<uint32_t> &refs,
+                                std::string &buffer) const
+{
+    TypeAt at = donor(c);
+    const btf_type &t = sources_.type(at);
+    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+    buffer.clear();
+    auto word = [&](uint32_t w) { buffer.append(reinterpret_cast<const char *>(&w), 4); };
+    auto text = [&](uint32_t offset) { buffer.append(sources_.str(at, offset)).push_back(0); };
+    word(t.info);
+    text(t.name_off);
+    word(kind.third == btf::Third::size ? t.size : 0);
+    const uint32_t *tail = btf::tail_of(t);
+    if (btf::kind_of(t) == BTF_KIND_ARRAY)
+        word(tail[2]);
+    else
+        for (uint32_t i = 0; i < kind.fixed_words; ++i)
+            word(tail[i]);
+    for (uint32_t i = 0; i < btf::vlen_of(t) * kind.element_words; ++i) {
+        auto at_word = static_cast<int8_t>(i % kind.element_words);
+        uint32_t value = tail[kind.fixed_words + i];
+        if (at_word == kind.element_name)
+            text(value);
+        else if (at_word != kind.element_type)
+            word(value);
+    }
+    for (uint32_t ref : refs) {
+        uint64_t s = stub(ref);
+        buffer.append(reinterpret_cast<const char *>(&s), sizeof s);
+    }
+    return XXH3_64bits(buffer.data(), buffer.size());
+}
+
+void SplitGraph::find_shapes()
+{
+    size_t count = partition_.classes.size();
+    hash_.assign(count, 0);
+    shape_.assign(count, none);
+    enum : uint8_t { fresh, open, done };
+    std::vector<uint8_t> state(count, fresh);
+    std::vector<uint32_t> stack, refs;
+    std::string buffer;
+    std::unordered_map<uint64_t, uint32_t> numbers;
+    for (uint32_t start = 0; start < count; ++start) {
+        if (!is_live(start))
+            continue;
+        stack.assign(1, start);
+        while (!stack.empty()) {
+            uint32_t c = stack.back();
+            refs_of(c, refs);
+            if (state[c] == fresh) {
+                state[c] = open;
+                for (uint32_t ref : refs)
+                    if (ref != no_class && name_[ref] == none && state[ref] == fresh)
+                        stack.push_back(ref);
+                if (stack.back() != c)
+                    continue;
+            }
+            stack.pop_back();
+            if (state[c] == done)
+                continue;
+            state[c] = done;
+            hash_[c] = shape_hash(c, refs, buffer);
+            if (!is_live(c))
+                continue;
+            auto [found, added] =
+                numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
+            if (added)
+                members_.emplace_back();
+            shape_[c] = found->second;
+        }
+    }
+    for (uint32_t c = 0; c < count; ++c) // in order, whatever the walk did
+        if (shape_[c] != none)
+            members_[shape_[c]].push_back(c);
+}
+
+void SplitGraph::find_roots()
+{
+    for (Name &name : names_) {
+        for (uint32_t c : name.classes)
+            if (std::find(name.sides.begin(), name.sides.end(), shape_[c]) == name.sides.end())
+                name.sides.push_back(shape_[c]);
+        if (name.classes.size() == 1 && name.forward != none)
+            name.sides.push_back(shape_[name.forward]);
+    }
+}
+
+std::vector<Edge> SplitGraph::edges() const
+{
+    std::vector<Edge> out;
+    std::vector<uint32_t> first, refs;
+    for (uint32_t s = 0; s < members_.size(); ++s) {
+        if (members_[s].size() < 2)
+            continue;
+        refs_of(members_[s][0], first);
+        std::vector<bool> differs(first.size());
+        for (uint32_t c : members_[s]) {
+            refs_of(c, refs);
+            for (size_t i = 0; i < std::min(refs.size(), first.size()); ++i) {
+                if (refs[i] == first[i] || differs[i] || first[i] == no_class)
+                    continue;
+                differs[i] = true;
+                out.push_back({vertex_of(first[i]), s, static_cast<uint32_t>(i)});
+            }
+        }
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+void SplitGraph::find_blame()
+{
+    const std::vector<Edge> all = edges();
+    root_.assign(names_.size() + members_.size(), none);
+    parent_.assign(members_.size(), {none, none, none});
+    split_name_.assign(names_.size(), none);
+    blame_.resize(names_.size());
+    std::vector<uint32_t> queue;
+    for (uint32_t n = 0; n < names_.size(); ++n)
+        if (names_[n].is_root()) {
+            root_[n] = n;
+            queue.push_back(n);
+        }
+    for (size_t next = 0; next < queue.size(); ++next) {
+        uint32_t v = queue[next];
+        auto begin = std::lower_bound(all.begin(), all.end(), Edge{v, 0, 0});
+        for (auto edge = begin; edge != all.end() && edge->by == v; ++edge) {
+            uint32_t s = edge->shape, at = vertex_of_shape(s);
+            if (root_[at] != none)
+                continue;
+            root_[at] = root_[v];
+            parent_[s] = *edge;
+            queue.push_back(at);
+            uint32_t c = members_[s][0], n = name_[c];
+            Blame &b = blame_[root_[v]];
+            b.types += members_[s].size() - 1;
+            if (n != none && (names_[n].space == 's' || names_[n].space == 'u'))
+                b.structs += members_[s].size() - 1;
+            if (n != none && root_[n] == none) {
+                root_[n] = root_[v];
+                split_name_[n] = s;
+                queue.push_back(n);
+            }
+        }
+    }
+    for (uint32_t s = 0; s < members_.size(); ++s)
+        if (members_[s].size() > 1 && root_[vertex_of_shape(s)] == none)
+            unexplained_ += members_[s].size() - 1;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/explain/why_dup.h"
+
+#include "merge/explain/c_text.h"
+#include "merge/explain/root_cause.h"
+
+#include <unordered_map>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t objects_named = 3; // on each side
+constexpr size_t max_depth = 40;    // of unnamed structs in unnamed structs
+
+bool is_composite(uint32_t kind)
+{
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+bool is_enum(uint32_t kind)
+{
+    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+}
+
+class Report
+{
+public:
+    Report(const std::vector<Object> &objects, const MergedTypes &types,
+           const std::string &base_name)
+        : objects_(objects), sources_(types.sources), partition_(types.partition),
+          base_name_(base_name), graph_(types)
+    {
+    }
+
+    std::string text(std::string_view name)
+    {
+        std::vector<uint32_t> roots, others;
+        bool known = false;
+        for (uint32_t n = 0; n < graph_.names().size(); ++n) {
+            if (!name.empty() && name != plain_name(n) && name != title(n))
+                continue;
+            known = true;
+            if (graph_.names()[n].is_root())
+                roots.push_back(n);
+            else if (graph_.root_of(n) != none)
+                others.push_back(n);
+        }
+        if (!name.empty() && !known)
+            return std::string(name) + ": no struct, union, enum or typedef of the result\n";
+        std::string out;
+        if (name.empty())
+            std::stable_sort(roots.begin(), roots.end(), [&](uint32_t a, uint32_t b) {
+                return graph_.blame(a).types > graph_.blame(b).types;
+            });
+        else
+            for (uint32_t n : others)
+                if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
+                    roots.push_back(graph_.root_of(n));
+        // Of the base alone, and without consequences: nothing that this merge did.
+        std::erase_if(roots, [&](uint32_t n) { return !graph_.blame(n).types && is_of_base(n); });
+        if (roots.empty() && others.empty())
+            return (name.empty() ? "No name has" : std::string(name) + " does not have") +
+                   " several definitions.\n";
+        find_objects(roots);
+        for (uint32_t n : roots)
+            out += root_text(n) + "\n";
+        for (uint32_t n : others)
+            out += strf("%s: %zu definitions, because of %s: %s\n", title(n).c_str(),
+                        graph_.names()[n].classes.size(), title(graph_.root_of(n)).c_str(),
+                        chain(n).c_str());
+        if (graph_.unexplained() && name.empty())
+            out += strf("%zu more types were split for no reason that was found.\n",
+                        graph_.unexplained());
+        return out;
+    }
+
+private:
+    uint32_t any_class(uint32_t n) const
+    {
+        return graph_.names()[n].classes.empty() ? graph_.names()[n].forward
+                                                 : graph_.names()[n].classes.front();
+    }
+    std::string plain_name(uint32_t n) const
+    {
+        uint32_t c = any_class(n);
+        return c == none ? "" : std::string(sources_.name(graph_.donor(c)));
+    }
+    std::string title(uint32_t n) const
+    {
+        uint32_t c = any_class(n);
+        if (c == none)
+            return "";
+        return (graph_.names()[n].space == 't' ? "typedef " : "") +
+               c_name(graph_.btf_of(c), graph_.donor(c).type);
+    }
+    bool is_of_base(uint32_t n) const
+    {
+        return std::all_of(
+            graph_.names()[n].classes.begin(), graph_.names()[n].classes.end(),
+            [&](uint32_t c) { return sources_.is_base(partition_.classes[c].first.source); });
+    }
+
+    /// ".member" if that is what a reference of the class is.
+    std::string label(uint32_t c, uint32_t position) const
+    {
+        const btf_type &t = sources_.type(graph_.donor(c));
+        if (!is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
+            return "";
+        std::string_view name = sources_.str(graph_.donor(c), btf::tail_of(t)[position * 3]);
+        return name.empty() ? "" : "." + std::string(name);
+    }
+
+    /// From a name that is split to the root: "struct a .b -> struct c .d -> struct e".
+    std::string chain(uint32_t n) const
+    {
+        std::string out = title(n);
+        const Edge *edge = &graph_.parent_of_name(n);
+        for (bool behind_title = true;;) {
+            std::string text = label(graph_.members(edge->shape)[0], edge->position);
+            out += (behind_title && !text.empty() ? " " : "") + text;
+            behind_title &= text.empty();
+            if (!graph_.is_name(edge->by)) {
+                edge = &graph_.parent_of_shape(graph_.shape_of_vertex(edge->by));
+                continue;
+            }
+            out += " -> " + title(edge->by);
+            if (edge->by == graph_.root_of(n))
+                return out;
+            edge = &graph_.parent_of_name(edge->by);
+            behind_title = true;
+        }
+    }
+
+    struct Side {
+        size_t count = 0;            // of objects
+        uint32_t last = none;        // source that was counted last
+        std::vector<uint32_t> first; // sources
+    };
+
+    /// Which objects have which definitions of these names.
+    void find_objects(const std::vector<uint32_t> &names)
+    {
+        std::vector<uint32_t> side_of(partition_.classes.size(), none);
+        for (uint32_t n : names)
+            for (uint32_t s : graph_.names()[n].sides) {
+                for (uint32_t c : graph_.members(s))
+                    side_of[c] = static_cast<uint32_t>(sides_.size());
+                side_number_[s] = sides_.size();
+                sides_.emplace_back();
+            }
+        for (uint32_t source = 0; source < sources_.list.size(); ++source)
+            for (uint32_t i = 0; i < sources_.list[source].count; ++i) {
+                size_t index = sources_.list[source].offset + i;
+                if (partition_.of[index] == no_class)
+                    continue;
+                uint32_t c = partition_.class_of(index), side = side_of[c];
+                if (side == none || sides_[side].last == source)
+                    continue;
+                // Who only declares it has no part in the difference.
+                if (btf::is_declaration(sources_.list[source].btf->type(TypeId{i + 1})) &&
+                    !btf::is_declaration(graph_.btf_of(c).type(graph_.donor(c).type)))
+                    continue;
+                sides_[side].last = source;
+                ++sides_[side].count;
+                if (sides_[side].first.size() < objects_named)
+                    sides_[side].first.push_back(source);
+            }
+    }
+
+    std::string side_text(const Side &side) const
+    {
+        std::string names, out;
+        size_t count = side.count;
+        for (uint32_t source : side.first) {
+            if (sources_.is_base(source)) {
+                out = "the base " + base_name_;
+                --count;
+                continue;
+            }
+            auto at = std::find(sources_.of_object.begin(), sources_.of_object.end(), source);
+            names += (names.empty() ? "" : ", ") +
+                     objects_[static_cast<size_t>(at - sources_.of_object.begin())].describe();
+        }
+        if (count)
+            out += (out.empty() ? "" : " and ") +
+                   strf("%zu object%s: ", count, count == 1 ? "" : "s") + names +
+                   (side.count > side.first.size() ? ", ..." : "");
+        return out;
+    }
+
+    /// Where two types differ first.
+    struct Difference {
+        std::vector<uint32_t> place; // see c_text.h
+        std::string path;            // names of members
+        std::string one, other;      // what stands there
+    };
+
+    const Btf &btf_at(TypeAt t) const { return *sources_.list[t.source].btf; }
+
+    void find_difference(TypeAt a, TypeAt b, Difference &out) const
+    {
+        const btf_type &x = sources_.type(a), &y = sources_.type(b);
+        uint32_t kind = btf::kind_of(x);
+        if (kind == BTF_KIND_TYPEDEF && btf::kind_of(y) == kind) {
+            TypeAt to_a{a.source, TypeId{x.type}}, to_b{b.source, TypeId{y.type}};
+            if (inside(to_a, to_b, out))
+                return;
+            out.one = c_definition(btf_at(a), a.type);
+            out.other = c_definition(btf_at(b), b.type);
+            return;
+        }
+        bool members = is_composite(kind) && is_composite(btf::kind_of(y));
+        bool values = is_enum(kind) && is_enum(btf::kind_of(y));
+        uint32_t count = members || values ? std::max(btf::vlen_of(x), btf::vlen_of(y)) : 0;
+        for (uint32_t i = 0; i < count; ++i) {
+            std::string one = element(a, i), other = element(b, i);
+            if (one == other && (!members || same_member(a, b, i)))
+                continue;
+            out.place.push_back(i);
+            bool both = members && i < btf::vlen_of(x) && i < btf::vlen_of(y);
+            const uint32_t *m = btf::tail_of(x) + i * 3, *n = btf::tail_of(y) + i * 3;
+            if (both && sources_.str(a, m[0]) == sources_.str(b, n[0])) {
+                if (std::string_view name = sources_.str(a, m[0]); !name.empty())
+                    out.path += "." + std::string(name);
+                if (m[2] == n[2] && inside({a.source, TypeId{m[1]}}, {b.source, TypeId{n[1]}}, out))
+                    return;
+            }
+            out.one = with_offset(one, other, a, i);
+            out.other = with_offset(other, one, b, i);
+            return;
+        }
+        auto facts = [&](const Btf &btf, TypeAt at, const btf_type &t) {
+            return strf("%s of %u bytes%s", btf.kind_name(at.type), t.size,
+                        is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
+        };
+        if (btf::is_declaration(x) || btf::is_declaration(y)) {
+            auto fact = [&](const btf_type &t) {
+                return btf::is_declaration(t) ? "only declared" : "defined";
+            };
+            out.one = fact(x);
+            out.other = fact(y);
+            return;
+        }
+        out.one = facts(btf_at(a), a, x);
+        out.other = facts(btf_at(b), b, y);
+    }
+
+    /// The difference is in these, if both are structs or unions without a name.
+    bool inside(TypeAt a, TypeAt b, Difference &out) const
+    {
+        auto unnamed = [&](TypeAt t) {
+            return t.type != void_id && is_composite(btf_at(t).kind(t.type)) &&
+                   btf_at(t).name(t.type).empty();
+        };
+        if (!unnamed(a) || !unnamed(b) || out.place.size() > max_depth ||
+            btf_at(a).kind(a.type) != btf_at(b).kind(b.type))
+            return false;
+        find_difference(a, b, out);
+        return true;
+    }
+
+    bool same_member(TypeAt a, TypeAt b, uint32_t i) const
+    {
+        const btf_type &x = sources_.type(a), &y = sources_.type(b);
+        if (i >= btf::vlen_of(x) || i >= btf::vlen_of(y))
+            return false;
+        const uint32_t *m = btf::tail_of(x) + i * 3, *n = btf::tail_of(y) + i * 3;
+        return sources_.str(a, m[0]) == sources_.str(b, n[0]) && m[2] == n[2] &&
+               graph_.stub_at(a.source, m[1]) == graph_.stub_at(b.source, n[1]);
+    }
+
+    /// A member or enumerator as C; "nothing" behind the last.
+    std::string element(TypeAt at, uint32_t i) const { return c_element(btf_at(at), at.type, i); }
+
+    /// The same, with its offset if the text alone does not differ.
+    std::string with_offset(const std::string &mine, const std::string &other, TypeAt at,
+                            uint32_t i) const
+    {
+        const btf_type &t = sources_.type(at);
+        if (mine != other || !is_composite(btf::kind_of(t)))
+            return mine;
+        uint32_t offset = btf::tail_of(t)[i * 3 + 2];
+        if (btf::kflag_of(t))
+            offset &= 0xffffff;
+        return mine + strf(" at bit %u", offset);
+    }
+
+    std::string root_text(uint32_t n) const
+    {
+        const Name &name = graph_.names()[n];
+        std::string out = strf("%s: %zu versions that differ by themselves\n", title(n).c_str(),
+                               name.sides.size());
+        TypeAt first = graph_.donor(graph_.members(name.sides[0])[0]);
+        std::vector<uint32_t> place;
+        for (size_t i = 1; i < name.sides.size(); ++i) {
+            TypeAt other = graph_.donor(graph_.members(name.sides[i])[0]);
+            Difference d;
+            find_difference(first, other, d);
+            out += strf("  first difference, %s%s: version 1 has \"%s\", version %zu \"%s\"\n",
+                        title(n).c_str(), d.path.c_str(), d.one.c_str(), i + 1, d.other.c_str());
+            if (i == 1)
+                place = d.place;
+        }
+        for (size_t i = 0; i < name.sides.size(); ++i) {
+            uint32_t side = name.sides[i];
+            TypeAt at = graph_.donor(graph_.members(side)[0]);
+            std::vector<uint32_t> here = place;
+            if (i > 1) {
+                Difference d;
+                find_difference(first, at, d);
+                here = d.place;
+            }
+            out += strf("  version %zu, in %s\n\t", i + 1,
+                        side_text(sides_[side_number_.at(side)]).c_str()) +
+                   c_definition(btf_at(at), at.type, 1, here) + "\n";
+        }
+        const SplitGraph::Blame &b = graph_.blame(n);
+        out += strf("  because of it %zu further type%s split, %zu of them named structs or "
+                    "unions\n",
+                    b.types, b.types == 1 ? " was" : "s were", b.structs);
+        return out;
+    }
+
+    const std::vector<Object> &objects_;
+    const Sources &sources_;
+    const Partition &partition_;
+    const std::string &base_name_;
+    const SplitGraph graph_;
+    std::vector<Side> sides_;
+    std::unordered_map<uint32_t, size_t> side_number_; // per shape
+};
+
+} // namespace
+
+std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
+                    std::string_view name, const std::string &base_name)
+{
+    return Report(objects, types, base_name).text(name);
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What --why-dup prints: why the result has several types of one name.
+#pragma once
+
+#include "merge/dedup/dedup.h"
+
+#include <string>
+
+namespace btflink::merge
+{
+
+/// Lines for people. `name`: only this struct, union, enum or typedef, "s" or "struct s"; empty:
+/// all. `base_name`: what to call the base, if there is one.
+std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
+                    std::string_view name, const std::string &base_name);
+
+} // namespace btflink::merge

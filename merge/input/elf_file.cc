@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The only file of merge/, with reloc_kind.cc, that includes LLVM. LLVM checks what it reads
+// (tables inside the file, names inside string tables) and reports errors as values; they become
+// our Errors here.
+#include "merge/input/elf_file.h"
+
+#include "merge/input/reloc_kind.h"
+
+#include <algorithm>
+#include <llvm/Object/Archive.h>
+#include <llvm/Object/Decompressor.h>
+#include <llvm/Object/ELF.h>
+#include <llvm/Object/ELFTypes.h>
+#include <llvm/Support/MemoryBuffer.h>
+#include <utility>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+namespace elf = llvm::ELF;
+namespace object = llvm::object;
+
+llvm::StringRef text(Bytes bytes)
+{
+    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
+}
+
+std::string_view view(llvm::StringRef s)
+{
+    return {s.data(), s.size()};
+}
+
+tl::unexpected<Error> llvm_fail(const Where &where, llvm::Error error)
+{
+    return fail(where, llvm::toString(std::move(error)));
+}
+
+} // namespace
+
+template <typename ElfType>
+class ElfReader
+{
+public:
+    using File = object::ELFFile<ElfType>;
+
+    static Result<ElfFile> read(Bytes bytes, const Where &where)
+    {
+        auto file = File::create(text(bytes));
+        if (!file)
+            return llvm_fail(where.at(0), file.takeError());
+        ElfFile out;
+        const auto &header = file->getHeader();
+        out.where_ = where;
+        out.bytes_ = bytes;
+        out.machine_ = header.e_machine;
+        out.type_ = header.e_type;
+        out.flags_ = header.e_flags;
+        out.address_size_ = ElfType::Is64Bits ? 8 : 4;
+        out.order_ =
+            ElfType::TargetEndianness == llvm::support::little ? ByteOrder::little : ByteOrder::big;
+        RETURN_IF_ERROR(read_sections(*file, out));
+        RETURN_IF_ERROR(read_symbols(*file, out));
+        return out;
+    }
+
+    static Result<SectionContents> contents(const ElfFile &in, uint32_t index)
+    {
+        const Section &section = in.sections_[index];
+        Where where = in.where_.in(section.name);
+        auto file = File::create(text(in.bytes_));
+        auto header = file->getSection(index);
+        if (!header)
+            return llvm_fail(where, header.takeError());
+        if (section.type == elf::SHT_NOBITS)
+            return SectionContents{};
+        auto data = file->getSectionContents(**header);
+        if (!data)
+            return llvm_fail(where, data.takeError());
+        SectionContents out;
+        out.bytes = std::as_bytes(std::span(data->data(), data->size()));
+        if (section.flags & elf::SHF_COMPRESSED)
+            return decompress(out.bytes, where);
+        return out;
+    }
+
+    static Result<std::vector<Reloc>> relocations(const ElfFile &in, uint32_t target, uint8_t width)
+    {
+        std::vector<Reloc> relocs;
+        auto file = File::create(text(in.bytes_));
+        auto sections = file->sections();
+        if (!sections)
+            return llvm_fail(in.where_, sections.takeError());
+        for (const auto &header : *sections) {
+            if (header.sh_info != target ||
+                (header.sh_type != elf::SHT_REL && header.sh_type != elf::SHT_RELA))
+                continue;
+            auto index = static_cast<uint32_t>(&header - sections->begin());
+            Where where = in.where_.in(in.sections_[index].name);
+            if (header.sh_type == elf::SHT_RELA) {
+                auto relas = file->relas(header);
+                if (!relas)
+                    return llvm_fail(where, relas.takeError());
+                RETURN_IF_ERROR(add(in, target, width, *relas, where, relocs));
+            } else {
+                auto rels = file->rels(header);
+                if (!rels)
+                    return llvm_fail(where, rels.takeError());
+                RETURN_IF_ERROR(add(in, target, width, *rels, where, relocs));
+            }
+        }
+        std::stable_sort(relocs.begin(), relocs.end(),
+                         [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; });
+        return relocs;
+    }
+
+private:
+    static Result<void> read_sections(const File &file, ElfFile &out)
+    {
+        auto sections = file.sections();
+        const uint64_t table = file.getHeader().e_shoff;
+        if (!sections)
+            return llvm_fail(out.where_.at(table), sections.takeError());
+        if (sections->empty())
+            return {};
+        auto names = file.getSectionStringTable(*sections);
+        if (!names)
+            return llvm_fail(out.where_.at(table), names.takeError());
+        out.sections_.reserve(sections->size());
+        for (const auto &header : *sections) {
+            auto name = file.getSectionName(header, *names);
+            if (!name)
+                return llvm_fail(out.where_.at(table + out.sections_.size() * sizeof header),
+                                 name.takeError());
+            out.sections_.push_back({view(*name), header.sh_type, header.sh_flags, header.sh_addr,
+                                     header.sh_size, header.sh_addralign, header.sh_link,
+                                     header.sh_info});
+        }
+        return {};
+    }
+
+    static Result<void> read_symbols(const File &file, ElfFile &out)
+    {
+        auto sections = file.sections();
+        if (!sections)
+            return llvm_fail(out.where_, sections.takeError());
+        const typename ElfType::Shdr *table = nullptr;
+        llvm::ArrayRef<typename ElfType::Word> extended;
+        for (const auto &header : *sections)
+            if (header.sh_type == elf::SHT_SYMTAB) {
+                table = &header;
+                break;
+            }
+        if (!table)
+            return {};
+        auto table_index = static_cast<uint32_t>(table - sections->begin());
+        Where where = out.where_.in(out.sections_[table_index].name);
+        for (const auto &header : *sections)
+            if (header.sh_type == elf::SHT_SYMTAB_SHNDX && header.sh_link == table_index) {
+                auto words = file.getSHNDXTable(header);
+                if (!words)
+                    return llvm_fail(where, words.takeError());
+                extended = *words;
+            }
+        auto symbols = file.symbols(table);
+        if (!symbols)
+            return llvm_fail(where, symbols.takeError());
+        auto names = file.getStringTableForSymtab(*table);
+        if (!names)
+            return llvm_fail(where, names.takeError());
+        out.symbols_.reserve(symbols->size());
+        for (const auto &symbol : *symbols) {
+            auto number = static_cast<size_t>(&symbol - symbols->begin());
+            Where here = where.at(number * sizeof symbol);
+            auto name = symbol.getName(*names);
+            if (!name)
+                return llvm_fail(here, name.takeError());
+            Symbol s;
+            s.name = view(*name);
+            s.value = symbol.st_value;
+            s.size = symbol.st_size;
+            s.type = symbol.getType();
+            s.binding = symbol.getBinding();
+            if (out.machine_ == elf::EM_ARM && s.type == elf::STT_FUNC)
+                s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
+            s.section = symbol.st_shndx;
+            if (s.section == elf::SHN_XINDEX) {
+                if (number >= extended.size())
+                    return fail(here, "symbol without an extended section index");
+                s.section = extended[number];
+                s.home = Home::section;
+            } else if (s.section == elf::SHN_UNDEF) {
+                s.home = Home::undefined;
+            } else if (s.section == elf::SHN_COMMON) {
+                s.home = Home::common;
+            } else if (s.section >= elf::SHN_LORESERVE) {
+                s.home = Home::absolute;
+            } else {
+                s.home = Home::section;
+            }
+            if (s.home == Home::section && s.section >= out.sections_.size())
+                return fail(here, strf("symbol is in section %u, but there are %zu", s.section,
+                                       out.sections_.size()));
+            out.symbols_.push_back(s);
+        }
+        return {};
+    }
+
+    static Result<SectionContents> decompress(Bytes data, const Where &where)
+    {
+        constexpr uint64_t best_ratio = 1032; // of deflate
+        auto engine = object::Decompressor::create(
+            view(text(data)).empty() ? "" : ".debug", text(data),
+            ElfType::TargetEndianness == llvm::support::little, ElfType::Is64Bits);
+        if (!engine)
+            return llvm_fail(where, engine.takeError());
+        if (engine->getDecompressedSize() > (data.size() + 1) * best_ratio)
+            return fail(where.at(0), "compressed section lies about its size");
+        SectionContents out;
+        out.owned = std::make_shared<std::vector<std::byte>>(engine->getDecompressedSize());
+        if (auto error = engine->decompress(
+                {reinterpret_cast<char *>(out.owned->data()), out.owned->size()}))
+            return llvm_fail(where, std::move(error));
+        out.bytes = *out.owned;
+        return out;
+    }
+
+    template <typename Range>
+    static Result<void> add(const ElfFile &in, uint32_t target, uint8_t width, Range range,
+                            const Where &where, std::vector<Reloc> &out)
+    {
+        constexpr bool rela =
+            std::is_same_v<std::decay_t<decltype(*range.begin())>, typename ElfType::Rela>;
+        if (range.empty())
+            return {};
+        auto data = in.contents(target);
+        if (!data)
+            return tl::unexpected(data.error());
+        RelocClassifier classify(view(text(in.bytes_)), rela);
+        bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits &&
+                        ElfType::TargetEndianness == llvm::support::little;
+        out.reserve(out.size() + range.size());
+        for (const auto &entry : range) {
+            Where here = where.at(static_cast<size_t>(&entry - range.begin()) * sizeof entry);
+            RelocKind kind = classify(entry.getType(mips64el));
+            if (kind == RelocKind::none)
+                continue;
+            if (kind == RelocKind::other)
+                return fail(here, strf("relocation of type %u is not an absolute address",
+                                       uint32_t{entry.getType(mips64el)}));
+            Reloc reloc;
+            reloc.offset = entry.r_offset;
+            reloc.symbol = entry.getSymbol(mips64el);
+            if (reloc.offset > data->bytes.size() || width > data->bytes.size() - reloc.offset)
+                return fail(here, "relocation is outside of its section");
+            if (reloc.symbol >= in.symbols_.size())
+                return fail(here, strf("relocation names symbol %u, but there are %zu",
+                                       reloc.symbol, in.symbols_.size()));
+            if constexpr (rela)
+                reloc.addend = entry.r_addend;
+            else if (width == 8)
+                reloc.addend = static_cast<int64_t>(
+                    load<uint64_t>(data->bytes.data() + reloc.offset, in.order_));
+            else
+                reloc.addend = static_cast<int32_t>(
+                    load<uint32_t>(data->bytes.data() + reloc.offset, in.order_));
+            out.push_back(reloc);
+        }
+        return {};
+    }
+};
+
+namespace
+{
+
+/// Call visit.operator()<ElfType>() for the class and byte order of an ELF file.
+template <typename Visit>
+auto with_elf_type(bool is64, ByteOrder order, Visit visit)
+{
+    if (order == ByteOrder::little)
+        return is64 ? visit.template operator()<object::ELF64LE>()
+                    : visit.template operator()<object::ELF32LE>();
+    return is64 ? visit.template operator()<object::ELF64BE>()
+                : visit.template operator()<object::ELF32BE>();
+}
+
+} // namespace
+
+bool is_elf(Bytes bytes)
+{
+    return text(bytes).startswith("\177ELF");
+}
+
+bool is_archive(Bytes bytes)
+{
+    return text(bytes).startswith("!<arch>\n") || text(bytes).startswith("!<thin>\n");
+}
+
+Result<ElfFile> ElfFile::parse(Bytes bytes, const Where &where)
+{
+    if (bytes.size() < elf::EI_NIDENT)
+        return fail(where.at(0), "ELF file is cut off");
+    auto elf_class = static_cast<uint8_t>(bytes[elf::EI_CLASS]);
+    auto data = static_cast<uint8_t>(bytes[elf::EI_DATA]);
+    if ((elf_class != elf::ELFCLASS32 && elf_class != elf::ELFCLASS64) ||
+        (data != elf::ELFDATA2LSB && data != elf::ELFDATA2MSB))
+        return fail(where.at(elf::EI_CLASS),
+                    strf("unknown ELF class %u or byte order %u", elf_class, data));
+    return with_elf_type(elf_class == elf::ELFCLASS64,
+                         data == elf::ELFDATA2LSB ? ByteOrder::little : ByteOrder::big,
+                         [&]<typename T> { return ElfReader<T>::read(bytes, where); });
+}
+
+Result<SectionContents> ElfFile::contents(uint32_t section) const
+{
+    return with_elf_type(address_size_ == 8, order_,
+                         [&]<typename T> { return ElfReader<T>::contents(*this, section); });
+}
+
+Result<std::vector<Reloc>> ElfFile::relocations(uint32_t section, uint8_t width) const
+{
+    return with_elf_type(address_size_ == 8, order_, [&]<typename T> {
+        return ElfReader<T>::relocations(*this, section, width);
+    });
+}
+
+Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where)
+{
+    auto archive = object::Archive::create(llvm::MemoryBufferRef(text(bytes), where.file));
+    if (!archive)
+        return llvm_fail(where.at(0), archive.takeError());
+    std::vector<ArchiveMember> members;
+    uint64_t at = 0; // where a member begins
+    llvm::Error error = llvm::Error::success();
+    std::optional<Error> ours;
+    for (const object::Archive::Child &child : (*archive)->children(error)) {
+        ArchiveMember member;
+        at = child.getChildOffset();
+        auto name = child.getName();
+        if (!name) {
+            ours = Error{where.at(at), llvm::toString(name.takeError())};
+            break;
+        }
+        member.name = name->str();
+        if ((*archive)->isThin()) {
+            auto path = child.getFullName();
+            if (!path) {
+                ours = Error{where.at(at), llvm::toString(path.takeError())};
+                break;
+            }
+            member.path = *path;
+        } else {
+            auto data = child.getBuffer();
+            if (!data) {
+                ours = Error{where.at(at), llvm::toString(data.takeError())};
+                break;
+            }
+            member.bytes = std::as_bytes(std::span(data->data(), data->size()));
+        }
+        members.push_back(std::move(member));
+    }
+    if (error)
+        return llvm_fail(where.at(at), std::move(error));
+    if (ours)
+        return tl::unexpected(std::move(*ours));
+    return members;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// ELF files and archives as the merge sees them: sections, symbols, relocations and contents of
+// any class and byte order. The rest of merge/ knows neither LLVM nor the shapes of ELF records.
+#pragma once
+
+#include "common/io/bytes.h"
+#include "common/result.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::merge
+{
+
+struct Section {
+    std::string_view name;
+    uint32_t type = 0;
+    uint64_t flags = 0;
+    uint64_t address = 0;
+    uint64_t size = 0;
+    uint64_t alignment = 0;
+    uint32_t link = 0, info = 0;
+};
+
+/// What a symbol is defined by.
+enum class Home : uint8_t { undefined, section, absolute, common };
+
+struct Symbol {
+    std::string_view name;
+    uint64_t value = 0;
+    uint64_t size = 0;
+    uint32_t section = 0; // index into the file's sections if home is Home::section
+    Home home = Home::undefined;
+    uint8_t type = 0;    // STT_*
+    uint8_t binding = 0; // STB_*
+};
+
+/// A relocation of an absolute address: the value to be written is symbol + addend.
+struct Reloc {
+    uint64_t offset = 0; // in the section
+    uint32_t symbol = 0; // index into the file's symbols
+    int64_t addend = 0;
+};
+
+/// Contents of a section; `owned` keeps them alive if they had to be decompressed.
+struct SectionContents {
+    Bytes bytes;
+    std::shared_ptr<std::vector<std::byte>> owned;
+};
+
+class ElfFile
+{
+public:
+    /// Read headers and symbols; all sections' names and all symbols are checked. Names and
+    /// contents point into `bytes`, which must outlive the ElfFile.
+    static Result<ElfFile> parse(Bytes bytes, const Where &where);
+
+    const Where &where() const { return where_; }
+    uint16_t machine() const { return machine_; }
+    uint32_t machine_flags() const { return flags_; } // e_flags
+    uint16_t type() const { return type_; }           // ET_*
+    /// Made by a compiler, assembler or `ld -r`: no addresses yet.
+    bool is_relocatable() const { return type_ == 1 /* ET_REL */; }
+    uint8_t address_size() const { return address_size_; }
+    ByteOrder order() const { return order_; }
+    const std::vector<Section> &sections() const { return sections_; }
+    /// .symtab, the null symbol included; empty if there is none.
+    const std::vector<Symbol> &symbols() const { return symbols_; }
+    bool has_symbols() const { return !symbols_.empty(); }
+
+    /// Decompressed if need be. Empty for SHT_NOBITS.
+    Result<SectionContents> contents(uint32_t section) const;
+    /// Relocations that apply to `section`, sorted by offset. All must be absolute; `width` is the
+    /// number of bytes that each fills (needed where the addend stands in the section).
+    Result<std::vector<Reloc>> relocations(uint32_t section, uint8_t width) const;
+
+private:
+    ElfFile() = default;
+    template <typename ElfType>
+    friend class ElfReader;
+
+    Where where_;
+    Bytes bytes_;
+    uint16_t machine_ = 0;
+    uint16_t type_ = 0;
+    uint32_t flags_ = 0;
+    uint8_t address_size_ = 8;
+    ByteOrder order_ = host_order;
+    std::vector<Section> sections_;
+    std::vector<Symbol> symbols_;
+};
+
+bool is_elf(Bytes bytes);
+bool is_archive(Bytes bytes);
+
+/// A member of an archive, in archive order.
+struct ArchiveMember {
+    std::string name;
+    Bytes bytes;      // inside the archive's bytes
+    std::string path; // thin archives: the file that is meant; `bytes` is empty
+};
+
+Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);
+
+} // namespace btflink::merge

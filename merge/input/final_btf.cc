@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/input/final_btf.h"
+
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+
+namespace btflink::merge
+{
+
+Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section)
+{
+    FinalBlob found{{input.bytes, {}}, {}, input.where.at(0)};
+    if (input.elf) {
+        const auto &sections = input.elf->sections();
+        auto place = std::find_if(sections.begin(), sections.end(),
+                                  [&](const Section &s) { return s.name == section; });
+        if (place == sections.end())
+            return std::nullopt;
+        auto contents = input.elf->contents(static_cast<uint32_t>(place - sections.begin()));
+        if (!contents)
+            return tl::unexpected(contents.error());
+        found.contents = std::move(*contents);
+        found.where.section = section;
+    }
+    auto parts = split_contributions(found.contents.bytes, found.where);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    if (parts->size() != 1 || !parts->front().trailer.empty())
+        return fail(found.where, "is object BTF, not final BTF");
+    found.blob = parts->front().blob;
+    return found;
+}
+
+Result<Base> read_base(const std::string &path)
+{
+    Base base;
+    if (path.empty())
+        return base;
+    auto input = open_input(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    base.input = std::move(*input);
+    auto found = find_final_btf(*base.input, ".BTF");
+    if (!found)
+        return tl::unexpected(found.error());
+    if (!*found)
+        return fail(base.input->where, "has no .BTF to build on");
+    base.contents = std::move((*found)->contents);
+    auto btf = Btf::parse((*found)->blob, (*found)->where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    base.btf = std::make_shared<const Btf>(std::move(*btf));
+    return base;
+}
+
+std::optional<uint8_t> address_size_of(const Btf &btf)
+{
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        if (btf::kind_of(t) != BTF_KIND_INT || (t.size != 4 && t.size != 8))
+            continue;
+        std::string_view name = btf.name(id);
+        for (const char *spelling : {"long int", "long unsigned int", "long", "unsigned long"})
+            if (name == spelling)
+                return static_cast<uint8_t>(t.size);
+    }
+    return std::nullopt;
+}
+
+uint8_t guess_address_size(const Btf &btf)
+{
+    return address_size_of(btf).value_or(8);
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Files with final BTF, of a kernel or of a module: what is merged is built on one, or is one.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "merge/input/open.h"
+
+namespace btflink::merge
+{
+
+/// Raw BTF, or what a section of an ELF file holds.
+struct FinalBlob {
+    SectionContents contents; // keeps `blob`
+    Bytes blob;
+    Where where; // of the blob's first byte
+};
+/// None: an ELF file without that section. Object BTF is an error.
+Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);
+
+/// BTF that other BTF continues.
+struct Base {
+    std::optional<Input> input;
+    SectionContents contents;
+    std::shared_ptr<const Btf> btf; // null: none
+};
+/// No base if `path` is empty.
+Result<Base> read_base(const std::string &path);
+
+/// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large.
+/// Nothing if there is none.
+std::optional<uint8_t> address_size_of(const Btf &btf);
+/// The same; 8 if nothing tells.
+uint8_t guess_address_size(const Btf &btf);
+
+} // namespace btflink::merge

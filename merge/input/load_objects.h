@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass 1: from opened files to objects, one per contribution, in link order. Everything that an
+// object claims is checked here; what follows may trust it.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "common/object_btf/link_trailer.h"
+#include "merge/input/open.h"
+
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// A place in an input, in that input's own terms.
+struct Place {
+    enum Kind : uint8_t {
+        none,    // not known
+        symbol,  // a symbol of the input plus addend
+        named,   // an offset in the section that the DATASEC is named after
+        address, // a final address, cut to 32 bits
+    };
+    Kind kind = none;
+    uint32_t symbol_index = 0;
+    int64_t addend = 0; // or the offset or address
+
+    bool operator==(const Place &) const = default;
+};
+
+struct Variable {
+    TypeId var{};
+    TypeId datasec{}; // the DATASEC that lists it; void: none does
+    uint32_t size = 0;
+    uint32_t pool_index = 0; // 0: none
+    bool weak = false;       // its definition is weak
+    Place place;             // by the relocation of its DATASEC entry
+};
+
+/// What one object file contributed.
+struct Object {
+    Where where;        // of the blob
+    uint32_t input = 0; // index into Inputs::list
+    Btf btf;
+    LinkTrailer trailer; // computed if the blob came without one
+    bool has_trailer = false;
+    Bytes hashes; // stub hashes as in a trailer; if the blob came without one, see own_hashes
+    std::vector<Hash128> own_hashes;
+    Bytes trailer_bytes; // as it was read; empty: none
+    // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
+    // trailer they may stand anywhere, and this is true for them.
+    std::vector<bool> in_link_part;
+    std::vector<Variable> variables; // in id order
+    // {target, tag} of DECL_TAGs on functions and variables; sorted.
+    std::vector<std::pair<TypeId, TypeId>> link_tags;
+    // Places of pool entries, entry i at [i - 1]; empty if the input has no pool for the object.
+    std::vector<Place> pool;
+
+    /// For messages: the place, and the source file if it is known.
+    std::string describe() const;
+    bool is_plain(TypeId id) const
+    {
+        return has_trailer ? id < trailer.plain_end : !in_link_part[raw(id) - raw(btf.first_id())];
+    }
+};
+
+struct Loaded {
+    std::vector<Object> objects;
+    std::vector<std::string> without_btf; // inputs that contributed nothing
+    std::vector<std::shared_ptr<std::vector<std::byte>>> decompressed; // kept for the objects
+};
+
+enum class Reading {
+    whole,  // all types are checked now; stub hashes are not computed where there are none
+    marked, // types that can be found by marks are checked when they are looked at
+};
+Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
+
+/// Were all types that were looked at in order? What is written before is not to be used if not.
+/// Objects that were not linked do not count: whether they were looked at is chance.
+Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                          const std::vector<bool> &not_linked, unsigned threads);
+
+/// An address pool of a relocatable file: its entries' places.
+struct PlacedPool {
+    uint64_t object_id;
+    std::vector<Place> places;
+};
+
+/// All address pools of a relocatable file, in section order.
+Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf);
+
+} // namespace btflink::merge

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What the command line names, opened: response files and archives unfolded, in link order.
+#pragma once
+
+#include "merge/input/elf_file.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace btflink::merge
+{
+
+struct Input {
+    Where where;                         // file, or "archive(member)"
+    std::shared_ptr<const void> storage; // keeps `bytes` alive
+    Bytes bytes;
+    std::optional<ElfFile> elf; // none: raw BTF
+    bool is_member = false;     // of an archive: the link may not have taken it
+};
+
+struct Inputs {
+    std::vector<Input> list;
+    std::vector<std::string> files;   // that were opened: archives and members of thin ones, too
+    std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
+};
+
+/// Open one ELF or raw BTF file (not an archive).
+Result<Input> open_input(const std::string &path);
+
+/// Open all of `names`. "@file" stands for the names in that file, separated by white space;
+/// quotes ('...', "...") and backslashes protect. Archives stand for their members.
+Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
+
+} // namespace btflink::merge

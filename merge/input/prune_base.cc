@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A module has two thousand types, the kernel that it is built over has a hundred and
+// forty thousand. Nearly all of these can be told apart from the module's at a glance, so neither
+// their hashes nor their strings should be looked at.
+//
+// Method. Equal types have equal names, down to their members'. So the objects' strings are put
+// into a set, and the base's are marked that are in it. Types of which a name is not marked are not
+// wanted; nor is what has no name and refers to something that is not wanted. Definitions of named
+// structs, unions and enums are wanted by that name alone: declarations may stand for them.
+//
+// Why it is right. Everything is wanted at first, and is put aside only if it has a name that no
+// object has, or refers (other than by a struct's name) to what was put aside. Sweeps end after
+// max_sweeps or when nothing changes; and strings are compared by their beginnings, ends and
+// lengths. Both err on one side: too much may be wanted, never too little.
+//
+// Cost. A look at each of the base's strings; one at each of its types, and one or two more at
+// those whose names are known.
+#include "merge/input/prune_base.h"
+
+#include "merge/link/select_functions.h"
+
+#include <cstring>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr int max_sweeps = 6;
+
+/// Strings that agree in length and in their first and last eight bytes have the same.
+uint64_t key_of(std::string_view s)
+{
+    uint64_t first = 0, last = 0;
+    const size_t n = std::min(s.size(), sizeof first);
+    if (n == sizeof first) { // a copy of constant size is one instruction
+        std::memcpy(&first, s.data(), sizeof first);
+        std::memcpy(&last, s.data() + s.size() - n, sizeof last);
+    } else if (n) { // an empty one may be nowhere
+        std::memcpy(&first, s.data(), n);
+    }
+    return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
+}
+
+/// A set of strings, by their keys; open addressing. Most strings that it is asked for are not in
+/// it, which one bit tells mostly.
+class StringSet
+{
+public:
+    void add(std::string_view s)
+    {
+        uint64_t key = key_of(s) | 1; // 0 is a free slot
+        bits_[key >> 48] = true;
+        uint64_t &slot = slots_[place(key)];
+        used_ += slot == 0;
+        slot = key;
+        if (used_ * 2 <= slots_.size())
+            return;
+        std::vector<uint64_t> old(slots_.size() * 2);
+        old.swap(slots_);
+        for (uint64_t each : old)
+            if (each)
+                slots_[place(each)] = each;
+    }
+    /// True for some that are not in it, too.
+    bool has(std::string_view s) const
+    {
+        uint64_t key = key_of(s) | 1;
+        return bits_[key >> 48] && slots_[place(key)] == key;
+    }
+
+private:
+    size_t place(uint64_t key) const
+    {
+        size_t mask = slots_.size() - 1, i = key >> 20 & mask;
+        while (slots_[i] && slots_[i] != key)
+            i = (i + 1) & mask;
+        return i;
+    }
+    std::vector<uint64_t> slots_ = std::vector<uint64_t>(1024);
+    size_t used_ = 0;
+    std::vector<bool> bits_ = std::vector<bool>(1 << 16);
+};
+
+/// visit(offset, string) for each string.
+template <typename Visit>
+void for_strings(std::string_view strings, Visit visit)
+{
+    for (size_t at = 0; at < strings.size();) {
+        auto end = static_cast<const char *>(
+            std::memchr(strings.data() + at, 0, strings.size() - at)); // the last byte is one
+        size_t length = static_cast<size_t>(end - strings.data()) - at;
+        visit(static_cast<uint32_t>(at), strings.substr(at, length));
+        at += length + 1;
+    }
+}
+
+/// Does a reference to it count by name? Then so does whether it is wanted.
+bool by_name(const btf_type &t)
+{
+    uint32_t kind = btf::kind_of(t);
+    return t.name_off && (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
+                          kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD);
+}
+
+} // namespace
+
+BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
+{
+    BasePart out;
+    StringSet known;
+    for (std::string_view own : {std::string_view(), std::string_view("bpf_kfunc"),
+                                 std::string_view("bpf_fastcall"), arena_tag}) // merge adds them
+        known.add(own);
+    for (const Object &o : objects)
+        for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });
+    // An offset into the middle of a string may be any of its endings.
+    std::vector<bool> may_be_known(base.strings().size(), true);
+    for_strings(base.strings(), [&](uint32_t at, std::string_view s) {
+        if (!known.has(s))
+            may_be_known[at] = false;
+        else if (at)
+            out.strings.push_back(at);
+    });
+    Selection &wanted = out.wanted;
+    wanted = Selection(base.size());
+    std::vector<uint32_t> open; // what refers to others and is wanted so far
+    for (uint32_t i = 0; i < base.size(); ++i) {
+        const btf_type &t = base.type(TypeId{i + 1});
+        if (!may_be_known[t.name_off])
+            continue;
+        bool ok = true;
+        if (!by_name(t)) {
+            btf::for_each_str_off(t, [&](uint32_t off) { ok = ok && may_be_known[off]; });
+            if (ok)
+                open.push_back(i);
+        }
+        wanted.set(i, ok);
+    }
+    for (int sweep = 0; sweep < max_sweeps; ++sweep) {
+        const size_t before = open.size();
+        std::erase_if(open, [&](uint32_t i) {
+            bool ok = true;
+            btf::for_each_type_id(base.type(TypeId{i + 1}),
+                                  [&](uint32_t ref) { ok = ok && (!ref || wanted.has(ref - 1)); });
+            wanted.set(i, ok);
+            return !ok;
+        });
+        if (open.size() == before)
+            break;
+    }
+    wanted.number();
+    return out;
+}
+
+} // namespace btflink::merge

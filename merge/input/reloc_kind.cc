@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "merge/input/reloc_kind.h"
+
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Object/RelocationResolver.h>
+#include <tuple>
+
+namespace btflink::merge
+{
+
+RelocClassifier::RelocClassifier(std::string_view elf, bool rela) : rela_(rela)
+{
+    llvm::StringRef bytes(elf.data(), elf.size());
+    auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, ""),
+                                                              /*InitContent=*/false);
+    if (!file) {
+        llvm::consumeError(file.takeError());
+        return;
+    }
+    std::tie(supports_, resolve_) = llvm::object::getRelocationResolver(**file);
+}
+
+RelocKind RelocClassifier::operator()(uint32_t type)
+{
+    if (type == 0) // R_*_NONE of every target: lld leaves it where `ld -r` discarded a section
+        return RelocKind::none;
+    if (type == last_type_)
+        return last_;
+    // Resolve a made-up relocation: symbol + addend comes out of the absolute ones only, since its
+    // place is not 0.
+    constexpr uint64_t place = 0x1000, symbol = 0x200000, addend = 0x30;
+    last_type_ = type;
+    last_ = RelocKind::other;
+    if (!resolve_) {
+        last_ = RelocKind::absolute;
+    } else if (supports_(type)) {
+        uint64_t value = rela_ ? resolve_(type, place, symbol, 0, addend)
+                               : resolve_(type, place, symbol, addend, 0);
+        if (value == symbol + addend)
+            last_ = RelocKind::absolute;
+    }
+    return last_;
+}
+
+} // namespace btflink::merge

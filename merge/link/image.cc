@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Whether a function exists, where a variable is and what a kfunc is, only the link
+// knows. With modules and plain `ld -r` there is no final link; then merging objects one by one
+// must give what merging their `ld -r` result gives.
+//
+// Method. From an image everything is read as it is. Without one the inputs are laid out as `ld -r`
+// does it: sections of one name one behind the other in input order, each at its alignment; a
+// global symbol is its strong definition, else a common one, else the first weak one.
+//
+// Cost. One walk over each symbol table, one sort of the function symbols.
+#include "merge/link/image.h"
+
+#include <algorithm>
+#include <elf.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// Parts that compilers split off a function are not the function.
+bool is_split_part(std::string_view suffix)
+{
+    return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
+}
+
+void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
+{
+    if (symbol.type != STT_FUNC || symbol.name.empty())
+        return;
+    std::string_view base = symbol.name.substr(0, symbol.name.find('.'));
+    if (is_split_part(symbol.name.substr(base.size())))
+        return;
+    out.push_back({base, symbol.name, address, symbol.home != Home::undefined});
+}
+
+void sort_functions(std::vector<FunctionSymbol> &functions)
+{
+    std::stable_sort(
+        functions.begin(), functions.end(),
+        [](const FunctionSymbol &a, const FunctionSymbol &b) { return a.base < b.base; });
+}
+
+/// The kfunc sets of one file. A set is a `.BTF_ids` symbol __BTF_ID__set8__NAME: a count, flags,
+/// then pairs of id and flags; each pair has a symbol __BTF_ID__func__NAME__NUMBER.
+Result<void> read_kfuncs(const ElfFile &elf, Image &out)
+{
+    constexpr std::string_view set_prefix = "__BTF_ID__set8__", func_prefix = "__BTF_ID__func__";
+    constexpr uint32_t set_is_kfuncs = 1; // BTF_SET8_KFUNCS
+    const auto &sections = elf.sections();
+    for (uint32_t index = 0; index < sections.size(); ++index) {
+        if (sections[index].name != ".BTF_ids" || sections[index].type == SHT_NOBITS)
+            continue;
+        auto contents = elf.contents(index);
+        if (!contents)
+            return tl::unexpected(contents.error());
+        uint64_t base = elf.is_relocatable() ? 0 : sections[index].address;
+        auto flags_at = [&](const Symbol &symbol) -> std::optional<uint32_t> {
+            uint64_t at = symbol.value - base + 4;
+            if (symbol.value < base || at + 4 < at || at + 4 > contents->bytes.size())
+                return std::nullopt;
+            return load<uint32_t>(contents->bytes.data() + at, elf.order());
+        };
+        std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
+        for (const Symbol &symbol : elf.symbols())
+            if (symbol.home == Home::section && symbol.section == index &&
+                symbol.name.starts_with(set_prefix) &&
+                (flags_at(symbol).value_or(0) & set_is_kfuncs))
+                sets.emplace_back(symbol.value, symbol.value + symbol.size);
+        if (sets.empty())
+            continue;
+        std::sort(sets.begin(), sets.end());
+        for (const Symbol &symbol : elf.symbols()) {
+            if (symbol.home != Home::section || symbol.section != index ||
+                !symbol.name.starts_with(func_prefix))
+                continue;
+            auto set =
+                std::upper_bound(sets.begin(), sets.end(), std::pair(symbol.value, UINT64_MAX));
+            if (set == sets.begin() || symbol.value >= std::prev(set)->second)
+                continue;
+            std::string_view name = symbol.name.substr(func_prefix.size());
+            size_t end = name.rfind("__");
+            auto flags = flags_at(symbol);
+            if (end != name.npos && flags)
+                out.kfuncs[name.substr(0, end)] |= *flags;
+        }
+    }
+    return {};
+}
+
+Result<void> read_linked(const ElfFile &elf, Image &out)
+{
+    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
+        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
+            continue;
+        auto contents = elf.contents(i);
+        if (!contents)
+            return tl::unexpected(contents.error());
+        for (const PoolPart &part : find_pools(contents->bytes, elf.order()))
+            out.pools[part.first_id].push_back(part);
+        out.kept.push_back(std::move(*contents));
+    }
+    for (const Symbol &symbol : elf.symbols()) {
+        add_function(out.functions, symbol, {0, symbol.value});
+        if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
+            out.objects_at_zero.emplace_back(symbol.name, symbol.section);
+    }
+    return {};
+}
+
+Result<void> read_relocatable(const ElfFile &elf, Image &out)
+{
+    auto pools = placed_pools(elf);
+    if (!pools)
+        return tl::unexpected(pools.error());
+    for (PlacedPool &pool : *pools)
+        out.placed[pool.object_id].push_back(std::move(pool));
+    for (const Symbol &symbol : elf.symbols())
+        add_function(
+            out.functions, symbol,
+            {symbol.home == Home::section ? symbol.section : absolute_section, symbol.value});
+    return {};
+}
+
+/// How strongly a symbol defines its name; ties go to the first.
+int strength(const Symbol &symbol)
+{
+    if (symbol.home == Home::undefined)
+        return 0;
+    if (symbol.binding == STB_WEAK)
+        return 1;
+    return symbol.home == Home::common ? 2 : 3;
+}
+
+class Combiner
+{
+public:
+    Combiner(const std::vector<Input> &inputs, const std::vector<Object> &objects, Image &out)
+        : inputs_(inputs), objects_(objects), out_(out)
+    {
+    }
+
+    Result<void> run()
+    {
+        lay_out_sections();
+        lay_out_raw();
+        find_globals();
+        for (uint32_t i = 0; i < inputs_.size(); ++i) {
+            if (!inputs_[i].elf)
+                continue;
+            const ElfFile &elf = *inputs_[i].elf;
+            for (uint32_t s = 0; s < elf.symbols().size(); ++s)
+                add_symbol(elf.symbols()[s], i, s);
+            RETURN_IF_ERROR(read_kfuncs(elf, out_));
+        }
+        return {};
+    }
+
+private:
+    uint32_t section_named(std::string_view name)
+    {
+        auto [it, added] = by_name_.emplace(name, static_cast<uint32_t>(out_.sections.size()));
+        if (added)
+            out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
+        return it->second;
+    }
+
+    Address append(std::string_view name, uint64_t size, uint64_t alignment)
+    {
+        uint32_t index = section_named(name);
+        OutputSection &section = out_.sections[index];
+        uint64_t begin = align_up(section.size, alignment);
+        section.size = begin + size;
+        return {index, begin};
+    }
+
+    void lay_out_sections()
+    {
+        out_.bases.resize(inputs_.size());
+        for (uint32_t i = 0; i < inputs_.size(); ++i) {
+            if (!inputs_[i].elf)
+                continue;
+            for (const Section &section : inputs_[i].elf->sections()) {
+                out_.bases[i].emplace_back();
+                if (!(section.flags & SHF_ALLOC))
+                    continue;
+                out_.bases[i].back() =
+                    append(section.name, section.size,
+                           std::min<uint64_t>(section.alignment, uint64_t{1} << 32));
+                OutputSection &all = out_.sections[out_.bases[i].back()->section];
+                all.flags |= section.flags;
+                all.type = section.type;
+            }
+        }
+    }
+
+    /// Raw blobs: all that is known of a section is its DATASEC.
+    void lay_out_raw()
+    {
+        out_.raw_bases.resize(inputs_.size());
+        for (const Object &o : objects_) {
+            if (inputs_[o.input].elf)
+                continue;
+            for (const Variable &v : o.variables) {
+                if (v.datasec == void_id)
+                    continue;
+                std::string_view name = o.btf.name(v.datasec);
+                auto [it, added] = out_.raw_bases[o.input].emplace(name, Address{});
+                if (added)
+                    it->second = append(name, o.btf.type(v.datasec).size, 8);
+            }
+        }
+    }
+
+    void find_globals()
+    {
+        for (uint32_t i = 0; i < inputs_.size(); ++i) {
+            if (!inputs_[i].elf)
+                continue;
+            const auto &symbols = inputs_[i].elf->symbols();
+            for (uint32_t s = 0; s < symbols.size(); ++s) {
+                if (symbols[s].binding == STB_LOCAL || strength(symbols[s]) == 0)
+                    continue;
+                auto [it, added] = out_.globals.emplace(symbols[s].name, std::pair(i, s));
+                if (added)
+                    continue;
+                auto [old_input, old_symbol] = it->second;
+                if (strength(symbols[s]) > strength(inputs_[old_input].elf->symbols()[old_symbol]))
+                    it->second = {i, s};
+            }
+        }
+    }
+
+    void add_symbol(const Symbol &symbol, uint32_t input, uint32_t index)
+    {
+        if (symbol.type != STT_FUNC)
+            return;
+        if (symbol.binding != STB_LOCAL && symbol.home != Home::undefined &&
+            out_.globals.at(symbol.name) != std::pair(input, index))
+            return; // another definition of this name won
+        Address address{absolute_section, symbol.value};
+        if (symbol.home == Home::section) {
+            const auto &base = out_.bases[input][symbol.section];
+            if (base)
+                address = {base->section, base->value + symbol.value};
+        }
+        add_function(out_.functions, symbol, address);
+    }
+
+    const std::vector<Input> &inputs_;
+    const std::vector<Object> &objects_;
+    Image &out_;
+    std::unordered_map<std::string_view, uint32_t> by_name_;
+};
+
+} // namespace
+
+const Symbol &Image::definition(const std::vector<Input> &inputs, uint32_t &input,
+                                uint32_t symbol) const
+{
+    const Symbol &named = inputs[input].elf->symbols()[symbol];
+    if (named.binding == STB_LOCAL)
+        return named;
+    auto found = globals.find(named.name);
+    if (found == globals.end())
+        return named;
+    input = found->second.first;
+    return inputs[input].elf->symbols()[found->second.second];
+}
+
+Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
+                         const std::vector<Object> &objects)
+{
+    Image out;
+    if (!image) {
+        RETURN_IF_ERROR(Combiner(inputs, objects, out).run());
+        sort_functions(out.functions);
+        return out;
+    }
+    CHECK(image->elf);
+    const ElfFile &elf = *image->elf;
+    out.kind = elf.is_relocatable() ? ImageKind::relocatable : ImageKind::linked;
+    out.name = image->where.file;
+    out.elf = &elf;
+    out.has_symbols = elf.has_symbols();
+    for (const Section &s : elf.sections())
+        out.sections.push_back({s.name, s.type, s.flags, s.address, s.size});
+    RETURN_IF_ERROR(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
+    RETURN_IF_ERROR(read_kfuncs(elf, out));
+    sort_functions(out.functions);
+    return out;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. An object names its variables and functions by relocations, in its own terms; wanted are
+// final addresses. Names will not do: two statics may share one.
+//
+// Method. With an image: the object's address pool there, found by object id; objects with equal
+// ids do not differ and pair up in link order. If the image has no pool for an object, the symbol
+// that the object's relocation names, or the one that stands at that place in the object, is looked
+// up in the image's symbol table and taken if its name is unique there. Without an image: the
+// relocation itself, on top of where the input's section begins.
+//
+// Invariant. A Location is never a guess: what is not certain is `unknown`.
+#include "merge/link/resolve_addresses.h"
+
+#include <algorithm>
+#include <elf.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// Symbols of a file by place, and by unique name.
+class SymbolIndex
+{
+public:
+    explicit SymbolIndex(const ElfFile &elf) : elf_(elf)
+    {
+        const auto &symbols = elf.symbols();
+        for (uint32_t i = 0; i < symbols.size(); ++i) {
+            const Symbol &s = symbols[i];
+            if (s.name.empty() || s.type == STT_SECTION || s.type == STT_FILE ||
+                s.home == Home::undefined)
+                continue;
+            if (s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
+                by_place_.push_back(i);
+            auto [it, added] = by_name_.emplace(s.name, i);
+            if (!added && it->second != several && symbols[it->second].value != s.value)
+                it->second = several;
+        }
+        std::stable_sort(by_place_.begin(), by_place_.end(),
+                         [&](uint32_t a, uint32_t b) { return key(symbols[a]) < key(symbols[b]); });
+    }
+
+    const Symbol *at(uint32_t section, uint64_t value) const
+    {
+        const auto &symbols = elf_.symbols();
+        auto it = std::lower_bound(by_place_.begin(), by_place_.end(), std::pair(section, value),
+                                   [&](uint32_t a, auto k) { return key(symbols[a]) < k; });
+        if (it == by_place_.end() || key(symbols[*it]) != std::pair(section, value))
+            return nullptr;
+        return &symbols[*it];
+    }
+
+    const Symbol *named(std::string_view name) const
+    {
+        auto it = by_name_.find(name);
+        return it == by_name_.end() || it->second == several ? nullptr
+                                                             : &elf_.symbols()[it->second];
+    }
+
+private:
+    static constexpr uint32_t several = UINT32_MAX;
+    static std::pair<uint32_t, uint64_t> key(const Symbol &s) { return {s.section, s.value}; }
+
+    const ElfFile &elf_;
+    std::vector<uint32_t> by_place_;
+    std::unordered_map<std::string_view, uint32_t> by_name_;
+};
+
+class Locator
+{
+public:
+    Locator(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+            const Image &image)
+        : inputs_(inputs), objects_(objects), image_(image), input_symbols_(inputs.size())
+    {
+    }
+
+    Located run()
+    {
+        out_.not_linked.resize(objects_.size());
+        out_.pool.resize(objects_.size());
+        out_.variables.resize(objects_.size());
+        for (size_t i = 0; i < objects_.size(); ++i) {
+            if (objects_[i].has_trailer)
+                out_.pool[i] = pool_of(objects_[i]);
+        }
+        mark_not_linked();
+        for (size_t i = 0; i < objects_.size(); ++i)
+            for (const Variable &v : objects_[i].variables)
+                out_.variables[i].push_back(variable(objects_[i], v, out_.pool[i]));
+        return std::move(out_);
+    }
+
+private:
+    std::vector<Location> pool_of(const Object &o)
+    {
+        std::vector<Location> locations(o.trailer.pool_entries);
+        bool found = false;
+        if (image_.kind != ImageKind::combined && (o.trailer.flags & trailer_final_addresses)) {
+            for (size_t i = 0; i < locations.size(); ++i)
+                locations[i] = final_address(o.trailer.addresses[i], 8);
+            found = true;
+        } else if (image_.kind == ImageKind::linked) {
+            if (const PoolPart *part = next(image_.pools, o))
+                if ((found = part->count() >= locations.size()))
+                    for (uint32_t i = 0; i < locations.size(); ++i)
+                        locations[i] = final_address(part->address(i + 1), part->address_size);
+        } else if (image_.kind == ImageKind::relocatable) {
+            if (const PlacedPool *pool = next(image_.placed, o))
+                if ((found = pool->places.size() >= locations.size()))
+                    for (size_t i = 0; i < locations.size(); ++i)
+                        locations[i] = in_image(pool->places[i]);
+        }
+        if (found) {
+            with_pool_.push_back(&o);
+            image_has_pools_ |= !(o.trailer.flags & trailer_final_addresses);
+            return locations;
+        }
+        for (size_t i = 0; i < o.pool.size(); ++i)
+            locations[i] = place(o, o.pool[i]);
+        return locations;
+    }
+
+    /// The first unused pool of the object's id.
+    template <typename Pools>
+    auto next(const Pools &pools, const Object &o) -> decltype(&pools.begin()->second.front())
+    {
+        auto it = pools.find(o.trailer.object_id);
+        if (it == pools.end())
+            return nullptr;
+        // Objects of one id do not differ, nor does it matter then which of them was not linked.
+        size_t used = used_[o.trailer.object_id]++;
+        return used < it->second.size() ? &it->second[used] : nullptr;
+    }
+
+    static Location final_address(uint64_t value, uint8_t address_size)
+    {
+        if (value == (address_size == 8 ? UINT64_MAX : UINT32_MAX))
+            return {Location::discarded, {}};
+        return {Location::known, {0, value}};
+    }
+
+    /// A place in the terms of a relocatable image.
+    Location in_image(const Place &p) const
+    {
+        if (p.kind != Place::symbol)
+            return {Location::discarded, {}};
+        return of_symbol(image_.elf->symbols()[p.symbol_index], p.addend);
+    }
+
+    Location of_symbol(const Symbol &s, int64_t addend) const
+    {
+        uint64_t value = s.value + static_cast<uint64_t>(addend);
+        switch (s.home) {
+        case Home::undefined:
+            return {Location::undefined, {}};
+        case Home::common:
+            return {Location::common, {}};
+        case Home::absolute:
+            return {Location::known,
+                    {image_.kind == ImageKind::linked ? 0 : absolute_section, value}};
+        case Home::section:
+            break;
+        }
+        return {Location::known, {image_.kind == ImageKind::linked ? 0 : s.section, value}};
+    }
+
+    void mark_not_linked()
+    {
+        std::vector<bool> has_pool(objects_.size());
+        for (const Object *o : with_pool_)
+            has_pool[static_cast<size_t>(o - objects_.data())] = true;
+        if (image_.kind == ImageKind::combined)
+            return;
+        for (size_t i = 0; i < objects_.size(); ++i) {
+            if (has_pool[i])
+                continue;
+            const LinkTrailer &trailer = objects_[i].trailer;
+            if (image_has_pools_ && (trailer.flags & trailer_has_pool)) {
+                out_.not_linked[i] = true;
+                ++out_.not_linked_count;
+            } else {
+                ++out_.objects_without_pool;
+            }
+        }
+    }
+
+    Location variable(const Object &o, const Variable &v, const std::vector<Location> &pool)
+    {
+        if (image_.kind != ImageKind::combined && v.pool_index &&
+            pool[v.pool_index - 1].state != Location::unknown)
+            return pool[v.pool_index - 1];
+        if (v.place.kind == Place::named)
+            return named_section(o, v);
+        if (v.place.kind == Place::symbol)
+            return place(o, v.place);
+        if (v.place.kind == Place::address && image_.kind == ImageKind::linked)
+            return cut_address(static_cast<uint32_t>(v.place.addend));
+        return v.pool_index ? pool[v.pool_index - 1] : Location{};
+    }
+
+    /// A place of an input, by layout or by symbol.
+    Location place(const Object &o, const Place &p)
+    {
+        if (p.kind != Place::symbol)
+            return {};
+        if (image_.kind == ImageKind::combined) {
+            uint32_t input = o.input;
+            const Symbol &s = image_.definition(inputs_, input, p.symbol_index);
+            if (s.home != Home::section)
+                return of_symbol(s, p.addend);
+            const auto &base = image_.bases[input][s.section];
+            if (!base)
+                return {Location::discarded, {}};
+            return {Location::known,
+                    {base->section, base->value + s.value + static_cast<uint64_t>(p.addend)}};
+        }
+        return by_symbol(o, p);
+    }
+
+    Location by_symbol(const Object &o, const Place &p)
+    {
+        const Symbol *s = &inputs_[o.input].elf->symbols()[p.symbol_index];
+        int64_t addend = p.addend;
+        if (s->binding == STB_LOCAL && s->home == Home::section) {
+            s = symbols_of(o.input).at(s->section, s->value + static_cast<uint64_t>(addend));
+            addend = 0;
+        }
+        if (!s || s->name.empty())
+            return {};
+        if (!image_symbols_)
+            image_symbols_ = std::make_unique<SymbolIndex>(*image_.elf);
+        const Symbol *there = image_symbols_->named(s->name);
+        if (!there)
+            return {};
+        ++out_.by_symbol;
+        return of_symbol(*there, addend);
+    }
+
+    const SymbolIndex &symbols_of(uint32_t input)
+    {
+        if (!input_symbols_[input])
+            input_symbols_[input] = std::make_unique<SymbolIndex>(*inputs_[input].elf);
+        return *input_symbols_[input];
+    }
+
+    /// An address of which only the lower 32 bits are known: the linker relocated `.BTF` itself.
+    Location cut_address(uint32_t low) const
+    {
+        auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
+        for (uint64_t address : {uint64_t{low}, extended})
+            for (const OutputSection &s : image_.sections)
+                if ((s.flags & SHF_ALLOC) && address >= s.address && address - s.address < s.size)
+                    return {Location::known, {0, address}};
+        return {Location::discarded, {}};
+    }
+
+    /// An offset in the section that the DATASEC names.
+    Location named_section(const Object &o, const Variable &v)
+    {
+        std::string_view name = o.btf.name(v.datasec);
+        auto offset = static_cast<uint64_t>(v.place.addend);
+        if (image_.kind == ImageKind::combined) {
+            const auto &elf = inputs_[o.input].elf;
+            if (!elf) {
+                Address base = image_.raw_bases[o.input].at(name);
+                return {Location::known, {base.section, base.value + offset}};
+            }
+            for (size_t i = 0; i < elf->sections().size(); ++i)
+                if (elf->sections()[i].name == name && image_.bases[o.input][i]) {
+                    const Address &base = *image_.bases[o.input][i];
+                    return {Location::known, {base.section, base.value + offset}};
+                }
+            return {};
+        }
+        for (uint32_t i = 0; i < image_.sections.size(); ++i)
+            if (image_.sections[i].name == name) {
+                if (image_.kind == ImageKind::linked)
+                    return {Location::known, {0, image_.sections[i].address + offset}};
+                return {Location::known, {i, offset}};
+            }
+        return {};
+    }
+
+    const std::vector<Input> &inputs_;
+    const std::vector<Object> &objects_;
+    const Image &image_;
+    Located out_;
+    std::unordered_map<uint64_t, size_t> used_;
+    std::vector<const Object *> with_pool_;
+    bool image_has_pools_ = false; // some object's
+    std::unique_ptr<SymbolIndex> image_symbols_;
+    std::vector<std::unique_ptr<SymbolIndex>> input_symbols_;
+};
+
+} // namespace
+
+Located locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+               const Image &image)
+{
+    return Locator(inputs, objects, image).run();
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. The debug information of a kernel has some fifty instances of a function in the mean:
+// definitions, weak and strong, inline copies in every object that includes a header, clones that
+// the optimiser made. BTF has one FUNC per name or none: none if a tracing program that believes
+// the prototype could read the wrong registers.
+//
+// Method. Symbols of the image are grouped by base name (up to the first dot); an instance belongs
+// to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
+// hashes are. The instance that provides the FUNC is the first at the address of one of the group's
+// symbols (so a strong definition beats a weak one), preferring one that kept its parameters.
+//
+// Where pahole is plainly wrong we differ:
+//   pahole                                             here
+//   the last name in the alphabet is never ambiguous   like all others
+//   modules: addresses match no symbol                 section and offset are compared
+//   modules: equal offsets in two sections are one     they are two
+//   modules: an offset of 0 is no address              it is one
+//   undefined symbols have address 0                   they exist, but have no address
+// (the module rules can be switched: FunctionRules)
+//
+// Cost. One hash lookup per instance, one sort of the few that matter.
+#include "merge/link/select_functions.h"
+
+#include "common/graph/flat_index.h"
+
+#include <algorithm>
+#include <xxhash.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+// Names are looked up in other orders than they lie in; those of this many records ahead are
+// fetched.
+constexpr size_t ahead = 8;
+
+struct Candidate {
+    uint32_t object;
+    uint32_t record;
+    uint32_t next; // candidate of the same group, or none
+};
+constexpr uint32_t no_candidate = UINT32_MAX;
+
+struct Group {
+    std::string_view name;
+    uint32_t symbols_begin = 0, symbols_end = 0; // in Image::functions
+    uint32_t first = no_candidate, last = no_candidate;
+};
+
+class Selector
+{
+public:
+    Selector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+             const Image &image, const Located &located, FeatureSet features, FunctionRules rules)
+        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features),
+          rules_(rules)
+    {
+        like_pahole_ = rules.modules_like_pahole && image.kind != ImageKind::linked;
+    }
+
+    Functions run()
+    {
+        group_symbols();
+        gather_candidates();
+        std::vector<uint32_t> order;
+        for (uint32_t i = 0; i < groups_.size(); ++i)
+            if (groups_[i].first != no_candidate)
+                order.push_back(i);
+        std::sort(order.begin(), order.end(),
+                  [&](uint32_t a, uint32_t b) { return groups_[a].name < groups_[b].name; });
+        for (uint32_t i : order)
+            decide(groups_[i]);
+        return std::move(out_);
+    }
+
+private:
+    void group_symbols()
+    {
+        const auto &symbols = image_.functions;
+        for (uint32_t i = 0; i < symbols.size();) {
+            uint32_t end = i + 1;
+            while (end < symbols.size() && symbols[end].base == symbols[i].base)
+                ++end;
+            groups_.push_back({symbols[i].base, i, end});
+            i = end;
+        }
+        index_ = FlatIndex(groups_.size());
+        for (uint32_t g = 0; g < groups_.size(); ++g)
+            index_.find_or_add(hash_of(groups_[g].name), g, [](uint32_t) { return false; });
+    }
+
+    static uint64_t hash_of(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
+
+    /// UINT32_MAX: there is none.
+    uint32_t group_of(std::string_view name, bool make)
+    {
+        auto same = [&](uint32_t g) { return groups_[g].name == name; };
+        if (!make)
+            return index_.find(hash_of(name), same);
+        auto [group, is_new] =
+            index_.find_or_add(hash_of(name), static_cast<uint32_t>(groups_.size()), same);
+        if (is_new)
+            groups_.push_back({name});
+        return group;
+    }
+
+    void gather_candidates()
+    {
+        for (uint32_t o = 0; o < objects_.size(); ++o) {
+            if (located_.not_linked[o])
+                continue;
+            const Object &object = objects_[o];
+            // Bare BTF without an image: there is no symbol table to ask.
+            bool exists = image_.kind == ImageKind::combined && !inputs_[object.input].elf;
+            const auto &records = object.trailer.functions;
+            out_.candidates += records.size();
+            for (uint32_t r = 0; r < records.size(); ++r) {
+                if (r + ahead < records.size())
+                    __builtin_prefetch(object.btf.text(raw(records[r + ahead].name)));
+                uint32_t found = group_of(object.btf.str(records[r].name), exists);
+                if (found == FlatIndex::none) {
+                    ++out_.without_symbol;
+                    continue;
+                }
+                Group &group = groups_[found];
+                auto mine = static_cast<uint32_t>(candidates_.size());
+                candidates_.push_back({o, r, no_candidate});
+                if (group.last == no_candidate)
+                    group.first = mine;
+                else
+                    candidates_[group.last].next = mine;
+                group.last = mine;
+            }
+        }
+    }
+
+    const LinkFunction &record(const Candidate &c) const
+    {
+        return objects_[c.object].trailer.functions[c.record];
+    }
+
+    /// The instance's address; functions whose section was discarded have none.
+    std::optional<Address> address(const Candidate &c) const
+    {
+        uint32_t index = record(c).pool_index;
+        if (!index || like_pahole_)
+            return std::nullopt;
+        const Location &l = located_.pool[c.object][index - 1];
+        if (l.state != Location::known)
+            return std::nullopt;
+        if (image_.kind == ImageKind::linked && l.address.value == 0)
+            return std::nullopt;
+        return l.address;
+    }
+
+    bool is_symbol_at(const Group &group, Address address) const
+    {
+        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i)
+            if (image_.functions[i].defined && image_.functions[i].address == address)
+                return true;
+        return false;
+    }
+
+    /// The compiler's clones with other parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
+    bool is_clone_at(const Group &group, Address address) const
+    {
+        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+            const FunctionSymbol &s = image_.functions[i];
+            std::string_view suffix = s.name.substr(s.base.size());
+            if (s.defined && s.address == address &&
+                (suffix.find(".isra") != suffix.npos || suffix.find(".constprop") != suffix.npos))
+                return true;
+        }
+        return false;
+    }
+
+    /// Its prototype is not what callers pass.
+    bool lost_parameters(const Group &group, const Candidate &c) const
+    {
+        const LinkFunction &f = record(c);
+        if (!(f.flags & fn_optimized_param))
+            return false;
+        if (f.flags & fn_signature_changed)
+            return true;
+        auto at = address(c);
+        return at && is_clone_at(group, *at);
+    }
+
+    const Candidate &canonical(const Group &group) const
+    {
+        const Candidate *at_symbol = nullptr;
+        for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
+            const Candidate &c = candidates_[i];
+            auto at = address(c);
+            if (!at || !is_symbol_at(group, *at))
+                continue;
+            if (!lost_parameters(group, c))
+                return c;
+            if (!at_symbol)
+                at_symbol = &c;
+        }
+        return at_symbol ? *at_symbol : candidates_[group.first];
+    }
+
+    bool is_ambiguous(const Group &group) const
+    {
+        const FunctionSymbol *first = nullptr;
+        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+            const FunctionSymbol &s = image_.functions[i];
+            if (like_pahole_) {
+                if (first && first->address.value != s.address.value)
+                    return true;
+                if (!first && s.address.value != 0)
+                    first = &s;
+                continue;
+            }
+            if (!s.defined)
+                continue;
+            if (first && first->address != s.address)
+                return true;
+            first = &s;
+        }
+        return false;
+    }
+
+    FunctionSkip judge(const Group &group, const Candidate &chosen) const
+    {
+        const LinkFunction &first = record(candidates_[group.first]);
+        uint32_t flags = 0;
+        bool inconsistent = false;
+        for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
+            const LinkFunction &f = record(candidates_[i]);
+            flags |= f.flags;
+            if (!(flags & (fn_unexpected_reg | fn_reordered)) && f.loose_hash != first.loose_hash)
+                inconsistent = true;
+        }
+        // Of several reasons the last in this order is named, as pahole does.
+        FunctionSkip skip = FunctionSkip::none;
+        if (flags & fn_unexpected_reg)
+            skip = FunctionSkip::unexpected_reg;
+        if (inconsistent && features_.has(Feature::consistent_func))
+            skip = FunctionSkip::inconsistent;
+        if (flags & fn_uncertain_loc)
+            skip = FunctionSkip::uncertain;
+        if (flags & fn_reordered)
+            skip = FunctionSkip::reordered;
+        if (lost_parameters(group, chosen))
+            skip = FunctionSkip::optimized;
+        if (is_ambiguous(group))
+            skip = FunctionSkip::ambiguous;
+        return skip;
+    }
+
+    void decide(const Group &group)
+    {
+        const Candidate &chosen = canonical(group);
+        FunctionSkip skip = judge(group, chosen);
+        ++out_.skip_counts[static_cast<size_t>(skip)];
+        if (skip != FunctionSkip::none) {
+            out_.skipped.push_back({group.name, skip});
+            return;
+        }
+        SelectedFunction f{chosen.object, chosen.record};
+        if (features_.has(Feature::decl_tag) && features_.has(Feature::decl_tag_kfuncs)) {
+            auto kfunc = image_.kfuncs.find(group.name);
+            if (kfunc != image_.kfuncs.end()) {
+                f.is_kfunc = true;
+                f.kfunc_flags = kfunc->second;
+            }
+        }
+        if (features_.has(Feature::attributes) && features_.has(Feature::decl_tag_kfuncs))
+            f.arena = arena_of(group.name, chosen);
+        out_.selected.push_back(f);
+    }
+
+    uint8_t arena_of(std::string_view name, const Candidate &c)
+    {
+        constexpr uint32_t first_flag = 13; // KF_ARENA_RET, _ARG1, _ARG2
+        auto kfunc = image_.kfuncs.find(name);
+        if (kfunc == image_.kfuncs.end())
+            return 0;
+        uint32_t wanted = kfunc->second >> first_flag & ((1u << arena_slots) - 1);
+        if (!wanted)
+            return 0;
+        const Object &o = objects_[c.object];
+        std::vector<TypeId> types = prototype_of(o, record(c));
+        for (uint32_t slot = 0; slot < arena_slots; ++slot) {
+            if (!(wanted >> slot & 1))
+                continue;
+            if (slot >= types.size() || o.btf.kind(types[slot]) != BTF_KIND_PTR) {
+                out_.no_arena.push_back(name);
+                return 0;
+            }
+        }
+        return static_cast<uint8_t>(wanted);
+    }
+
+    const std::vector<Input> &inputs_;
+    const std::vector<Object> &objects_;
+    const Image &image_;
+    const Located &located_;
+    FeatureSet features_;
+    FunctionRules rules_;
+    bool like_pahole_ = false;
+    FlatIndex index_{0}; // of groups_, by name
+    std::vector<Group> groups_;
+    std::vector<Candidate> candidates_;
+    Functions out_;
+};
+
+} // namespace
+
+const char *skip_name(FunctionSkip skip)
+{
+    constexpr const char *names[] = {"kept",      "unexpected_reg", "inconsistent", "uncertain",
+                                     "reordered", "optimized",      "ambiguous"};
+    static_assert(std::size(names) == static_cast<size_t>(FunctionSkip::count));
+    return names[static_cast<size_t>(skip)];
+}
+
+std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)
+{
+    std::vector<TypeId> types;
+    if (f.func != void_id) {
+        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
+        btf::for_each_type_id(proto, [&](uint32_t id) { types.push_back(TypeId{id}); });
+        return types;
+    }
+    const uint32_t *w = &object.trailer.proto_words[f.proto];
+    types.push_back(TypeId{w[0]});
+    for (uint32_t i = 0; i < w[1]; ++i)
+        types.push_back(TypeId{w[3 + 2 * i]});
+    return types;
+}
+
+Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                           const Image &image, const Located &located, FeatureSet features,
+                           FunctionRules rules)
+{
+    return Selector(inputs, objects, image, located, features, rules).run();
+}
+
+} // namespace btflink::merge

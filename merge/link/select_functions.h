@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass 4: which functions get a FUNC, and which of a function's many instances provides it.
+#pragma once
+
+#include "common/object_btf/features.h"
+#include "merge/link/resolve_addresses.h"
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// Where we knowingly differ from pahole in relocatable images (modules); to compare with it.
+struct FunctionRules {
+    /// pahole: addresses of modules' functions match no symbol, and functions in different
+    /// sections at equal offsets are at one address; an address of 0 is not seen.
+    bool modules_like_pahole = false;
+};
+
+/// Why a function is left out.
+enum class FunctionSkip : uint8_t {
+    none,
+    unexpected_reg, // a parameter is in another register than the ABI says
+    inconsistent,   // instances differ in their prototypes
+    uncertain,      // a packed struct on the stack
+    reordered,      // parameters in another order than in the source
+    optimized,      // a clone that lost parameters
+    ambiguous,      // one name, several addresses
+    count,
+};
+const char *skip_name(FunctionSkip skip); // as in "inconsistent"
+
+struct SelectedFunction {
+    uint32_t object;
+    uint32_t record; // index into trailer.functions
+    bool is_kfunc = false;
+    uint32_t kfunc_flags = 0;
+    // Pointers of its prototype into an arena: bit 0 the result, 1 and 2 the first parameters.
+    // The FUNC gets a prototype of its own, in which a type tag with kflag marks them.
+    uint8_t arena = 0;
+};
+constexpr uint32_t arena_slots = 3;
+constexpr std::string_view arena_tag = "address_space(1)";
+
+/// Result and parameters of a function, as type ids of its object.
+std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f);
+
+struct SkippedFunction {
+    std::string_view name;
+    FunctionSkip reason;
+};
+
+struct Functions {
+    std::vector<SelectedFunction> selected; // by name
+    std::vector<SkippedFunction> skipped;   // by name
+    std::vector<std::string_view> no_arena; // kfuncs whose flags name what is no pointer
+    std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
+    uint64_t candidates = 0;     // instances in all objects
+    uint64_t without_symbol = 0; // of these, instances of what is no function of the image
+};
+
+Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                           const Image &image, const Located &located, FeatureSet features,
+                           FunctionRules rules);
+
+} // namespace btflink::merge

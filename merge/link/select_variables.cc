@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. An object's VARs name input sections; BTF wants output sections and offsets in them, no
+// two variables in one place, and nothing that the linker dropped.
+//
+// Method. Final addresses are looked up among the image's allocated sections; without a final link
+// the section is known already. Then each section's variables are sorted by offset, and of several
+// at one place one stays: the first whose definition is not weak, else the first.
+//
+// Where pahole is plainly wrong we differ:
+//   pahole                                                  here
+//   a weak and a strong definition give two VARs            one: the strong
+//   .tbss, which takes no room, hides what is behind it     thread-local sections are passed over
+//   offset 0 in a section needs a symbol of that name       only address 0 does
+// An address of 0 may mean "discarded": it counts only if a symbol of that name is there (x86-64
+// kernels before 6.15 link per-CPU variables to address 0).
+//
+// Cost. Sections are few; one sort per section.
+#include "merge/link/select_variables.h"
+
+#include <algorithm>
+#include <elf.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+struct Entry {
+    SelectedVariable chosen;
+    uint64_t offset;
+    uint32_t size;
+    bool weak;
+};
+
+class Selector
+{
+public:
+    Selector(const std::vector<Object> &objects, const Image &image, const Located &located,
+             FeatureSet features)
+        : objects_(objects), image_(image), located_(located), features_(features),
+          by_section_(image.sections.size())
+    {
+    }
+
+    Variables run()
+    {
+        out_.kept.resize(objects_.size());
+        for (uint32_t o = 0; o < objects_.size(); ++o) {
+            out_.kept[o].resize(objects_[o].variables.size());
+            if (located_.not_linked[o])
+                continue;
+            for (uint32_t v = 0; v < objects_[o].variables.size(); ++v)
+                if (VariableSkip skip = sort_in(o, v); skip != VariableSkip::none)
+                    drop(o, v, skip);
+        }
+        if (image_.kind == ImageKind::linked) // by section index; else by first appearance
+            std::sort(order_.begin(), order_.end());
+        for (uint32_t section : order_)
+            finish(section);
+        return std::move(out_);
+    }
+
+private:
+    void drop(uint32_t o, uint32_t v, VariableSkip reason)
+    {
+        ++out_.skip_counts[static_cast<size_t>(reason)];
+        const Object &object = objects_[o];
+        out_.skipped.push_back({object.btf.name(object.variables[v].var), o, reason});
+    }
+
+    VariableSkip sort_in(uint32_t o, uint32_t v)
+    {
+        const Variable &variable = objects_[o].variables[v];
+        const Location &l = located_.variables[o][v];
+        switch (l.state) {
+        case Location::unknown:
+            return VariableSkip::no_address;
+        case Location::discarded:
+            return VariableSkip::discarded;
+        case Location::undefined:
+            return VariableSkip::undefined;
+        case Location::common:
+            return VariableSkip::common;
+        case Location::known:
+            break;
+        }
+        uint32_t section = l.address.section;
+        uint64_t offset = l.address.value;
+        if (image_.kind == ImageKind::linked) {
+            auto found = section_at(l.address.value);
+            if (l.address.value == 0 && !(found && is_object_at_zero(o, variable, *found)))
+                return VariableSkip::discarded;
+            if (!found)
+                return VariableSkip::other_section;
+            section = *found;
+            offset -= image_.sections[section].address;
+        }
+        if (section >= image_.sections.size() || !wanted(image_.sections[section]))
+            return VariableSkip::other_section;
+        if (variable.size == 0)
+            return VariableSkip::no_size;
+        if (offset + variable.size > UINT32_MAX)
+            return VariableSkip::too_large;
+        if (by_section_[section].empty())
+            order_.push_back(section);
+        by_section_[section].push_back(
+            {{o, v, static_cast<uint32_t>(offset)}, offset, variable.size, variable.weak});
+        return VariableSkip::none;
+    }
+
+    static bool is_variable_section(const OutputSection &s)
+    {
+        return (s.flags & SHF_ALLOC) && !(s.flags & SHF_TLS) &&
+               (s.type == SHT_PROGBITS || s.type == SHT_NOBITS);
+    }
+
+    bool wanted(const OutputSection &s) const
+    {
+        if (!is_variable_section(s))
+            return false;
+        return features_.has(Feature::global_var) ||
+               (features_.has(Feature::var) && s.name == ".data..percpu");
+    }
+
+    std::optional<uint32_t> section_at(uint64_t address) const
+    {
+        for (uint32_t i = 0; i < image_.sections.size(); ++i) {
+            const OutputSection &s = image_.sections[i];
+            if (is_variable_section(s) && address >= s.address && address - s.address < s.size)
+                return i;
+        }
+        return std::nullopt;
+    }
+
+    bool is_object_at_zero(uint32_t o, const Variable &variable, uint32_t section) const
+    {
+        std::string_view name = objects_[o].btf.name(variable.var);
+        return std::find(image_.objects_at_zero.begin(), image_.objects_at_zero.end(),
+                         std::pair(name, section)) != image_.objects_at_zero.end();
+    }
+
+    void finish(uint32_t section)
+    {
+        std::vector<Entry> &entries = by_section_[section];
+        // Link order breaks ties, but a weak definition comes behind all others.
+        std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+            return std::pair(a.offset, a.weak) < std::pair(b.offset, b.weak);
+        });
+        DataSection data{image_.sections[section].name, {}, 0};
+        uint64_t end = 0;
+        const Entry *last = nullptr;
+        for (const Entry &e : entries) {
+            VariableSkip skip = VariableSkip::none;
+            if (last && e.offset == last->offset)
+                skip = VariableSkip::duplicate;
+            else if (e.offset < end)
+                skip = VariableSkip::overlap;
+            if (skip != VariableSkip::none) {
+                drop(e.chosen.object, e.chosen.index, skip);
+                continue;
+            }
+            last = &e;
+            end = e.offset + e.size;
+            data.entries.push_back(e.chosen);
+            out_.kept[e.chosen.object][e.chosen.index] = true;
+        }
+        data.size = static_cast<uint32_t>(end);
+        out_.sections.push_back(std::move(data));
+    }
+
+    const std::vector<Object> &objects_;
+    const Image &image_;
+    const Located &located_;
+    FeatureSet features_;
+    std::vector<std::vector<Entry>> by_section_;
+    std::vector<uint32_t> order_; // sections that have variables
+    Variables out_;
+};
+
+} // namespace
+
+const char *skip_name(VariableSkip skip)
+{
+    constexpr const char *names[] = {"kept",      "other_section", "discarded", "undefined",
+                                     "common",    "no_address",    "duplicate", "overlap",
+                                     "too_large", "no_size"};
+    static_assert(std::size(names) == static_cast<size_t>(VariableSkip::count));
+    return names[static_cast<size_t>(skip)];
+}
+
+Variables select_variables(const std::vector<Object> &objects, const Image &image,
+                           const Located &located, FeatureSet features)
+{
+    return Selector(objects, image, located, features).run();
+}
+
+} // namespace btflink::merge

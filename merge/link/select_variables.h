@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass 5: which variables get a VAR, and where in which section they are.
+#pragma once
+
+#include "common/object_btf/features.h"
+#include "merge/link/resolve_addresses.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// Why a variable is left out.
+enum class VariableSkip : uint8_t {
+    none,
+    other_section, // in a section that the features do not include
+    discarded,     // dropped by the linker
+    undefined,     // defined nowhere
+    common,        // without a place before the final link
+    no_address,    // nothing tells where it is
+    duplicate,     // another definition (weak against strong) at the same place
+    overlap,       // begins inside another variable, which the kernel refuses
+    too_large,     // offset or size above 32 bits
+    no_size,
+    count,
+};
+const char *skip_name(VariableSkip skip);
+
+struct SelectedVariable {
+    uint32_t object;
+    uint32_t index; // into Object::variables
+    uint32_t offset;
+};
+
+struct DataSection {
+    std::string_view name;
+    std::vector<SelectedVariable> entries; // by offset
+    uint32_t size = 0;                     // end of the last entry
+};
+
+struct SkippedVariable {
+    std::string_view name;
+    uint32_t object;
+    VariableSkip reason;
+};
+
+struct Variables {
+    std::vector<DataSection> sections;
+    std::vector<std::vector<bool>> kept; // [object][variable]
+    std::vector<SkippedVariable> skipped;
+    std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
+};
+
+Variables select_variables(const std::vector<Object> &objects, const Image &image,
+                           const Located &located, FeatureSet features);
+
+} // namespace btflink::merge

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Split BTF names types of its base by number, so it goes with that one kernel only; an
+// external module is built against one kernel and loaded into the next, whose numbers are others.
+//
+// Method. The module brings a base of its own, of some hundred bytes, that says of each type it
+// needs just enough to find it again by name: INT, FLOAT and FWD as they are, named structs,
+// unions and enums by kind, name and size, without members. When it is loaded the kernel looks
+// them up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's.
+//
+// What else of the old base is referred to (pointers, qualifiers, typedefs, arrays, prototypes,
+// what has no name) cannot be found by name and is copied behind the module's own types. What a
+// needed type refers to is needed, too, but for members of named structs and unions: these went.
+//
+//     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
+//     split    [90] STRUCT mine { PTR 8; 9 }
+//     becomes
+//     base     [1] INT  [2] STRUCT list_head, no members
+//     split    [3] STRUCT mine { 4; 5 }  [4] PTR -> 2  [5] TYPEDEF u8 -> 1
+//
+// A FUNC is needed if a tag of the module is on a function that base and module have alike: the
+// merge had left only the base's. It is the module's function all the same, so it is copied, too
+// (pahole gives up here).
+//
+// Invariant. The order of the old base and of the module's own types is kept. References are the
+// same once names are looked up.
+//
+// Cost. A table of the base's size, else proportional to the module.
+#include "merge/output/distill.h"
+
+#include "common/btf/btf_builder.h"
+
+#include <unordered_map>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+class Distiller
+{
+public:
+    Distiller(const Btf &old, const Where &where)
+        : old_(old), where_(where), first_(raw(old.first_id())), ids_(first_)
+    {
+    }
+
+    Result<Distilled> run(ByteOrder order)
+    {
+        for (uint32_t id = first_; id < raw(old_.end_id()); ++id)
+            RETURN_IF_ERROR(need_what(TypeId{id}));
+        while (!waiting_.empty()) {
+            TypeId id = waiting_.back();
+            waiting_.pop_back();
+            RETURN_IF_ERROR(need_what(id));
+        }
+
+        // Number: the base, the module's own, copies.
+        uint32_t next = 1;
+        number(next, true);
+        if (next == 1)
+            return fail(where_, "refers to nothing of its base: there is nothing to distil");
+        new_first_ = next;
+        next += raw(old_.end_id()) - first_;
+        number(next, false);
+
+        // Write: ids are final.
+        BtfBuilder base;
+        for (uint32_t id = 1; id < first_; ++id)
+            if (ids_[id] && stays_in_base(old_.type(TypeId{id})))
+                add_to_base(base, TypeId{id});
+        BtfBuilder split(TypeId{new_first_}, static_cast<uint32_t>(base.string_bytes()));
+        for (uint32_t id = first_; id < raw(old_.end_id()); ++id)
+            copy(split, TypeId{id});
+        for (uint32_t id = 1; id < first_; ++id)
+            if (ids_[id] && !stays_in_base(old_.type(TypeId{id})))
+                copy(split, TypeId{id});
+        return Distilled{base.serialize(order), split.serialize(order)};
+    }
+
+private:
+    static constexpr uint32_t needed = UINT32_MAX; // in ids_, until it is numbered
+
+    /// Can be found again in another base by kind, name and size.
+    static bool stays_in_base(const btf_type &t)
+    {
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+        case BTF_KIND_FWD:
+            return true;
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            return t.name_off != 0;
+        default:
+            return false;
+        }
+    }
+
+    /// Mark what a type of the module, or a needed one of the base, refers to.
+    Result<void> need_what(TypeId id)
+    {
+        uint32_t wrong = 0;
+        btf::for_each_type_id(old_.type(id), [&](uint32_t target) {
+            if (target == 0 || target >= first_ || ids_[target])
+                return;
+            const btf_type &t = old_.type(TypeId{target});
+            uint32_t kind = btf::kind_of(t);
+            if (kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC || kind == BTF_KIND_DECL_TAG) {
+                wrong = target;
+                return;
+            }
+            ids_[target] = needed;
+            if (!stays_in_base(t))
+                waiting_.push_back(TypeId{target});
+        });
+        if (wrong)
+            return fail(where_, strf("type %u refers to type %u of the base, a %s, which a "
+                                     "distilled base cannot have",
+                                     raw(id), wrong, old_.kind_name(TypeId{wrong})));
+        return {};
+    }
+
+    void number(uint32_t &next, bool in_base)
+    {
+        for (uint32_t id = 1; id < first_; ++id)
+            if (ids_[id] && stays_in_base(old_.type(TypeId{id})) == in_base)
+                ids_[id] = next++;
+    }
+
+    uint32_t new_id(uint32_t id) const
+    {
+        if (id == 0)
+            return 0;
+        return id < first_ ? ids_[id] : id - first_ + new_first_;
+    }
+
+    void add_to_base(BtfBuilder &base, TypeId id)
+    {
+        const btf_type &t = old_.type(id);
+        std::string_view name = old_.name(id);
+        uint32_t kind = btf::kind_of(t);
+        TypeId mine{};
+        if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION)
+            mine = base.add_composite(kind, name, t.size, false);
+        else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64)
+            mine = base.add_enum(BTF_KIND_ENUM, name, t.size, false);
+        else if (kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD)
+            mine = add_words(base, t, raw(base.str(name)));
+        CHECK(raw(mine) == ids_[raw(id)]);
+        if (!name.empty())
+            base_strings_.emplace(name, raw(base.str(name)));
+    }
+
+    static TypeId add_words(BtfBuilder &to, const btf_type &t, uint32_t name)
+    {
+        std::vector<uint32_t> words = words_of(t);
+        words[0] = name;
+        return to.add_words(words);
+    }
+
+    static std::vector<uint32_t> words_of(const btf_type &t)
+    {
+        const auto *begin = reinterpret_cast<const uint32_t *>(&t);
+        return {begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t))};
+    }
+
+    void copy(BtfBuilder &split, TypeId id)
+    {
+        std::vector<uint32_t> words = words_of(old_.type(id));
+        auto &t = *reinterpret_cast<btf_type *>(words.data());
+        btf::for_each_type_id(t, [&](uint32_t &target) { target = new_id(target); });
+        btf::for_each_str_off(t, [&](uint32_t &offset) {
+            std::string_view text = old_.str(offset);
+            auto known = base_strings_.find(text);
+            if (text.empty())
+                offset = 0;
+            else
+                offset = known != base_strings_.end() ? known->second : raw(split.str(text));
+        });
+        TypeId mine = split.add_words(words);
+        CHECK(raw(mine) == new_id(raw(id)));
+    }
+
+    const Btf &old_;
+    const Where &where_;
+    uint32_t first_;              // first id of the module's own, before
+    uint32_t new_first_ = 0;      // and after
+    std::vector<uint32_t> ids_;   // new ids of the base's types; 0: not needed
+    std::vector<TypeId> waiting_; // needed types whose targets are to be looked at
+    std::unordered_map<std::string_view, uint32_t> base_strings_;
+};
+
+} // namespace
+
+Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where)
+{
+    return Distiller(split, where).run(order);
+}
+
+} // namespace btflink::merge

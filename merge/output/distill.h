@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Pass 8b: split BTF for a base that may be another one when it is used.
+#pragma once
+
+#include "common/btf/btf.h"
+
+#include <vector>
+
+namespace btflink::merge
+{
+
+struct Distilled {
+    std::vector<std::byte> base;  // for `.BTF.base`
+    std::vector<std::byte> split; // continues it; for `.BTF`
+};
+
+/// `split` continues a base. Errors: it refers to nothing of that base, or to something that a
+/// distilled base cannot have (a VAR, DATASEC or DECL_TAG); more types than the format can count.
+Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where);
+
+} // namespace btflink::merge

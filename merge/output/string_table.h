@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The strings of the result while it is written: each once, in order of first reference.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "merge/dedup/hash_bits.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+#include <xxhash.h>
+
+namespace btflink::merge
+{
+
+/// A string of an input, measured and hashed.
+struct Text {
+    const char *begin;
+    uint32_t size; // without the NUL byte
+    uint32_t hash;
+
+    explicit Text(std::string_view s)
+        : begin(s.data()), size(static_cast<uint32_t>(s.size())),
+          hash(static_cast<uint32_t>(visible(XXH3_64bits(s.data(), s.size()))))
+    {
+    }
+    operator std::string_view() const { return {begin, size}; }
+};
+
+/// Strings of the result; those of the base that are `wanted` are used where they are.
+class ResultStrings
+{
+public:
+    ResultStrings(const Btf *base, const std::vector<uint32_t> &wanted) : slots_(8192)
+    {
+        if (!base) {
+            own_.push_back('\0');
+            return;
+        }
+        base_ = base->strings();
+        for (uint32_t at : wanted)
+            find(Text(std::string_view(base_.data() + at)), at);
+    }
+
+    /// Offset of the string, added if new.
+    uint32_t add(const Text &text)
+    {
+        if (text.size == 0)
+            return 0;
+        auto next = static_cast<uint32_t>(base_.size() + own_.size());
+        uint32_t found = find(text, next);
+        if (found == next) {
+            own_.append(text.begin, text.size);
+            own_.push_back('\0');
+        }
+        return found;
+    }
+    uint32_t add(std::string_view text) { return add(Text(text)); }
+    const std::string &blob() const { return own_; }
+
+private:
+    struct Slot {
+        uint32_t hash = 0, offset = 0; // offset 0: free
+    };
+
+    const char *at(uint32_t offset) const
+    {
+        return offset < base_.size() ? base_.data() + offset
+                                     : own_.data() + (offset - base_.size());
+    }
+
+    /// Offset of an equal string; `offset`, which then is its own, if there is none.
+    uint32_t find(const Text &text, uint32_t offset)
+    {
+        size_t mask = slots_.size() - 1, i = text.hash & mask;
+        for (; slots_[i].offset; i = (i + 1) & mask)
+            if (slots_[i].hash == text.hash && std::string_view(at(slots_[i].offset)) == text)
+                return slots_[i].offset;
+        slots_[i] = {text.hash, offset};
+        if (++used_ * 2 > slots_.size())
+            grow();
+        return offset;
+    }
+
+    void grow()
+    {
+        std::vector<Slot> old(slots_.size() * 4);
+        old.swap(slots_);
+        size_t mask = slots_.size() - 1;
+        for (const Slot &slot : old) {
+            if (!slot.offset)
+                continue;
+            size_t i = slot.hash & mask;
+            while (slots_[i].offset)
+                i = (i + 1) & mask;
+            slots_[i] = slot;
+        }
+    }
+
+    std::string_view base_;
+    std::string own_;
+    std::vector<Slot> slots_;
+    size_t used_ = 0;
+};
+
+} // namespace btflink::merge

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Final classes are scattered over thousands of blobs; the result has one id per class and
+// one offset per string, the same whoever computed the classes, and as btf__dedup would have them.
+//
+// Method. First ids: classes in the order of their lowest types, behind those of an object its
+// VARs. Then words: each class is copied from its donor, ids and strings translated. Then functions
+// by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by their final words,
+// with each other, with the prototypes among the plain types, and with what the base has: a
+// module's FUNC that the base has, too, disappears.
+//
+// Strings get their offsets in the order in which the inputs refer to them first. That
+// includes types that are gone, like forward declarations that a later object completes.
+//
+// Cost. Proportional to the result, not to the input.
+#include "merge/output/write_btf.h"
+
+#include "common/graph/flat_index.h"
+#include "merge/dedup/hash_bits.h"
+#include "merge/dedup/libbpf/assemble.h"
+#include "merge/output/gathered.h"
+#include "merge/output/string_table.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// Finds types by their words.
+class WordIndex
+{
+public:
+    /// Id of the type with these words: one that was added before, or `id` itself.
+    uint32_t add(std::span<const uint32_t> words, uint32_t id)
+    {
+        auto same = [&](uint32_t i) {
+            const Entry &e = entries_[i];
+            return e.count == words.size() &&
+                   std::equal(words.begin(), words.end(), words_.begin() + e.begin);
+        };
+        auto [found, is_new] =
+            index_.find_or_add(visible(XXH3_64bits(words.data(), words.size_bytes())),
+                               static_cast<uint32_t>(entries_.size()), same);
+        if (is_new) {
+            entries_.push_back(
+                {static_cast<uint32_t>(words_.size()), static_cast<uint32_t>(words.size()), id});
+            words_.insert(words_.end(), words.begin(), words.end());
+        }
+        return entries_[found].id;
+    }
+
+private:
+    struct Entry {
+        uint32_t begin, count; // in words_
+        uint32_t id;
+    };
+
+    FlatIndex index_{2048}; // of entries_
+    std::vector<Entry> entries_;
+    std::vector<uint32_t> words_;
+};
+
+uint32_t words_of(const btf_type &t)
+{
+    return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+}
+
+class Writer
+{
+public:
+    Writer(const std::vector<Object> &objects, const Sources &sources, const Partition &partition,
+           const Functions &functions, const Variables &variables, const Btf *base,
+           unsigned threads)
+        : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
+          variables_(variables), base_(base), threads_(threads),
+          strings_(base, sources.base_part->strings), ids_(partition.classes.size()),
+          var_ids_(objects.size())
+    {
+    }
+
+    Result<std::vector<std::byte>> run(ByteOrder order, const Where &where)
+    {
+        sort_classes();
+        number();
+        write_plain();
+        if (base_)
+            index_base();
+        Gathered gathered(
+            functions_.selected.size(), threads_,
+            [this](size_t i, Gathered::Batch &out) { gather(functions_.selected[i], out); });
+        for (const SelectedFunction &f : functions_.selected)
+            add_function(f, gathered);
+        for (const DataSection &section : variables_.sections)
+            if (!section.entries.empty())
+                add_datasec(section);
+        if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
+            return fail(where, "the result has more BTF than one blob can hold");
+        return to_blob(out_, strings_.blob(), order);
+    }
+
+private:
+    bool is_live(uint32_t c) const
+    {
+        return partition_.classes[c].live && partition_.alias[c] == c;
+    }
+
+    void sort_classes()
+    {
+        order_.resize(partition_.classes.size());
+        for (uint32_t c = 0; c < order_.size(); ++c)
+            order_[c] = c;
+        auto first = [&](uint32_t c) { return std::pair(partition_.classes[c].first, c); };
+        // Those that refine() added are behind all others, each part in order already or short.
+        std::sort(order_.begin(), order_.end(),
+                  [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
+    }
+
+    /// Calls visit(tag id) for the DECL_TAGs of a function or variable, equal ones once.
+    template <typename Visit>
+    static void for_tags(const Object &o, TypeId target, Visit visit)
+    {
+        auto begin =
+            std::lower_bound(o.link_tags.begin(), o.link_tags.end(), std::pair(target, void_id));
+        for (auto it = begin; it != o.link_tags.end() && it->first == target; ++it) {
+            bool seen = std::any_of(begin, it, [&](const auto &other) {
+                const btf_type &a = o.btf.type(it->second), &b = o.btf.type(other.second);
+                return a.info == b.info && btf::tail_of(a)[0] == btf::tail_of(b)[0] &&
+                       o.btf.str(a.name_off) == o.btf.str(b.name_off);
+            });
+            if (!seen)
+                visit(it->second);
+        }
+    }
+
+    void number()
+    {
+        next_id_ = base_ ? raw(base_->end_id()) : 1;
+        size_t next = 0;
+        auto number_source = [&](uint32_t s) {
+            for (; next < order_.size() && partition_.classes[order_[next]].first.source == s;
+                 ++next) {
+                uint32_t c = order_[next];
+                if (is_live(c))
+                    ids_[c] =
+                        sources_.is_base(s) ? raw(partition_.classes[c].first.type) : next_id_++;
+            }
+        };
+        if (sources_.has_base)
+            number_source(0);
+        for (size_t i = 0; i < objects_.size(); ++i) {
+            if (sources_.of_object[i] == UINT32_MAX)
+                continue;
+            number_source(sources_.of_object[i]);
+            const Object &o = objects_[i];
+            var_ids_[i].resize(o.variables.size());
+            for (size_t v = 0; v < o.variables.size(); ++v) {
+                if (!variables_.kept[i][v])
+                    continue;
+                var_ids_[i][v] = next_id_++;
+                for_tags(o, o.variables[v].var, [&](TypeId) { ++next_id_; });
+            }
+        }
+    }
+
+    uint32_t id(uint32_t source, uint32_t type) const
+    {
+        return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
+    }
+
+    /// Append a type of a source, translated; returns its words. `gathered`: where its strings
+    /// and ids are next; null: they were not gathered.
+    std::span<uint32_t> copy(uint32_t source, const btf_type &t, Gathered *gathered)
+    {
+        size_t begin = out_.size(), count = words_of(t);
+        out_.resize(begin + count);
+        std::memcpy(out_.data() + begin, &t, count * 4);
+        auto &mine = *reinterpret_cast<btf_type *>(out_.data() + begin);
+        const Btf &btf = *sources_.list[source].btf;
+        btf::for_each_str_off(mine, [&](uint32_t &off) {
+            if (off)
+                off = gathered ? strings_.add(gathered->next_text()) : strings_.add(btf.str(off));
+        });
+        btf::for_each_type_id(
+            mine, [&](uint32_t &ref) { ref = gathered ? gathered->next_id() : id(source, ref); });
+        return {out_.data() + begin, count};
+    }
+
+    /// The strings of a type, and what it refers to.
+    void gather(uint32_t source, const btf_type &t, Gathered::Batch &out) const
+    {
+        const Btf &btf = *sources_.list[source].btf;
+        btf::for_each_type_id(t, [&](uint32_t ref) { out.ids.push_back(id(source, ref)); });
+        btf::for_each_str_off(t, [&](uint32_t off) {
+            if (off)
+                out.texts.emplace_back(btf.str(off));
+        });
+    }
+
+    void write_plain()
+    {
+        Gathered gathered(order_.size(), threads_, [this](size_t i, Gathered::Batch &out) {
+            const FinalClass &c = partition_.classes[order_[i]];
+            TypeAt at = is_live(order_[i]) ? c.donor : c.first;
+            if (sources_.is_base(c.first.source))
+                return;
+            size_t begin = out.ids.size();
+            gather(at.source, sources_.type(at), out);
+            if (is_live(order_[i]) && c.refs != no_refs)
+                for (uint32_t ref : partition_.refs[c.refs])
+                    out.ids[begin++] = ref == no_class ? 0 : ids_[partition_.alias[ref]];
+        });
+        size_t next = 0;
+        while (next < order_.size() && sources_.is_base(first_of(next).source))
+            ++next;
+        for (size_t i = 0; i < objects_.size(); ++i) {
+            uint32_t s = sources_.of_object[i];
+            if (s == UINT32_MAX)
+                continue;
+            for (; next < order_.size() && first_of(next).source == s; ++next)
+                write_class(order_[next], gathered);
+            const Object &o = objects_[i];
+            for (size_t v = 0; v < o.variables.size(); ++v) {
+                if (!variables_.kept[i][v])
+                    continue;
+                copy(s, o.btf.type(o.variables[v].var), nullptr);
+                for_tags(o, o.variables[v].var, [&](TypeId tag) {
+                    append_tag(strings_.add(o.btf.name(tag)), o.btf.type(tag).info, var_ids_[i][v],
+                               btf::tail_of(o.btf.type(tag))[0]);
+                });
+            }
+        }
+    }
+
+    TypeAt first_of(size_t place) const { return partition_.classes[order_[place]].first; }
+
+    void write_class(uint32_t c, Gathered &gathered)
+    {
+        const FinalClass &mine = partition_.classes[c];
+        if (!is_live(c)) {
+            btf::for_each_type_id(sources_.type(mine.first), [&](uint32_t) { gathered.next_id(); });
+            btf::for_each_str_off(sources_.type(mine.first), [&](uint32_t off) {
+                if (off)
+                    strings_.add(gathered.next_text());
+            });
+            return;
+        }
+        const btf_type &t = sources_.type(mine.donor);
+        auto words = copy(mine.donor.source, t, &gathered);
+        if (may_recur(*sources_.list[mine.donor.source].btf, t))
+            index_.add(words, ids_[c]);
+    }
+
+    /// May a type that is made for a function be equal to this one?
+    static bool may_recur(const Btf &btf, const btf_type &t)
+    {
+        uint32_t kind = btf::kind_of(t);
+        auto is_marked = [](const btf_type &tag) {
+            return btf::kind_of(tag) == BTF_KIND_TYPE_TAG && btf::kflag_of(tag);
+        };
+        return kind == BTF_KIND_FUNC_PROTO || is_marked(t) ||
+               (kind == BTF_KIND_PTR && t.type && is_marked(btf.type(TypeId{t.type})));
+    }
+
+    /// What of the base a function may be equal to.
+    void index_base()
+    {
+        std::vector<uint32_t> words;
+        sources_.base_part->wanted.for_each(0, [&](uint32_t i) {
+            const btf_type &t = base_->type(TypeId{i + 1});
+            uint32_t kind = btf::kind_of(t);
+            if (!may_recur(*base_, t) && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
+                return;
+            words.resize(words_of(t));
+            std::memcpy(words.data(), &t, words.size() * 4);
+            auto &copied = *reinterpret_cast<btf_type *>(words.data());
+            btf::for_each_str_off(copied,
+                                  [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
+            index_.add(words, i + 1);
+        });
+    }
+
+    /// The words behind `begin` are a type of the link part: drop them if there is one like it.
+    uint32_t finish(size_t begin)
+    {
+        uint32_t found = index_.add(std::span(out_).subspan(begin), next_id_);
+        if (found == next_id_)
+            ++next_id_;
+        else
+            out_.resize(begin);
+        return found;
+    }
+
+    void append_tag(uint32_t text, uint32_t info, uint32_t target, uint32_t component)
+    {
+        out_.insert(out_.end(), {text, info, target, component});
+    }
+
+    /// The strings of a function's prototype, and its name.
+    void gather(const SelectedFunction &selected, Gathered::Batch &out) const
+    {
+        const Object &o = objects_[selected.object];
+        const LinkFunction &f = o.trailer.functions[selected.record];
+        uint32_t s = sources_.of_object[selected.object];
+        if (f.func == void_id) {
+            const uint32_t *w = &o.trailer.proto_words[f.proto];
+            out.ids.push_back(id(s, w[0]));
+            for (uint32_t i = 0; i < w[1]; ++i) {
+                if (w[2 + 2 * i])
+                    out.texts.emplace_back(o.btf.str(w[2 + 2 * i]));
+                out.ids.push_back(id(s, w[3 + 2 * i]));
+            }
+        } else if (TypeId proto{o.btf.type(f.func).type}; !o.is_plain(proto)) {
+            gather(s, o.btf.type(proto), out);
+        }
+        out.texts.emplace_back(o.btf.str(f.name));
+    }
+
+    void add_function(const SelectedFunction &selected, Gathered &gathered)
+    {
+        const Object &o = objects_[selected.object];
+        uint32_t s = sources_.of_object[selected.object];
+        const LinkFunction &f = o.trailer.functions[selected.record];
+        uint32_t proto = add_prototype(o, s, f, selected.arena, gathered);
+        size_t begin = out_.size();
+        out_.insert(out_.end(), {strings_.add(gathered.next_text()),
+                                 btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
+        // Without a base no two are equal: there is one per name.
+        uint32_t func = base_ ? finish(begin) : next_id_++;
+        auto tag = [&](uint32_t text, uint32_t info, uint32_t component) {
+            size_t at = out_.size();
+            append_tag(text, info, func, component);
+            finish(at);
+        };
+        if (f.func != void_id)
+            for_tags(o, f.func, [&](TypeId id) {
+                const btf_type &t = o.btf.type(id);
+                tag(strings_.add(o.btf.str(t.name_off)), t.info, btf::tail_of(t)[0]);
+            });
+        if (!selected.is_kfunc)
+            return;
+        constexpr uint32_t kf_fastcall = 0x1000;
+        constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
+        uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
+        tag(strings_.add("bpf_kfunc"), info, whole);
+        if (selected.kfunc_flags & kf_fastcall)
+            tag(strings_.add("bpf_fastcall"), info, whole);
+    }
+
+    /// Ids of marked pointers in place of those that `arena` names; 0: none.
+    std::array<uint32_t, arena_slots> add_arena_pointers(const Object &o, uint32_t s,
+                                                         const LinkFunction &f, uint8_t arena)
+    {
+        std::array<uint32_t, arena_slots> pointers{};
+        std::vector<TypeId> types = prototype_of(o, f);
+        for (uint32_t i = 0; i < arena_slots; ++i) {
+            if (!(arena >> i & 1))
+                continue;
+            size_t begin = out_.size();
+            out_.insert(out_.end(),
+                        {strings_.add(arena_tag), btf::make_info(BTF_KIND_TYPE_TAG, 0, true),
+                         id(s, o.btf.type(types[i]).type)});
+            uint32_t tag = finish(begin);
+            begin = out_.size();
+            out_.insert(out_.end(), {0, btf::make_info(BTF_KIND_PTR, 0, false), tag});
+            pointers[i] = finish(begin);
+        }
+        return pointers;
+    }
+
+    uint32_t add_prototype(const Object &o, uint32_t s, const LinkFunction &f, uint8_t arena,
+                           Gathered &gathered)
+    {
+        std::array<uint32_t, arena_slots> pointers{};
+        if (arena)
+            pointers = add_arena_pointers(o, s, f, arena);
+        size_t begin = out_.size();
+        auto finish_proto = [&] {
+            set_pointers(*reinterpret_cast<btf_type *>(&out_[begin]), pointers);
+            return finish(begin);
+        };
+        if (f.func != void_id) {
+            TypeId proto{o.btf.type(f.func).type};
+            bool plain = o.is_plain(proto);
+            if (plain && !arena)
+                return id(s, raw(proto));
+            copy(s, o.btf.type(proto), plain ? nullptr : &gathered);
+            return finish_proto();
+        }
+        const uint32_t *w = &o.trailer.proto_words[f.proto];
+        uint32_t count = w[1];
+        out_.insert(out_.end(),
+                    {0, btf::make_info(BTF_KIND_FUNC_PROTO, count, false), gathered.next_id()});
+        for (w += 2; count; --count, w += 2) {
+            out_.push_back(w[0] ? strings_.add(gathered.next_text()) : 0);
+            out_.push_back(gathered.next_id());
+        }
+        return finish_proto();
+    }
+
+    void add_datasec(const DataSection &section)
+    {
+        out_.insert(
+            out_.end(),
+            {strings_.add(section.name),
+             btf::make_info(BTF_KIND_DATASEC, static_cast<uint32_t>(section.entries.size()), false),
+             section.size});
+        for (const SelectedVariable &v : section.entries)
+            out_.insert(out_.end(), {var_ids_[v.object][v.index], v.offset,
+                                     objects_[v.object].variables[v.index].size});
+    }
+
+    const std::vector<Object> &objects_;
+    const Sources &sources_;
+    const Partition &partition_;
+    const Functions &functions_;
+    const Variables &variables_;
+    const Btf *base_;
+    unsigned threads_;
+    ResultStrings strings_;
+    WordIndex index_;
+    std::vector<uint32_t> ids_;                  // per class
+    std::vector<std::vector<uint32_t>> var_ids_; // per object and variable
+    std::vector<uint32_t> order_;                // classes by their lowest types
+    std::vector<uint32_t> out_;
+    uint32_t next_id_ = 1;
+};
+
+} // namespace
+
+Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
+                                           const Sources &sources, const Partition &partition,
+                                           const Functions &functions, const Variables &variables,
+                                           const Btf *base, ByteOrder order, const Where &where,
+                                           unsigned threads)
+{
+    return Writer(objects, sources, partition, functions, variables, base, threads)
+        .run(order, where);
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Final BTF is to stand in an ELF file: a new small object, a linked image of a gigabyte
+// that has no `.BTF` yet, or a module with object BTF in its place, of which nothing may stay.
+//
+// Method. The file is mapped, what is to go is found, and common/elf/elf_append.h does the rest: an
+// image gets an appendix, a module is laid out anew without the old sections, symbols and indexes
+// renumbered.
+//
+// Cost. An image without BTF, or whose BTF was put there by us: the bytes that are added. Else a
+// copy of the file, but not in memory.
+#include "merge/output/write_elf.h"
+
+#include "common/elf/elf_append.h"
+#include "common/elf/elf_rewrite.h"
+#include "common/io/file_parts.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+bool is_final_name(std::string_view name)
+{
+    return name == ".BTF" || name == ".BTF.base";
+}
+
+/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section for
+/// them. It stays for these symbols, under another name: there shall be one `.BTF`.
+void set_empty_aside(ElfImage &image)
+{
+    if (!image.is_linked())
+        return;
+    for (ElfSection &s : image.sections)
+        if (s.name == ".BTF" && (s.head.sh_flags & SHF_ALLOC) && s.head.sh_size == 0)
+            s.name = ".BTF.empty";
+}
+
+/// All that goes before final BTF comes.
+Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<uint64_t> &ids)
+{
+    for (uint32_t i = 1; i < image.sections.size(); ++i)
+        if (is_final_name(image.sections[i].name) && (image.sections[i].head.sh_flags & SHF_ALLOC))
+            return fail(image.place(i), "is part of the program's image and cannot be replaced; "
+                                        "link what btf-merge --format=object makes instead");
+    std::vector<bool> drop(image.sections.size());
+    if (!image.is_linked()) {
+        auto found = find_object_btf(image, ids);
+        if (!found)
+            return found;
+        drop = std::move(*found);
+    }
+    for (uint32_t i = 1; i < drop.size(); ++i)
+        if (is_final_name(image.sections[i].name))
+            drop[i] = true;
+    RETURN_IF_ERROR(add_dependents(image, drop));
+    return drop;
+}
+
+/// Made by a merge, not by a compilation or `ld -r`.
+bool is_final(const ElfSection &s, const Where &where)
+{
+    if (s.head.sh_type != SHT_PROGBITS || (s.head.sh_flags & SHF_EXCLUDE))
+        return false;
+    auto parts = split_contributions(s.data, where);
+    return parts && parts->size() == 1 && parts->front().trailer.empty();
+}
+
+} // namespace
+
+std::vector<std::byte> btf_object(Bytes btf, const Target &target)
+{
+    ElfImage image;
+    image.is64 = target.address_size == 8;
+    image.order = target.order;
+    std::memcpy(image.head.e_ident, ELFMAG, SELFMAG);
+    image.head.e_ident[EI_CLASS] = image.is64 ? ELFCLASS64 : ELFCLASS32;
+    image.head.e_ident[EI_DATA] = target.order == ByteOrder::little ? ELFDATA2LSB : ELFDATA2MSB;
+    image.head.e_ident[EI_VERSION] = EV_CURRENT;
+    image.head.e_type = ET_REL;
+    image.head.e_machine = target.machine;
+    image.head.e_version = EV_CURRENT;
+    image.head.e_flags = target.flags;
+    image.head.e_ehsize = static_cast<uint16_t>(image.header_size());
+
+    ElfBody header;
+    header.rebuilt.add(std::vector<std::byte>(image.header_size()));
+    ElfAppender out(image, std::move(header));
+    out.add_section(".BTF", SHT_PROGBITS, new_section_alignment, btf).head.sh_flags = SHF_ALLOC;
+    // Without it linkers believe that the object wants an executable stack.
+    out.add_section(".note.GNU-stack", SHT_PROGBITS, 1, {});
+    const std::vector<std::byte> zeros(image.symbol_size());
+    Elf64_Shdr &symbols = out.add_section(".symtab", SHT_SYMTAB, 8, zeros).head;
+    symbols.sh_link = static_cast<uint32_t>(image.sections.size());
+    symbols.sh_info = 1; // behind the null symbol there are no local ones
+    symbols.sh_entsize = zeros.size();
+    out.add_section(".strtab", SHT_STRTAB, 1, Bytes(zeros).first(1));
+    auto made = out.finish();
+    CHECK(made); // fails for 4 GB in a 32-bit class; no blob is that large
+    return made->whole({});
+}
+
+Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where)
+{
+    auto image = read_elf(file, where);
+    if (!image)
+        return tl::unexpected(image.error());
+    set_empty_aside(*image);
+    auto drop = find_unwanted(*image, added.object_ids);
+    if (!drop)
+        return tl::unexpected(drop.error());
+    auto body = without_sections(*image, std::move(*drop));
+    if (!body)
+        return tl::unexpected(body.error());
+    ElfAppender out(*image, std::move(*body));
+    out.add_section(".BTF", SHT_PROGBITS, new_section_alignment, added.btf);
+    if (!added.base.empty())
+        out.add_section(".BTF.base", SHT_PROGBITS, new_section_alignment, added.base);
+    return out.finish();
+}
+
+Result<void> put_final_btf(const std::string &path, const FinalBtf &added)
+{
+    auto file = read_parts(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    auto change = with_final_btf(file->bytes, added, Where{path});
+    if (!change)
+        return tl::unexpected(change.error());
+    return update_file(path, file->bytes, *change);
+}
+
+Result<void> remove_object_btf(const std::string &path)
+{
+    auto elf = open_elf(path);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    ElfImage &image = elf->image;
+    if (image.is_linked())
+        return fail(image.where, "is not a relocatable file");
+    auto drop = find_object_btf(image);
+    if (!drop)
+        return tl::unexpected(drop.error());
+    for (uint32_t i = 1; i < drop->size(); ++i)
+        if (image.sections[i].name == ".BTF" && is_final(image.sections[i], image.place(i)))
+            (*drop)[i] = false;
+    if (std::find(drop->begin(), drop->end(), true) == drop->end())
+        return {};
+    auto body = without_sections(image, std::move(*drop));
+    if (!body)
+        return tl::unexpected(body.error());
+    auto change = ElfAppender(image, std::move(*body)).finish();
+    if (!change)
+        return tl::unexpected(change.error());
+    return update_file(path, elf->file.bytes, *change);
+}
+
+} // namespace btflink::merge
