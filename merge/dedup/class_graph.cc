@@ -105,7 +105,7 @@ private:
             auto [it, added] =
                 index.emplace(std::pair(text, is_union), static_cast<uint32_t>(out_.names.size()));
             if (added)
-                out_.names.push_back({text, {}, no_class});
+                out_.names.push_back({text, {}});
             out_.name[c] = it->second;
             if (kind == BTF_KIND_FWD)
                 out_.names[it->second].forward = c;
@@ -123,7 +123,7 @@ private:
                 return;
             auto [it, added] = declared.emplace(text, static_cast<uint32_t>(out_.names.size()));
             if (added)
-                out_.names.push_back({text, {}, c});
+                out_.names.push_back({text, {}, c, true});
             else // of another size, which says nothing
                 out_.alias[c] = out_.names[it->second].forward;
             out_.name[c] = it->second;

@@ -18,6 +18,7 @@ struct StructName {
     std::string_view text;
     std::vector<uint32_t> definitions; // classes, in order
     uint32_t forward = no_class;       // class of its forward declarations
+    bool is_enum = false;
 };
 
 struct ClassGraph {

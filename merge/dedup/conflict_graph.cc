@@ -41,6 +41,7 @@ public:
             collect_nodes();
             make_slots();
             make_edges();
+            open_enum_slots();
         }
         return std::move(out_);
     }
@@ -305,6 +306,40 @@ private:
         }
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
             of_name[out_.nodes[n].name] = none;
+    }
+
+    /// A struct that some object has with only the declaration of an enum has the declaration, and
+    /// agrees with every definition: in all objects, so that it does not matter which come first.
+    /// (Only prototypes and pointers pass a declared enum, so no layout depends on it.)
+    void open_enum_slots()
+    {
+        auto is_enum = [&](uint32_t name) {
+            return name < graph_.names.size() && graph_.names[name].is_enum;
+        };
+        std::vector<bool> open(out_.slots.items.size());
+        bool any = false;
+        auto for_enums = [&](auto visit) { // (place in `open`, where the edge leads)
+            for (uint32_t n = 0; any && n < out_.nodes.size(); ++n) {
+                if (out_.nodes[n].is_hole())
+                    continue;
+                const uint32_t c = out_.nodes[n].cls, first = c ? out_.slots.ends[c - 1] : 0;
+                for (uint64_t e = out_.edge_begin[n]; e < out_.edge_begin[n + 1]; ++e)
+                    if (size_t at = first + (e - out_.edge_begin[n]); is_enum(out_.slots.items[at]))
+                        visit(at, out_.edges[e]);
+                if (out_.paths[n])
+                    for (Path &p : *out_.paths[n])
+                        if (is_enum(out_.slots.items[first + p.slot]))
+                            visit(first + p.slot, p.target);
+            }
+        };
+        any = std::ranges::any_of(out_.slots.items, is_enum);
+        for_enums([&](size_t at, uint32_t to) {
+            open[at] = open[at] || (to != none && out_.nodes[to].is_hole());
+        });
+        for_enums([&](size_t at, uint32_t &to) {
+            if (open[at] && to != none && !out_.nodes[to].is_hole())
+                to = none;
+        });
     }
 
     std::unique_ptr<Paths> walk(uint32_t node, size_t s) const

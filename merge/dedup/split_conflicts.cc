@@ -186,7 +186,8 @@ private:
                 final_[n] = needed[name] != none ? needed[name] : forward;
             else {
                 final_[n] = forward;
-                if (needed[name] != none && !out_.classes[forward].live) {
+                const bool is_enum = graph_.names[name].is_enum;
+                if ((needed[name] != none || is_enum) && !out_.classes[forward].live) {
                     open_.push_back({forward, needed[name], {}});
                     for (uint32_t group : colours_->groups(name))
                         open_.back().variants.push_back(final_[group]);

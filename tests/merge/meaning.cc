@@ -31,29 +31,43 @@ std::string names_of(const Btf &btf, const btf_type &type)
     return names;
 }
 
+bool is_enum(const btf_type &type)
+{
+    return btf::kind_of(type) == BTF_KIND_ENUM || btf::kind_of(type) == BTF_KIND_ENUM64;
+}
+
 /// Do a type of an object and one of the result mean the same?
 class Matcher
 {
 public:
-    Matcher(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+    Matcher(const Btf &a, const Btf &b, const std::set<std::string> &declared_enums)
+        : a_(a), b_(b), declared_enums_(declared_enums)
+    {
+    }
 
     bool same(TypeId x, TypeId y)
     {
-        std::set<std::pair<TypeId, TypeId>> seen{{x, y}};
-        std::vector<std::pair<TypeId, TypeId>> open{{x, y}};
+        std::set<Pair> seen{{x, y}};
+        std::vector<Pair> open{{x, y}};
         while (!open.empty()) {
-            auto [i, j] = open.back();
+            Pair pair = open.back();
             open.pop_back();
             bool stop = false;
-            if (!own(i, j, stop))
+            if (!own(pair, stop))
                 return false;
             if (stop)
                 continue;
+            auto [i, j, in_struct, in_base] = pair;
+            const uint32_t kind = btf::kind_of(b_.type(j));
+            if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) {
+                in_struct = true;
+                in_base = in_base || j < b_.first_id();
+            }
             std::vector<TypeId> refs;
             btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
             size_t next = 0;
             btf::for_each_type_id(b_.type(j), [&](uint32_t r) {
-                std::pair<TypeId, TypeId> p{refs[next++], TypeId{r}};
+                Pair p{refs[next++], TypeId{r}, in_struct, in_base};
                 if (seen.insert(p).second)
                     open.push_back(p);
             });
@@ -62,38 +76,59 @@ public:
     }
 
 private:
-    bool own(TypeId x, TypeId y, bool &stop)
+    struct Pair {
+        TypeId x, y;
+        bool in_struct = false; // it is part of a struct or union
+        bool in_base = false;   // ... of the base
+        auto operator<=>(const Pair &) const = default;
+    };
+
+    bool own(const Pair &pair, bool &stop)
     {
+        auto [x, y, in_struct, in_base] = pair;
         if (x == void_id || y == void_id)
             return stop = true, x == y;
         const btf_type &s = a_.type(x), &t = b_.type(y);
         if (a_.name(x) != b_.name(y))
             return false;
         uint32_t k = btf::kind_of(s), l = btf::kind_of(t);
-        auto is_enum = [](uint32_t kind) {
-            return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
-        };
         if (k == BTF_KIND_FWD) {
             stop = true;
             if (l == BTF_KIND_FWD)
                 return s.info == t.info;
             return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
         }
-        if (is_enum(k) && is_enum(l) && btf::vlen_of(s) == 0)
+        if (is_enum(s) && is_enum(t) &&
+            (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
+             (in_struct && declared_enums_.contains(std::string(a_.name(x))))))
             return stop = true;
+        // What a base only declares agrees with any definition.
+        if (in_base && l == BTF_KIND_FWD)
+            return stop = true, k == (btf::kflag_of(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
         if (s.info != t.info)
             return false;
         return own_words(s) == own_words(t);
     }
 
     const Btf &a_, &b_;
+    const std::set<std::string> &declared_enums_;
 };
 
 } // namespace
 
-std::string first_lost(const Btf &object, const Btf &merged)
+std::set<std::string> declared_enums(const std::vector<Btf> &objects)
 {
-    Matcher matcher(object, merged);
+    std::set<std::string> out;
+    for (const Btf &btf : objects)
+        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+            if (is_enum(btf.type(id)) && btf::is_declaration(btf.type(id)))
+                out.emplace(btf.name(id));
+    return out;
+}
+
+std::string first_lost(const Btf &object, const Btf &merged, const std::set<std::string> &declared)
+{
+    Matcher matcher(object, merged, declared);
     for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
         bool found = false;
         for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})

@@ -60,12 +60,18 @@ protected:
             check_fewest(corpus, ours);
     }
 
-    /// Where nothing is only declared there is one right answer, whatever btf__dedup finds.
-    void check_fewest(const Corpus &corpus, const std::vector<std::byte> &ours)
+    static std::vector<Btf> parse(const Corpus &corpus)
     {
         std::vector<Btf> parsed;
         for (const auto &object : corpus.objects)
             parsed.push_back(*Btf::parse(object, Where{"object"}));
+        return parsed;
+    }
+
+    /// Where nothing is only declared there is one right answer, whatever btf__dedup finds.
+    void check_fewest(const Corpus &corpus, const std::vector<std::byte> &ours)
+    {
+        const std::vector<Btf> parsed = parse(corpus);
         std::vector<const Btf *> objects;
         for (const Btf &btf : parsed)
             objects.push_back(&btf);
@@ -82,8 +88,9 @@ protected:
         ASSERT_FALSE(ours.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3));
         auto merged = Btf::parse(ours, Where{"ours"});
-        for (const auto &object : corpus.objects)
-            EXPECT_EQ(first_lost(*Btf::parse(object, Where{"object"}), *merged), "");
+        const std::vector<Btf> objects = parse(corpus);
+        for (const Btf &object : objects)
+            EXPECT_EQ(first_lost(object, *merged, declared_enums(objects)), "");
         if (!rules.forwards && !rules.enum_forwards)
             check_fewest(corpus, ours);
         ++all_;
@@ -117,17 +124,15 @@ protected:
              b = Btf::parse(theirs, Where{"btf__dedup's"}, base);
         ASSERT_TRUE(a);
         ASSERT_TRUE(b);
-        for (size_t i = begin; i < corpus.objects.size(); ++i) {
-            auto object = Btf::parse(corpus.objects[i], Where{"object"});
-            EXPECT_EQ(first_lost(*object, *a), "") << "of object " << i;
-        }
+        const std::vector<Btf> objects = parse(corpus);
+        const std::set<std::string> declared = declared_enums(objects);
+        for (size_t i = begin; i < objects.size(); ++i)
+            EXPECT_EQ(first_lost(objects[i], *a, declared), "") << "of object " << i;
         fewer_ += a->size() < b->size();
         if (a->size() > b->size()) {
             bool theirs_lost = false;
-            for (size_t i = begin; i < corpus.objects.size() && !theirs_lost; ++i) {
-                auto object = Btf::parse(corpus.objects[i], Where{"object"});
-                theirs_lost = !first_lost(*object, *b).empty();
-            }
+            for (size_t i = begin; i < objects.size() && !theirs_lost; ++i)
+                theirs_lost = !first_lost(objects[i], *b, declared).empty();
             ++(theirs_lost ? more_than_lossy_ : more_);
             if (!theirs_lost)
                 std::printf("seed %llu: %u types, btf__dedup %u\n",
