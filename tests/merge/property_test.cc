@@ -247,9 +247,8 @@ TEST_F(Property, DeclarationsOverBase)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
-// A base that only declares what a module defines: btf__dedup takes the base's struct for the
-// module's once it has seen the definition, and not before. What the module knows is lost then; we
-// never do that.
+// A base that only declares what a module defines: the base's declaration agrees with any definition,
+// and the module keeps its own.
 TEST_F(Property, OverPartialBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
