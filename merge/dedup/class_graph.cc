@@ -7,11 +7,11 @@
 //
 // Method. The graph has one node per class, read off its lowest type: some ten thousand of the
 // millions. Structs and unions have names, which declarations and definitions share. So have enums
-// that are declared anywhere; kernels have a handful. What reaches one of these, references to named
-// structs going by name and so ending that, is told apart anew: by words and names, then by what it
-// refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge upwards
-// from the enums instead would miss cycles that pass no name.) From here on a declared enum is
-// treated as a declared struct is.
+// that are declared anywhere; kernels have a handful. What reaches one of these, references to
+// named structs going by name and so ending that, is told apart anew: by words and names, then by
+// what it refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge
+// upwards from the enums instead would miss cycles that pass no name.) From here on a declared enum
+// is treated as a declared struct is.
 //
 // Cost. Edges once; the rounds touch only what reaches enums that are declared somewhere.
 #include "merge/dedup/class_graph.h"

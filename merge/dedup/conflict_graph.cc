@@ -320,7 +320,7 @@ private:
         bool any = false;
         auto for_enums = [&](auto visit) { // (place in `open`, where the edge leads)
             for (uint32_t n = 0; any && n < out_.nodes.size(); ++n) {
-                if (out_.nodes[n].is_hole())
+                if (out_.nodes[n].is_hole() || !is_struct(out_.nodes[n].cls))
                     continue;
                 const uint32_t c = out_.nodes[n].cls, first = c ? out_.slots.ends[c - 1] : 0;
                 for (uint64_t e = out_.edge_begin[n]; e < out_.edge_begin[n + 1]; ++e)

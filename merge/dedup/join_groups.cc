@@ -21,10 +21,10 @@
 // Which order makes the fewest groups nobody knows: where there is little to join it is done in
 // link order, too, and that is taken unless it makes more.
 //
-// A base cannot be completed: what it only declares agrees with every definition, now and later, and
-// is never filled. So a group that a base's struct leads may have members that mean different things
-// by one declaration. That does no harm, because the references of the group are the base's, and
-// what a member's object knows beyond them is told by its own other types.
+// A base cannot be completed: what it only declares agrees with every definition, now and later,
+// and is never filled. So a group that a base's struct leads may have members that mean different
+// things by one declaration. That does no harm, because the references of the group are the base's,
+// and what a member's object knows beyond them is told by its own other types.
 //
 // Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
 // equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever

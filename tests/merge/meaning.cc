@@ -36,14 +36,19 @@ bool is_enum(const btf_type &type)
     return btf::kind_of(type) == BTF_KIND_ENUM || btf::kind_of(type) == BTF_KIND_ENUM64;
 }
 
+/// The name of a struct or union, or of the declaration of one, with the kind.
+std::string struct_name(const Btf &btf, const btf_type &type)
+{
+    const uint32_t kind = btf::kind_of(type);
+    const bool is_union = kind == BTF_KIND_UNION || (kind == BTF_KIND_FWD && btf::kflag_of(type));
+    return (is_union ? "union " : "struct ") + std::string(btf.str(type.name_off));
+}
+
 /// Do a type of an object and one of the result mean the same?
 class Matcher
 {
 public:
-    Matcher(const Btf &a, const Btf &b, const std::set<std::string> &declared_enums)
-        : a_(a), b_(b), declared_enums_(declared_enums)
-    {
-    }
+    Matcher(const Btf &a, const Btf &b, const Known &known) : a_(a), b_(b), known_(known) {}
 
     bool same(TypeId x, TypeId y)
     {
@@ -95,12 +100,13 @@ private:
         if (k == BTF_KIND_FWD) {
             stop = true;
             if (l == BTF_KIND_FWD)
-                return s.info == t.info;
+                return s.info == t.info &&
+                       (in_base || !known_.defined_by_one.contains(struct_name(a_, s)));
             return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
         }
         if (is_enum(s) && is_enum(t) &&
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
-             (in_struct && declared_enums_.contains(std::string(a_.name(x))))))
+             (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
             return stop = true;
         // What a base only declares agrees with any definition.
         if (in_base && l == BTF_KIND_FWD)
@@ -111,24 +117,38 @@ private:
     }
 
     const Btf &a_, &b_;
-    const std::set<std::string> &declared_enums_;
+    const Known &known_;
 };
 
 } // namespace
 
-std::set<std::string> declared_enums(const std::vector<Btf> &objects)
+Known known_to(const std::vector<Btf> &objects, const Btf *base)
 {
-    std::set<std::string> out;
+    Known out;
+    std::map<std::string, size_t> definitions;
+    auto count = [&](const Btf &btf) {
+        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+            const btf_type &t = btf.type(id);
+            const uint32_t kind = btf::kind_of(t);
+            if (is_enum(t) && btf::is_declaration(t))
+                out.declared_enums.emplace(btf.name(id));
+            if ((kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) && !btf.name(id).empty())
+                definitions[struct_name(btf, t)] += &btf == base ? 2 : 1;
+        }
+    };
     for (const Btf &btf : objects)
-        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
-            if (is_enum(btf.type(id)) && btf::is_declaration(btf.type(id)))
-                out.emplace(btf.name(id));
+        count(btf);
+    if (base)
+        count(*base);
+    for (const auto &[name, number] : definitions)
+        if (number == 1)
+            out.defined_by_one.insert(name);
     return out;
 }
 
-std::string first_lost(const Btf &object, const Btf &merged, const std::set<std::string> &declared)
+std::string first_lost(const Btf &object, const Btf &merged, const Known &known)
 {
-    Matcher matcher(object, merged, declared);
+    Matcher matcher(object, merged, known);
     for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
         bool found = false;
         for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})

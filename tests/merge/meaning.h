@@ -11,14 +11,19 @@
 namespace btflink::merge::test
 {
 
-/// The names of enums that one of these only declares.
-std::set<std::string> declared_enums(const std::vector<Btf> &objects);
+/// What the objects of a program know between them.
+struct Known {
+    std::set<std::string> declared_enums; // that one of them only declares
+    std::set<std::string> defined_by_one; // structs and unions that one of them defines, and no
+                                          // other, nor the base
+};
+Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 
 /// Has each type of `object` a type in `merged` that means the same? Names the first that has none;
-/// "" if all have. Declarations of the object may have found their definitions. In structs of the
-/// base, what that only declares agrees with any definition; in any struct, so do the enums of
-/// `declared`, which an object may have there with no more than the declaration.
-std::string first_lost(const Btf &object, const Btf &merged, const std::set<std::string> &declared);
+/// "" if all have. A declaration must have found its definition if there is but one. In structs of
+/// the base, what that only declares agrees with any definition; in any struct, so do enums that an
+/// object may have there with no more than the declaration.
+std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
 /// How many types are left if all are one that agree in everything that they reach. With forward
 /// declarations there may be less: these are taken for types of their own.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Merging as text before and after: each file of cases/ has the BTF of some objects and what must
 // come out of their merge, word by word. Lines "== object", "== base", "== result" begin the parts,
-// "== result of btf__dedup" what that makes of it where ours leaves fewer types, "== at most as many
-// as btf__dedup" that what it makes of it depends on libbpf's version; '#' begins a comment.
+// "== result of btf__dedup" what that makes of it where ours leaves fewer types, "== at most as
+// many as btf__dedup" that what it makes of it depends on libbpf's version; '#' begins a comment.
 #include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
