@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The heap of a process that lives for one object. Linux and glibc only; elsewhere nothing happens.
+// The heap of a process that lives for one object. Linux and glibc only.
 #pragma once
 
 namespace btflink::emit

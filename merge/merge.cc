@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The corridor of btf-merge: its passes in order. Each takes earlier results as const and returns
-// its own; nothing is changed afterwards.
+// its own.
 #include "merge/merge.h"
 
 #include "common/btf/btf_check.h"
@@ -303,8 +303,7 @@ struct Floor {
     Milliseconds measuring{};
 };
 
-/// What the second half of the corridor needs of the first. Inputs are gone by then: a kernel's
-/// objects take as much memory as btf__dedup does.
+/// What the second half of the corridor needs of the first.
 struct Gathered {
     Assembled all;               // libbpf's engine
     std::vector<std::byte> blob; // ours

@@ -29,8 +29,9 @@ const char *program_name = "";
 /// An exception that nobody caught; none of ours is thrown on purpose.
 [[noreturn]] void on_terminate()
 {
-    // A size that was read twice, and was another one the second time? What handles SIGABRT tells.
-    if (!check_mapped_files())
+    // A size that was read twice, and was another one the second time? What handles SIGABRT says
+    // so.
+    if (mapped_files_changed())
         std::abort();
     try {
         if (std::exception_ptr thrown = std::current_exception())

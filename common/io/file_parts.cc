@@ -8,9 +8,9 @@
 // next look behind its end is a SIGBUS: its handler can do nothing but say of which file, and end.
 // What is written then is not yet in its place: update_file() writes the header last, write_file()
 // renames. If somebody writes to a mapped file, what was checked may be so no more: the result may
-// be wrong, which check_mapped_files() tells by the file's time, or the program may trip over it,
-// which the handlers of the other signals tell likewise. Who puts another file in its place by
-// rename does no harm.
+// be wrong, which check_mapped_files() tells by the file's time, or the program may trip over it:
+// the handlers of the other signals then name the file and leave the signal what it is. Who puts
+// another file in its place by rename does no harm.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
@@ -76,15 +76,10 @@ void say(const char *text)
     (void)!::write(STDERR_FILENO, text, std::strlen(text));
 }
 
-[[noreturn]] void end(const Mapping &of, const char *what)
+void say(const Mapping &of, const char *what)
 {
-    say(program_name);
-    say(": ERROR: ");
-    say(of.path.c_str());
-    say(": ");
-    say(what);
-    say("\n");
-    ::_exit(1);
+    for (const char *text : {program_name, ": ERROR: ", of.path.c_str(), ": ", what, "\n"})
+        say(text);
 }
 
 constexpr const char *changed_text = "somebody else changed it while it was read";
@@ -95,11 +90,13 @@ void on_signal(int signal, siginfo_t *info, void *)
 {
     auto *at = static_cast<const std::byte *>(info->si_addr);
     for (const Mapping *m = mappings; m && signal == SIGBUS; m = m->next)
-        if (at >= m->begin && at < m->begin + m->size)
-            end(*m, "somebody else cut it off, or it cannot be read");
+        if (at >= m->begin && at < m->begin + m->size) {
+            say(*m, "somebody else cut it off, or it cannot be read");
+            ::_exit(1);
+        }
     if (const Mapping *m = find_changed())
-        end(*m, changed_text);
-    for (size_t i = 0; i < std::size(signals); ++i) // not our files: the same again, and the end
+        say(*m, changed_text);
+    for (size_t i = 0; i < std::size(signals); ++i) // the same again, and the end
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
 }
@@ -114,6 +111,11 @@ void report_lost_files(const char *program)
     action.sa_flags = SA_SIGINFO;
     for (size_t i = 0; i < std::size(signals); ++i)
         ::sigaction(signals[i], &action, &former[i]);
+}
+
+bool mapped_files_changed()
+{
+    return find_changed() != nullptr;
 }
 
 Result<void> check_mapped_files()

@@ -24,10 +24,13 @@ Result<FileParts> read_parts(const std::string &path);
 /// Error: somebody wrote to a file that is mapped at this time, since read_parts() did so. To be
 /// asked before something is made of a result, while all that it came from is still mapped.
 Result<void> check_mapped_files();
+/// The same as an answer, which needs no memory.
+bool mapped_files_changed();
 
-/// For programs: if a file that read_parts() mapped shrinks, cannot be read or changes while it is
-/// used, and that is the program's end, then with exit status 1 and "PROGRAM: ERROR: FILE: ...",
-/// not by a signal. `program` must stay.
+/// For programs: if a file that read_parts() mapped shrinks or cannot be read while it is used, the
+/// program ends with exit status 1 and "PROGRAM: ERROR: FILE: ...". If it ends by another signal
+/// after such a file has changed, "PROGRAM: ERROR: FILE: ..." says that, and the signal remains what
+/// it is: the fault may be ours. `program` must stay.
 void report_lost_files(const char *program);
 
 } // namespace btflink

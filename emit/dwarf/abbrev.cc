@@ -195,12 +195,8 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         // Entries that do not matter are passed; a sibling attribute saves walking their children.
         abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
         Program skipping(table.steps_, widths);
-        for (const Attribute &a : attributes) {
-            bool sibling = a.name == DW_AT_sibling && abbrev.children;
-            skipping.add(a.name, a.form, a.implicit, sibling);
-            if (sibling)
-                abbrev.sibling_step = static_cast<uint32_t>(table.steps_.size());
-        }
+        for (const Attribute &a : attributes)
+            skipping.add(a.name, a.form, a.implicit, a.name == DW_AT_sibling && abbrev.children);
         abbrev.skip_count = skipping.finish();
 
         if (code < max_dense) {

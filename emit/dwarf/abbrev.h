@@ -66,7 +66,6 @@ struct Abbrev {
     uint32_t count = 0;
     uint32_t skip_first = 0; // the same without reading anything, for entries that do not matter
     uint32_t skip_count = 0;
-    uint32_t sibling_step = 0; // index + 1 into steps of a step that reads DW_AT_sibling
 };
 
 class AbbrevTable

@@ -31,9 +31,7 @@ RelocKind RelocClassifier::operator()(uint32_t type)
     constexpr uint64_t place = 0x1000, symbol = 0x200000, addend = 0x30;
     last_type_ = type;
     last_ = RelocKind::other;
-    if (!resolve_) {
-        last_ = RelocKind::absolute;
-    } else if (supports_(type)) {
+    if (resolve_ && supports_(type)) {
         uint64_t value = rela_ ? resolve_(type, place, symbol, 0, addend)
                                : resolve_(type, place, symbol, addend, 0);
         if (value == symbol + addend)

@@ -26,7 +26,7 @@ public:
 
 private:
     bool rela_;
-    bool (*supports_)(uint64_t) = nullptr; // null: a machine that LLVM does not know
+    bool (*supports_)(uint64_t) = nullptr; // null: a machine that LLVM does not know, of which all relocations are `other`
     uint64_t (*resolve_)(uint64_t type, uint64_t offset, uint64_t symbol, uint64_t contents,
                          int64_t addend) = nullptr;
     uint32_t last_type_ = 0; // R_*_NONE on every machine

@@ -72,8 +72,8 @@ struct Image {
 
     std::vector<SectionContents> kept; // what pools point into
 
-    /// Address of what `symbol` of `input` + `addend` names (combined); nothing if it is undefined
-    /// or common.
+    /// The symbol that defines what `symbol` of `input` names (combined). `input` becomes the input
+    /// that it is in.
     const Symbol &definition(const std::vector<Input> &inputs, uint32_t &input,
                              uint32_t symbol) const;
 };
