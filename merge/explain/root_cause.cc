@@ -23,8 +23,8 @@
 // all the same, the report would say how many.)
 //
 // A declaration differs from a definition only where there is but one: above a base that has only
-// the declaration. Where there are several, it is undecided between them, and what keeps them apart
-// is to blame for it, too.
+// the declaration, what has no name (pointers, prototypes) and typedefs are there twice. Where there
+// are several, it is undecided between them, and what keeps them apart is to blame for it, too.
 //
 // Cost: the final types and their references, once; and a look at the class of each input type, for
 // the objects on each side. Nothing of it is done unless it is asked for.

@@ -58,8 +58,14 @@ public:
             for (uint32_t n : others)
                 if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
                     roots.push_back(graph_.root_of(n));
-        // Of the base alone, and without consequences: nothing that this merge did.
-        std::erase_if(roots, [&](uint32_t n) { return !graph_.blame(n).types && is_of_base(n); });
+        // Of the base alone, and without consequences: nothing that this merge did. One definition
+        // of what the base declares: no duplicate, unless a typedef is one because of it.
+        std::erase_if(roots, [&](uint32_t n) {
+            return (!graph_.blame(n).types && is_of_base(n)) ||
+                   (graph_.names()[n].classes.size() == 1 &&
+                    std::ranges::none_of(others,
+                                         [&](uint32_t o) { return graph_.root_of(o) == n; }));
+        });
         if (roots.empty() && others.empty())
             return (name.empty() ? "No name has" : std::string(name) + " does not have") +
                    " several definitions.\n";

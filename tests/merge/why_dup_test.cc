@@ -192,6 +192,21 @@ TEST_F(WhyDup, WithABase)
     EXPECT_NE(said.find("version 2, in 1 object: o0.btf+0x0\n"), std::string::npos) << said;
 }
 
+// A module defines what the base declares: no duplicate; but typedefs of it are.
+TEST_F(WhyDup, DeclaredInTheBase)
+{
+    const std::string declared = "[3] FWD 's' fwd_kind=struct\n",
+                      defined = "[3] STRUCT 's' size=4 vlen=1\n\t'a' type_id=2 bits_offset=0\n",
+                      user = "[4] PTR '(anon)' type_id=3\n"
+                             "[5] STRUCT 'user' size=8 vlen=1\n\t'p' type_id=4 bits_offset=0\n",
+                      alias = "[6] TYPEDEF 's_t' type_id=3\n";
+    options_.base = make_raw(dir_, "base", ints + declared + user + alias);
+    object(defined + user);
+    EXPECT_EQ(why(), "No name has several definitions.\n");
+    object(defined + user + alias);
+    EXPECT_NE(why().find("typedef s_t: 2 definitions, because of struct s"), std::string::npos);
+}
+
 TEST_F(WhyDup, MergesAsWell)
 {
     object("[3] STRUCT 's' size=4\n\t'a' type_id=1 bits_offset=0\n");
