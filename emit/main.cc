@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: from the command line (command_line.h) to the corridor (emit.h), and what is said of
 // it.
+#include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "emit/command_line.h"
@@ -14,9 +15,6 @@ using namespace btflink::emit;
 
 namespace
 {
-
-constexpr int exit_bad_input = 1;
-constexpr int exit_usage = 2;
 
 int usage_error(const std::string &what)
 {

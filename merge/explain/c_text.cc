@@ -12,6 +12,7 @@ namespace
 constexpr uint32_t shown_whole = 10; // members
 constexpr uint32_t shown_around = 2; // on either side of a place
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...: nobody writes that many
+constexpr unsigned max_types = 1000; // unnamed structs that reach themselves would have no end
 
 class Writer
 {
@@ -19,9 +20,9 @@ public:
     explicit Writer(const Btf &btf) : btf_(btf) {}
 
     std::string declare(uint32_t ref, std::string inner, unsigned indent,
-                        std::span<const uint32_t> place, unsigned depth = 0) const
+                        std::span<const uint32_t> place, unsigned depth = 0)
     {
-        if (depth > max_depth)
+        if (depth > max_depth || ++written_ > max_types)
             return "..." + inner;
         TypeId id{ref};
         const btf_type *t = ref ? &btf_.type(id) : nullptr;
@@ -59,8 +60,7 @@ public:
     }
 
     /// "{ ... }" of a struct, union or enum.
-    std::string body(TypeId id, unsigned indent, std::span<const uint32_t> place,
-                     unsigned depth) const
+    std::string body(TypeId id, unsigned indent, std::span<const uint32_t> place, unsigned depth)
     {
         const btf_type &t = btf_.type(id);
         uint32_t count = btf::vlen_of(t), begin = 0, end = count;
@@ -88,7 +88,7 @@ public:
     }
 
     std::string element(const btf_type &t, uint32_t i, unsigned indent,
-                        std::span<const uint32_t> place, unsigned depth) const
+                        std::span<const uint32_t> place, unsigned depth)
     {
         const uint32_t *tail = btf::tail_of(t);
         bool is_signed = btf::kflag_of(t); // of an enum
@@ -129,14 +129,14 @@ private:
 
     /// A qualifier of a pointer stands behind its asterisk, all others in front.
     template <typename To>
-    std::string qualified(const std::string &word, uint32_t target, std::string inner, To to) const
+    std::string qualified(const std::string &word, uint32_t target, std::string inner, To to)
     {
         if (btf_.kind(unqualified(target)) == BTF_KIND_PTR)
             return to(inner.empty() ? word : word + " " + inner);
         return word + " " + to(std::move(inner));
     }
 
-    std::string parameters(const btf_type &t, unsigned indent, unsigned depth) const
+    std::string parameters(const btf_type &t, unsigned indent, unsigned depth)
     {
         std::string out;
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
@@ -150,6 +150,7 @@ private:
     }
 
     const Btf &btf_;
+    unsigned written_ = 0; // types
 };
 
 } // namespace

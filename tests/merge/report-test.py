@@ -81,7 +81,7 @@ class CommandLine(Report):
         """Wrong usage, told before a file is looked at."""
         for option in ('--image=x', '--distilled-base', '--format=raw', '--dedup=hash',
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
-            self.assertIn(f'has no use for {option.partition("=")[0]} ',
+            self.assertIn(f'has no use for {option.partition("=")[0]}\n',
                           self.merge('--check=x', option, status=2).stderr)
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         distil = '--distilled-base', '--features=distilled_base'

@@ -249,6 +249,23 @@ TEST_F(WhyDup, DeepTypesWithoutNames)
     EXPECT_NE(said.find("struct s: 2 versions"), std::string::npos) << said.substr(0, 1000);
 }
 
+// An unnamed struct whose two members point to it: to write it out would take two to the power of
+// the depth.
+TEST_F(WhyDup, UnnamedStructsThatReachThemselves)
+{
+    for (const char *last : {"1", "2"})
+        object("[3] PTR '(anon)' type_id=4\n"
+               "[4] STRUCT '(anon)' size=24 vlen=3\n"
+               "\t'a' type_id=3 bits_offset=0\n"
+               "\t'b' type_id=3 bits_offset=64\n"
+               "\t'c' type_id=3 bits_offset=128\n"
+               "[5] STRUCT 's' size=24 vlen=2\n"
+               "\t'u' type_id=3 bits_offset=0\n"
+               "\t'v' type_id=" +
+               std::string(last) + " bits_offset=64\n");
+    EXPECT_LT(why().size(), 1u << 20);
+}
+
 TEST_F(WhyDup, CDeclarations)
 {
     const std::string types =

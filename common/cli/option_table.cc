@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Options by getopt_long. A library with classes for options costs btf-emit, which starts once per
+// object, more than all else that it does before the object is opened (emit/NOTES.md).
+#include "common/cli/option_table.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr unsigned max_threads = 1024;
+constexpr size_t help_column = 25, help_width = 80;
+// What getopt_long returns for table[i]; letters are less.
+constexpr int first_code = 256;
+
+int takes_value(const OptionWords &option)
+{
+    return !*option.value         ? no_argument
+           : *option.value == '[' ? optional_argument
+                                  : required_argument;
+}
+
+/// What getopt_long did not like.
+tl::unexpected<Error> refused(std::span<const OptionWords> table, int code, const char *word)
+{
+    if (optopt >= first_code || code == ':') {
+        std::string name =
+            optopt >= first_code
+                ? "--" + std::string(table[static_cast<size_t>(optopt - first_code)].name)
+                : std::string{'-', static_cast<char>(optopt)};
+        return fail({}, name + (code == ':' ? " needs a value" : " takes no value"));
+    }
+    return fail({}, "there is no option " +
+                        (optopt ? std::string{'-', static_cast<char>(optopt)} : word));
+}
+
+/// Lines of `text`, broken at spaces, the second and later behind `help_column` spaces.
+std::string folded(std::string_view text)
+{
+    std::string out;
+    while (text.size() > help_width - help_column) {
+        size_t end = text.rfind(' ', help_width - help_column);
+        if (end == text.npos)
+            break;
+        out.append(text.substr(0, end)).append("\n").append(help_column, ' ');
+        text.remove_prefix(end + 1);
+    }
+    return out.append(text);
+}
+
+} // namespace
+
+OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **argv)
+    : table_(table), argc_(argc), argv_(argv)
+{
+    opterr = 0;
+    for (const OptionWords &o : table_) {
+        names_.push_back(
+            {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names_.size())});
+        if (o.letter)
+            (letters_ += o.letter) += takes_value(o) == required_argument ? ":" : "";
+    }
+    names_.push_back({});
+}
+
+Result<OptionReader::Found> OptionReader::next()
+{
+    const char *word = optind < argc_ ? argv_[optind] : "";
+    int code = getopt_long(argc_, argv_, letters_.c_str(), names_.data(), nullptr);
+    if (code == -1) {
+        given_.operands.assign(argv_ + optind, argv_ + argc_);
+        return Found{};
+    }
+    if (code == '?' || code == ':')
+        return refused(table_, code, word);
+    auto by_letter = std::ranges::find_if(
+        table_, [&](const OptionWords &o) { return o.letter && o.letter == code; });
+    const auto index =
+        static_cast<size_t>(code >= first_code ? code - first_code : by_letter - table_.begin());
+    const OptionWords &o = table_[index];
+    const std::string as_given =
+        code >= first_code ? "--" + std::string(o.name) : std::string{'-', o.letter};
+    if (*o.value && !o.repeats && std::ranges::count(given_.options, index))
+        return fail({}, as_given + " is given twice");
+    given_.options.push_back(index);
+    if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an empty variable
+        return fail({}, as_given + " needs a value");
+    return Found{index, *o.value && optarg ? optarg : ""};
+}
+
+std::string options_text(std::span<const OptionWords> table)
+{
+    std::string text = "Options:\n";
+    for (const OptionWords &o : table) {
+        std::string head = o.letter ? std::string{'-', o.letter, ','} : std::string();
+        (head += "--") += o.name;
+        const bool optional = *o.value == '[';
+        if (*o.value)
+            ((head += optional ? "[=" : "=") += o.value + optional);
+        text += strf("  %-22s %s\n", head.c_str(), folded(o.help).c_str());
+    }
+    return text;
+}
+
+Result<unsigned> parse_threads(std::string_view text)
+{
+    unsigned count = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc() || end != text.data() + text.size() || count < 1 ||
+        count > max_threads)
+        return fail({}, strf("--threads: '%.*s' is no number from 1 to %u",
+                             static_cast<int>(text.size()), text.data(), max_threads));
+    return count;
+}
+
+} // namespace btflink

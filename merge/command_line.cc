@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-merge's options, and which of them do not go together.
+#include "merge/command_line.h"
+
+#include "common/cli/option_table.h"
+
+#include <algorithm>
+#include <optional>
+#include <thread>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// What options say until all of them are known.
+struct Draft {
+    CommandLine line;
+    bool distilled_base = false;
+    std::optional<FeatureSet> features;
+};
+
+Result<void> take_features(Draft &draft, std::string_view list)
+{
+    auto parsed = parse_features(list);
+    if (!parsed)
+        return fail({}, "--features: " + parsed.error().what);
+    draft.features.emplace(draft.features.value_or(FeatureSet())).add(*parsed);
+    return {};
+}
+
+Result<void> take_format(Draft &draft, std::string_view format)
+{
+    if (format != "raw" && format != "object")
+        return fail({}, "--format: '" + std::string(format) + "' is neither raw nor object");
+    draft.line.options.format = format == "raw" ? OutputFormat::raw : OutputFormat::object;
+    return {};
+}
+
+Result<void> take_engine(Draft &draft, std::string_view engine)
+{
+    if (engine != "hash" && engine != "libbpf")
+        return fail({}, "--dedup: '" + std::string(engine) + "' is neither hash nor libbpf");
+    draft.line.options.engine = engine == "hash" ? Engine::hash : Engine::libbpf;
+    return {};
+}
+
+Result<void> take_threads(Draft &draft, std::string_view text)
+{
+    auto count = parse_threads(text);
+    if (!count)
+        return tl::unexpected(count.error());
+    draft.line.options.threads = *count;
+    return {};
+}
+
+constexpr Option<Draft> options[] = {
+    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+     .flag = [](Draft &d) -> bool & { return d.line.help; }},
+    {.words = {.name = "version", .help = "Print the version and exit"},
+     .flag = [](Draft &d) -> bool & { return d.line.version; }},
+    {.words = {.name = "image",
+               .value = "ELF",
+               .help = "Linked file: final addresses, symbols, kfunc sets"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.image; }},
+    {.words = {.name = "base",
+               .value = "FILE",
+               .help = "BTF that the result continues (raw or ELF)"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.base; }},
+    {.words = {.name = "distilled-base",
+               .help = "Write split BTF over a small base of its own, for use with other kernels"},
+     .flag = [](Draft &d) -> bool & { return d.distilled_base; }},
+    {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the result here"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.output; }},
+    {.words = {.name = "format",
+               .value = "FORMAT",
+               .help = "Format of the result: raw (default), or object (ET_REL)"},
+     .take = take_format},
+    {.words = {.name = "update",
+               .value = "FILE",
+               .help = "Put the result into this ELF file as .BTF"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.update; }},
+    {.words = {.name = "check",
+               .value = "FILE",
+               .help = "Say what a kernel would refuse of the final BTF in this file; no INPUT"},
+     .text = [](Draft &d) -> std::string & { return d.line.check; }},
+    {.words = {.name = "dedup",
+               .value = "ENGINE",
+               .help = "Who finds equal types: hash (default) or libbpf"},
+     .take = take_engine},
+    {.words = {.name = "threads",
+               .value = "N",
+               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
+     .take = take_threads},
+    {.words = {.name = "features",
+               .value = "LIST",
+               .help = "What to encode: pahole's --btf_features names (default: default)",
+               .repeats = true},
+     .take = take_features},
+    {.words = {.name = "stats", .help = "Print counts and times to stderr"},
+     .flag = [](Draft &d) -> bool & { return d.line.options.stats; }},
+    {.words = {.name = "time-trace",
+               .value = "FILE",
+               .help = "Write where the time goes, for chrome://tracing or ui.perfetto.dev"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.time_trace; }},
+    {.words = {.name = "why-dup",
+               .value = "[NAME]",
+               .help = "Say for each name with several definitions, or for NAME, where and why "
+                       "they differ"},
+     .take = [](Draft &d, std::string_view name) -> Result<void> {
+         d.line.options.why_dup = name;
+         return {};
+     }},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings, no progress line"},
+     .flag = [](Draft &d) -> bool & { return d.line.quiet; }},
+    {.words = {.letter = 'v', .name = "verbose", .help = "Say what was left out and why"},
+     .flag = [](Draft &d) -> bool & { return d.line.options.verbose; }},
+};
+
+/// --check takes a file and a base.
+Result<void> check_alone(const CommandLine &line, const Given &given)
+{
+    if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())
+        return fail({}, "--check takes no INPUT and writes nothing");
+    for (size_t index : given.options) {
+        const std::string_view name = options[index].words.name;
+        constexpr std::string_view fine[] = {"base", "check", "threads", "quiet", "verbose"};
+        if (std::ranges::find(fine, name) == std::end(fine))
+            return fail({}, "--check merges nothing, and has no use for --" + std::string(name));
+    }
+    return {};
+}
+
+Result<void> finish(Draft &draft, Given &&given)
+{
+    CommandLine &line = draft.line;
+    Options &o = line.options;
+    if (!line.check.empty())
+        return check_alone(line, given);
+    if (given.operands.empty())
+        return fail({}, "INPUT is required");
+    o.inputs = std::move(given.operands);
+    if (o.output.empty() && o.update.empty() && !o.why_dup)
+        return fail({}, "nothing to write: give -o or --update");
+    if (draft.features)
+        o.features = *draft.features;
+    if (draft.distilled_base)
+        o.features.add(Feature::distilled_base);
+    return check_options(o);
+}
+
+} // namespace
+
+Result<CommandLine> parse_command_line(int argc, char **argv)
+{
+    Draft draft;
+    draft.line.options.threads = std::max(1u, std::thread::hardware_concurrency());
+    auto given = read_options(options, argc, argv, draft,
+                              [](const Draft &d) { return d.line.help || d.line.version; });
+    if (!given)
+        return tl::unexpected(given.error());
+    if (!draft.line.help && !draft.line.version)
+        RETURN_IF_ERROR(finish(draft, std::move(*given)));
+    return std::move(draft.line);
+}
+
+std::string help_text()
+{
+    return "Merge the BTF of object files into the BTF of their link.\n"
+           "Usage: btf-merge [OPTIONS] INPUT...\n\n"
+           "INPUT: objects, archives, `ld -r` results, linked files with object BTF, raw BTF, or\n"
+           "@file with more names; in link order\n\n" +
+           options_text(options);
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The words of btf-merge's command line.
+#pragma once
+
+#include "merge/merge.h"
+
+#include <string>
+
+namespace btflink::merge
+{
+
+struct CommandLine {
+    Options options;
+    std::string check; // file with final BTF; with it, nothing is merged. Empty: none
+    bool quiet = false;
+    bool help = false, version = false; // one of these: nothing else counts
+};
+
+/// Errors are wrong usage. Once per process, see common/cli/option_table.h.
+Result<CommandLine> parse_command_line(int argc, char **argv);
+
+/// What --help prints.
+std::string help_text();
+
+} // namespace btflink::merge
