@@ -7,6 +7,7 @@
 #include "common/file_io.h"
 #include "common/file_parts.h"
 #include "merge/apart.h"
+#include "merge/array_form.h"
 #include "merge/assemble.h"
 #include "merge/dedup_hash.h"
 #include "merge/dedup_libbpf.h"
@@ -357,6 +358,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto target = check_targets(inputs->list, objects, given_image, base);
     if (!target)
         return tl::unexpected(target.error());
+    if (base.btf)
+        stats.add("objects_made_flat",
+                  take_form_of_base(*base.btf, loaded->objects, options.engine == Engine::hash,
+                                    options.threads));
     for (std::string &text : check_settings(objects, options.features))
         report.warnings.push_back(std::move(text));
     std::set<uint64_t> object_ids;
