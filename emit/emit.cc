@@ -19,12 +19,12 @@ namespace
 using Group = std::span<const Unit>;
 
 /// Each unit by itself, unless link-time optimisation left units that refer to each other: then all
-/// are one. The kernel's ELF note, if there is one, says so; else the forms that the units use.
+/// are one. The kernel's ELF note says so, or the forms that the units use.
 std::vector<Group> group_units(const DwarfFile &file, const std::vector<Unit> &units)
 {
-    bool together = std::any_of(units.begin(), units.end(),
-                                [](const Unit &u) { return u.reads_foreign_units; });
-    together = file.lto_note().value_or(together);
+    bool together = file.lto_note() || std::any_of(units.begin(), units.end(), [](const Unit &u) {
+                        return u.reads_foreign_units;
+                    });
     if (together && !units.empty())
         return {units};
     std::vector<Group> groups;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // pahole's command line, as far as kernels from 5.15 on use it to make BTF: the option names,
-// defaults and exit statuses of pahole 1.31.
+// defaults and exit statuses of pahole 1.32.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -14,8 +14,8 @@ namespace btflink::kbuild
 {
 
 /// The pahole that we say we are: kernels choose their options by it.
-constexpr const char *pahole_version = "v1.31";
-constexpr const char *pahole_numeric_version = "131";
+constexpr const char *pahole_version = "v1.32";
+constexpr const char *pahole_numeric_version = "132";
 
 struct PaholeOptions {
     enum class Action : uint8_t {

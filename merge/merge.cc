@@ -11,6 +11,7 @@
 #include "merge/dedup/libbpf/assemble.h"
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 #include "merge/explain/why_dup.h"
+#include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/final_btf.h"
 #include "merge/input/read_once.h"
@@ -356,6 +357,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     auto target = check_targets(inputs->list, objects, given_image, base);
     if (!target)
         return tl::unexpected(target.error());
+    if (base.btf)
+        stats.add("objects_made_flat",
+                  take_form_of_base(*base.btf, loaded->objects, options.engine == Engine::hash,
+                                    options.threads));
     for (std::string &text : check_settings(objects, options.features))
         report.warnings.push_back(std::move(text));
     std::set<uint64_t> object_ids;

@@ -152,6 +152,13 @@ const btf_type &Btf::marked_type(uint32_t index) const
     return ok ? t : damaged();
 }
 
+void Btf::replace_words(std::vector<uint32_t> words)
+{
+    CHECK(words.size() == word_count_);
+    copy_ = std::move(words);
+    words_ = copy_.data();
+}
+
 uint32_t Btf::word_index(TypeId id) const
 {
     if (!marks_)

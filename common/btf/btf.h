@@ -95,6 +95,9 @@ public:
     std::string_view strings() const { return {strings_, str_size_}; }
     /// Words of this blob's own types part, in host order.
     std::span<const uint32_t> words() const { return {words_, word_count_}; }
+    /// Other words in their place: host order, each type where it was and of the same size. They
+    /// are not checked.
+    void replace_words(std::vector<uint32_t> words);
     /// Word index of a type of this blob itself in words().
     uint32_t word_index(TypeId id) const;
     /// Bytes from the header to the last byte of types or strings.

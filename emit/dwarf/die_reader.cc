@@ -434,10 +434,9 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
                    ? Keep::yes
                    : Keep::no;
     case DW_TAG_lexical_block:
-    case DW_TAG_inlined_subroutine:
     case DW_TAG_namespace:
         return Keep::children_only;
-    default:
+    default: // such as DW_TAG_inlined_subroutine: the abstract instance has all types
         return Keep::no;
     }
 }

@@ -37,9 +37,9 @@ public:
     bool relocatable() const { return image_.head.e_type == ET_REL; }
     const Where &where() const { return image_.where; }
     const ElfImage &image() const { return image_; }
-    /// Value of the kernel's ELF note that says whether the file is a product of link-time
-    /// optimisation (owner "Linux", type 0x101), if it is there.
-    std::optional<bool> lto_note() const { return lto_note_; }
+    /// Does the kernel's ELF note (owner "Linux", type 0x101) say that the file is a product of
+    /// link-time optimisation?
+    bool lto_note() const { return lto_note_; }
 
     DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
 
@@ -71,7 +71,7 @@ private:
 
     ElfImage image_;
     const Arch *arch_ = nullptr;
-    std::optional<bool> lto_note_;
+    bool lto_note_ = false;
     Bytes symtab_;
     Bytes xindex_;
     uint32_t symbol_count_ = 0;

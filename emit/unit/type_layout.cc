@@ -51,7 +51,8 @@ uint64_t TypeLayout::size(DieIndex i) const
         if (is_pointer(d.tag))
             return factor * tree_.address_size;
         if (d.tag == DW_TAG_array_type) {
-            factor *= array_elements(i);
+            for (uint32_t dimension : array_dimensions(i))
+                factor *= dimension;
         } else if (d.tag == DW_TAG_structure_type || d.tag == DW_TAG_union_type ||
                    d.tag == DW_TAG_class_type) {
             if (d.byte_size != 1)
@@ -85,13 +86,15 @@ uint64_t TypeLayout::parameter_size(const Die &die) const
     return 0;
 }
 
-uint32_t TypeLayout::array_elements(DieIndex i) const
+std::vector<uint32_t> TypeLayout::array_dimensions(DieIndex i) const
 {
-    uint32_t product = 1;
+    std::vector<uint32_t> dimensions;
     for (DieIndex c = i + 1; c < tree_.at(i).end; ++c)
         if (tree_.at(c).parent == i && tree_.at(c).tag == DW_TAG_subrange_type)
-            product *= static_cast<uint32_t>(tree_.at(c).value);
-    return product;
+            dimensions.push_back(static_cast<uint32_t>(tree_.at(c).value));
+    if (dimensions.empty())
+        dimensions.push_back(0);
+    return dimensions;
 }
 
 uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const

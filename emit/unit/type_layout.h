@@ -6,6 +6,7 @@
 #include "emit/dwarf/die_tree.h"
 
 #include <unordered_map>
+#include <vector>
 
 namespace btflink::emit
 {
@@ -29,8 +30,8 @@ public:
     /// Size in bytes by the first DW_AT_byte_size on the way down from `die`'s type; pointers have
     /// the address size. Not the size of arrays: it is for parameters.
     uint64_t parameter_size(const Die &die) const;
-    /// Elements of an array type, all dimensions multiplied in 32 bits.
-    uint32_t array_elements(DieIndex i) const;
+    /// Elements of an array type in each dimension, as written in C; 0: not known. At least one.
+    std::vector<uint32_t> array_dimensions(DieIndex i) const;
     /// A struct without holes or tail padding whose layout only "packed" explains.
     bool is_packed_struct(DieIndex i, ByteOrder order) const;
     /// Bit offset of a member from the start of its struct or union.

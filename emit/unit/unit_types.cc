@@ -5,8 +5,8 @@
 // ends, so nested types come before the type around them, as in pahole's output.
 //
 // Method. Two walks over the types in the order in which they end: the first gives out ids (a
-// pointer with type tags takes one more id per tag, before its own), the second writes the types,
-// with all ids known.
+// pointer with type tags takes one more id per tag, an array one more per further dimension, before
+// its own), the second writes the types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and on how many ids each takes;
 // the second one checks it. What BTF cannot express gets no id: references to it are void, and it
@@ -123,11 +123,15 @@ private:
             }
             if (d.tag == DW_TAG_pointer_type && features_.has(Feature::type_tag))
                 for_each_annotation(tree_, i, "btf_type_tag", [&](auto) { ++next; });
+            if (d.tag == DW_TAG_array_type) {
+                const size_t dimensions = layout_.array_dimensions(i).size();
+                next += static_cast<uint32_t>(dimensions - 1);
+                arrays = true;
+            }
             out_.ids[i] = TypeId{next++};
             if (d.tag == DW_TAG_base_type && int_type == void_id &&
                 std::string_view(d.name) == "int")
                 int_type = out_.ids[i];
-            arrays |= d.tag == DW_TAG_array_type;
         }
         // All arrays are indexed by "int", whatever type the compiler names: otherwise equal arrays
         // of gcc and clang objects would differ.
@@ -166,7 +170,7 @@ private:
             out_.btf.add_ref(BTF_KIND_PTR, "", ref(d));
             return {};
         case DW_TAG_array_type:
-            out_.btf.add_array(ref(d), index_type_, layout_.array_elements(i));
+            array(i);
             return {};
         case DW_TAG_enumeration_type:
             return enumeration(i);
@@ -222,6 +226,15 @@ private:
         }
         TypeId outermost = source_order ? TypeId{raw(first) + count - 1} : first;
         out_.btf.add_ref(BTF_KIND_PTR, "", count ? outermost : ref(d));
+    }
+
+    /// An ARRAY per dimension, the last one first: each is an array of the one before it.
+    void array(DieIndex i)
+    {
+        const std::vector<uint32_t> dimensions = layout_.array_dimensions(i);
+        TypeId element = ref(tree_.at(i));
+        for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d)
+            element = out_.btf.add_array(element, index_type_, *d);
     }
 
     Result<void> composite(DieIndex i)

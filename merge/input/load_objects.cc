@@ -133,13 +133,6 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
     return {};
 }
 
-std::vector<Hash128> little_endian(std::vector<Hash128> hashes)
-{
-    for (Hash128 &h : hashes)
-        h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
-    return hashes;
-}
-
 /// Turns one Pending into an Object.
 class ObjectLoader
 {
@@ -187,8 +180,7 @@ private:
             find_link_part(o);
             add_functions(o);
             if (keep_hashes)
-                o.own_hashes = little_endian(stub_hashes(o.btf));
-            o.hashes = std::as_bytes(std::span(o.own_hashes));
+                o.rehash();
         }
         RETURN_IF_ERROR(check_link_part(o));
         RETURN_IF_ERROR(add_variables(o));
@@ -449,6 +441,14 @@ std::string Object::describe() const
 {
     std::string_view source = btf.str(trailer.source);
     return source.empty() ? where.str() : where.str() + " (" + std::string(source) + ")";
+}
+
+void Object::rehash()
+{
+    own_hashes = stub_hashes(btf);
+    for (Hash128 &h : own_hashes)
+        h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
+    hashes = std::as_bytes(std::span(own_hashes));
 }
 
 Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)

@@ -43,7 +43,7 @@ struct Object {
     Btf btf;
     LinkTrailer trailer; // computed if the blob came without one
     bool has_trailer = false;
-    Bytes hashes; // stub hashes as in a trailer; if the blob came without one, see own_hashes
+    Bytes hashes; // stub hashes as in a trailer; those of the trailer, or own_hashes
     std::vector<Hash128> own_hashes;
     Bytes trailer_bytes; // as it was read; empty: none
     // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
@@ -57,6 +57,8 @@ struct Object {
 
     /// For messages: the place, and the source file if it is known.
     std::string describe() const;
+    /// `hashes` are own_hashes from now on: of the types as they are.
+    void rehash();
     bool is_plain(TypeId id) const
     {
         return has_trailer ? id < trailer.plain_end : !in_link_part[raw(id) - raw(btf.first_id())];

@@ -37,7 +37,7 @@ from directives import check, directives, values
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {'clang-19': ('dwarf5',), 'clang-14': ('dwarf4',)}}
 REL_MACHINES = ('arm', 'i386')  # relocations have their addends in the section
-REFERENCE = 131  # pahole's numeric version
+REFERENCE = 132  # pahole's numeric version
 # As kernels have it: per-CPU variables stay in a section of their own.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 ADDRESS_KINDS = 'bBdDgGrRsSvV'  # of nm: data
@@ -264,7 +264,7 @@ def main():
     tools = {name: os.path.abspath(path) for name, path in zip(names, sys.argv[1:5])}
     case, machines = sys.argv[5], sys.argv[6:]
     if not reference():
-        print('SKIP comparing with pahole: none of version 1.31 in PATH (or $BTFLINK_PAHOLE)')
+        print('SKIP comparing with pahole: none of version 1.32 in PATH (or $BTFLINK_PAHOLE)')
     ran = failed = 0
     for name, command, words in variants(case, machines):
         with tempfile.TemporaryDirectory() as folder:

@@ -63,8 +63,8 @@ class Command(KbuildCase):
 
 class Answers(Command):
     def test_versions(self):
-        self.assertEqual(self.pahole('--version'), (0, 'v1.31\n', ''))
-        self.assertEqual(self.pahole('--numeric_version'), (0, '131\n', ''))
+        self.assertEqual(self.pahole('--version'), (0, 'v1.32\n', ''))
+        self.assertEqual(self.pahole('--numeric_version'), (0, '132\n', ''))
 
     def test_supported_features(self):
         status, out, error = self.pahole('--supported_btf_features')
@@ -132,7 +132,7 @@ class Features(Command):
                          options)
 
     def test_lists(self):
-        """What shows is what pahole 1.31 encodes with these words."""
+        """What shows is what pahole 1.32 encodes with these words."""
         self.tags = self.program()
         for want, *options in (
                 (LEGACY,), (ALL, '--btf_gen_floats'), (ALL, '--btf_features=default'),
@@ -355,7 +355,7 @@ class HandOver(Command):
             for folder in chosen:
                 self.itself(folder + '/pahole', PATH=self.path_of(*chosen))
             self.assertEqual(self.pahole('--version', settings={'PATH': self.path_of(*chosen)}),
-                             (0, 'v1.31\n', ''))
+                             (0, 'v1.32\n', ''))
 
     def test_itself_before_a_real_one(self):
         os.symlink(self.btf_pahole, self.path('first/pahole'))

@@ -33,9 +33,9 @@ public:
     ByteOrder order() const { return order_; }
     bool relocatable() const { return relocatable_; }
     const Where &where() const { return where_; }
-    /// Value of the ELF note that says whether the file is a product of link-time optimisation
-    /// (owner "Linux", type 0x101), if it is there.
-    std::optional<bool> lto_note() const { return lto_note_; }
+    /// Does the ELF note (owner "Linux", type 0x101) say that the file is a product of link-time
+    /// optimisation?
+    bool lto_note() const { return lto_note_; }
 
     struct Section {
         std::string name;
@@ -79,7 +79,7 @@ private:
     const Arch *arch_ = nullptr;
     ByteOrder order_ = host_order;
     bool relocatable_ = false;
-    std::optional<bool> lto_note_;
+    bool lto_note_ = false;
     std::vector<Section> sections_;
     struct Symbol {
         uint64_t value;

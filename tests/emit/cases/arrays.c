@@ -1,11 +1,11 @@
-// All dimensions in one ARRAY; no bound, or a bound that is not constant, gives 0.
+// One ARRAY per dimension; no bound, or a bound that is not constant, gives 0.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
-// expect: ARRAY: [6 by int]int
+// expect: ARRAY: [2 by int][3 by int]int
 // expect-gcc: ARRAY: [0 by int]long int
 // expect-clang: ARRAY: [0 by int]long
-// expect-gcc: ARRAY: [0 by int]short int
-// expect-clang: ARRAY: [0 by int]short
+// expect-gcc: ARRAY: [0 by int][4 by int]short int
+// expect-clang: ARRAY: [0 by int][4 by int]short
 // expect: ARRAY: [3 by int]*struct s
 // expect-gcc: STRUCT s size 8; long int first@0; [0 by int]long int rest@64
 // expect: ARRAY: [0 by int]int

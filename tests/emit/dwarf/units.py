@@ -59,7 +59,6 @@ def passed_over(name):
 
 
 MERGED = ['PTR: *int', LONG_LINE, INT_LINE]
-APART = ['PTR: *void', LONG_LINE, INT_LINE, 'PTR: *int']
 
 CASES = [
     # Several units.
@@ -75,11 +74,12 @@ CASES = [
          [Unit([INT]), Unit([foreign('int')])], lines=[INT_LINE, 'PTR: *int'],
          order=['INT int', 'PTR']),
     two_units('LTO note 1 makes units one', 1, *MERGED, order=['PTR', 'INT long', 'INT int']),
-    two_units('LTO note 0 keeps units apart', 0, *APART, order=None),
+    two_units('references make units one, whatever the note says', 0, *MERGED, order=None),
     Case('LTO note 1 without references', [Unit([INT]), Unit([INT2, pointer('int2')])],
          lines=[INT_LINE, 'PTR: *int'], assembly=note(1)),
-    Case('LTO note 0 and ref_addr inside the unit', [Unit([INT, foreign('int')]), Unit([INT2])],
-         lines=[INT_LINE, 'PTR: *int', INT_LINE], assembly=note(0)),
+    Case('the form of such references counts, also inside a unit',
+         [Unit([INT, foreign('int')]), Unit([INT2])], lines=[INT_LINE, 'PTR: *int'],
+         assembly=note(0)),
     Case('note of somebody else', [Unit([INT]), Unit([INT2])], lines=[INT_LINE, INT_LINE],
          assembly=note(1).replace('Linux"', 'Other"')),
     Case('merged functions share one origin',

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Modules over a base whose arrays are chained, as pahole makes them since 1.32, and over one whose
+arrays are flat, as pahole made them up to 1.31: they have the base's form, and share its types.
+
+A flat base is what a compiler makes of the same source with a[2 * 3] in place of a[2][3].
+
+usage: array-form-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE BTF-DUMP [TEST...]
+"""
+import os
+import re
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
+
+from cli_case import CliCase, run  # noqa: E402
+from compilers import target_of  # noqa: E402
+
+VARIANTS = [(command, version) for command in ('gcc', 'clang-14', 'clang-19')
+            for version in ('4', '5') if target_of(command)]
+HEADER = '''#ifdef FLAT
+#define D2(a, b) [(a) * (b)]
+#define D3(a, b, c) [(a) * (b) * (c)]
+#else
+#define D2(a, b) [a][b]
+#define D3(a, b, c) [a][b][c]
+#endif
+typedef int grid D2(2, 3);
+typedef int row[4];
+struct task;
+struct shared {
+    int matrix D2(2, 3);
+    const char names D3(2, 3, 16);
+    struct task *owner;
+    grid of_typedef[2][2];
+    int rest D2(0, 4);
+};
+struct task { struct shared *shared; int (*pointer) D2(4, 5); int line[3]; grid *to_grid; };
+'''
+# Typedef'd element types: clang has them as they are written, gcc looks through.
+BASE = HEADER.replace('grid of_typedef[2][2]', '''
+#if defined(FLAT) && defined(__clang__)
+    grid of_typedef[4];
+#elif defined(FLAT)
+    int of_typedef[24];
+#else
+    grid of_typedef[2][2];
+#endif
+''') + 'int base_function(struct task *t) { return t->line[0]; }\n'
+OWN = '''
+struct own { struct task *task; short own D2(5, 7); short line[7]; row rows[3]; grid *to_grid; };
+int own_function(struct own *o, short (*p) D2(5, 7)) { return o->line[1] + (p != 0); }
+'''
+
+
+class ArrayForm(CliCase):
+    btf_merge = btf_pahole = btf_dump = None  # set by run()
+
+    def make(self, name, text, compiler, version, *flags):
+        """An object with BTF."""
+        self.write(name + '.c', text)
+        self.must(compiler, '-w', '-O1', '-gdwarf-' + version, *flags, '-c', name + '.c', '-o', name + '.o')
+        self.must(self.btf_emit, '-o', name + '.emitted.o', name + '.o')
+        return name + '.emitted.o'
+
+    def base(self, compiler, version, *flags):
+        base = self.make('base', BASE, compiler, version, *flags)
+        self.must(self.btf_merge, '-o', 'base.btf', base)
+
+    def results(self, module):
+        """The module's own types by all ways, as text."""
+        texts = []
+        for how in (['--dedup=hash'], ['--dedup=libbpf'], ['--threads=4']):
+            self.must(self.btf_merge, *how, '--base=base.btf', '-o', 'own.btf', module)
+            texts.append(self.must(self.btf_dump, 'raw', '--base=base.btf', 'own.btf'))
+        for given in ('module.o', module): # without object BTF, and with it
+            self.must('cp', given, 'kbuild.o')
+            self.must(self.btf_pahole, '-J', '--btf_features=default', '--btf_base=base.btf',
+                      '--btf_encode_detached=own.btf', 'kbuild.o')
+            texts.append(self.must(self.btf_dump, 'raw', '--base=base.btf', 'own.btf'))
+        return texts
+
+    def arrays(self, text):
+        """Numbers of elements, and for each how many are of another of these."""
+        found = dict(re.findall(r"^\[(\d+)\] ARRAY .* type_id=(\d+) ", text, re.M))
+        counts = sorted(map(int, re.findall(r' nr_elems=(\d+)', text)))
+        return counts, sum(element in found for element in found.values())
+
+    def check(self, flat, *wanted):
+        for compiler, version in VARIANTS:
+            with self.subTest(compiler=compiler, version=version):
+                self.base(compiler, version, *(['-DFLAT'] if flat else []))
+                module = self.make('module', HEADER + OWN, compiler, version)
+                for text in self.results(module):
+                    names = re.findall(r"(?:STRUCT|TYPEDEF|FUNC) '(\w+)'", text)
+                    self.assertEqual(set(names) - {'row'}, {'own', 'own_function'}, text)
+                    self.assertEqual(self.arrays(text), wanted[compiler != 'gcc'], text)
+
+    def test_over_a_chained_base(self):
+        self.check(False, ([3, 5, 7], 1), ([3, 5, 7], 1))
+
+    def test_over_a_flat_base(self):
+        self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
+
+    def test_distilled(self):
+        """The new base has the form of the old one."""
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # with those that are of the base
+            self.base('gcc', '5', *flags)
+            module = self.make('module', HEADER + OWN, 'gcc', '5')
+            self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)
+            text = self.must(self.btf_dump, 'raw', '--base=own.btf.base', 'own.btf')
+            self.assertEqual(self.arrays(text)[1], chained, text)
+            self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'])
+
+    def test_base_says_nothing(self):
+        """Then it is as without a base."""
+        base = self.make('base', 'struct s { int line[7]; } *s;', 'gcc', '5')
+        self.must(self.btf_merge, '-o', 'base.btf', base)
+        module = self.make('module', HEADER + OWN, 'gcc', '5')
+        for text in self.results(module):
+            self.assertIn('nr_elems=5', text)
+            self.assertNotIn('nr_elems=35', text)
+
+    def test_many_arrays_say_something(self):
+        """A base with hundreds of arrays, none of which is chained, is flat."""
+        lines = ''.join(f'struct s{n} {{ char line[{n}]; }} *s{n};' for n in range(1, 251))
+        base = self.make('base', lines, 'gcc', '5')
+        self.must(self.btf_merge, '-o', 'base.btf', base)
+        module = self.make('module', HEADER + OWN, 'gcc', '5')
+        for text in self.results(module):
+            self.assertIn('nr_elems=35', text)
+            self.assertEqual(self.arrays(text)[1], 0, text)
+
+    def test_why_dup_and_check(self):
+        """What differs is told of the struct, not of the arrays' form."""
+        self.base('gcc', '5', '-DFLAT')
+        changed = HEADER.replace('line[3]', 'line[4]')
+        module = self.make('module', changed + OWN, 'gcc', '5')
+        said = self.must(self.btf_merge, '--base=base.btf', '--why-dup', module)
+        self.assertIn('line[4]', said)
+        self.assertNotIn('[2][3]', said)
+        self.must(self.btf_merge, '--base=base.btf', '-o', 'own.btf', module)
+        self.must(self.btf_merge, '--check=own.btf', '--base=base.btf')
+
+
+if __name__ == '__main__':
+    run(__name__, ArrayForm, ('btf_emit', 'btf_merge', 'btf_pahole', 'btf_dump'))
