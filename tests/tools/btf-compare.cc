@@ -74,17 +74,17 @@ std::vector<std::string> row_names()
 std::vector<Row> make_rows(const Btf &btf, bool deep)
 {
     std::vector<Row> rows(btf::kind_count);
-    auto add = [&](Row &row, TypeId id, const std::vector<Signature> &all) {
+    auto add = [&](Row &row, TypeId id, const SignatureTable &all) {
         row.ids.push_back(id);
-        row.signatures.push_back(all[raw(id)]);
-        row.distinct.insert(all[raw(id)]);
+        row.signatures.push_back(all.of(id));
+        row.distinct.insert(all.of(id));
     };
-    auto all = signatures(btf, Depth::names);
+    SignatureTable names(btf, Depth::names);
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
-        add(rows[btf.kind(id) - 1], id, all);
+        add(rows[btf.kind(id) - 1], id, names);
     if (!deep)
         return rows;
-    all = signatures(btf, Depth::all);
+    SignatureTable all(btf, Depth::all);
     for (TypeId id : rows[BTF_KIND_FUNC - 1].ids)
         add(rows.back(), id, all);
     return rows;

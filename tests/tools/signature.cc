@@ -16,6 +16,7 @@
 // Cost. Rounds times references: 0.1 s (names) and 1 s (all) for a kernel with 140,000 types.
 #include "tests/tools/signature.h"
 
+#include <algorithm>
 #include <xxhash.h>
 
 namespace btflink::tools
@@ -46,74 +47,110 @@ bool is_union(const Btf &btf, TypeId id)
                                         : btf.kind(id) == BTF_KIND_UNION;
 }
 
-/// Everything about a type but what it refers to.
-Signature own_words(const Btf &btf, TypeId id)
+/// What an ARRAY has of which type.
+struct Elements {
+    uint32_t type, count;
+};
+
+Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
 {
-    btf_type const &t = btf.type(id);
-    // A copy with type ids blanked and names blanked, then the names.
-    auto *words = reinterpret_cast<const uint32_t *>(&t);
-    std::vector<uint32_t> copy(words,
-                               words + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
-    auto &blank = *reinterpret_cast<btf_type *>(copy.data());
+    Elements found{array[0], array[2]};
+    // A chain that is longer goes round in a circle.
+    for (int i = 0; i < max_rounds && arrays == Arrays::flat; ++i) {
+        if (btf.kind(TypeId{found.type}) != BTF_KIND_ARRAY)
+            break;
+        const uint32_t *inner = btf::tail_of(btf.type(TypeId{found.type}));
+        found = {inner[0], found.count * inner[2]};
+    }
+    return found;
+}
+
+/// A copy of a type's words in which `arrays` holds.
+std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
+{
+    const btf_type &t = btf.type(id);
+    auto *begin = reinterpret_cast<const uint32_t *>(&t);
+    std::vector<uint32_t> words(
+        begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+    if (btf::kind_of(t) == BTF_KIND_ARRAY) {
+        auto *array = btf::tail_of(*reinterpret_cast<btf_type *>(words.data()));
+        Elements elements = elements_of(btf, array, arrays);
+        array[0] = elements.type;
+        array[2] = elements.count;
+    }
+    return words;
+}
+
+/// Everything about a type but what it refers to.
+Signature own_words(const Btf &btf, std::vector<uint32_t> words)
+{
+    // Names, and the words with type ids and names blanked.
+    auto &blank = *reinterpret_cast<btf_type *>(words.data());
     std::string names;
-    btf::for_each_str_off(t, [&](uint32_t off) { names.append(btf.str(off)).push_back('\0'); });
-    btf::for_each_str_off(blank, [](uint32_t &off) { off = 0; });
+    btf::for_each_str_off(blank, [&](uint32_t &off) {
+        names.append(btf.str(off)).push_back('\0');
+        off = 0;
+    });
     btf::for_each_type_id(blank, [](uint32_t &ref) { ref = 0; });
-    Signature both[2] = {hash_of(copy.data(), copy.size() * 4),
+    Signature both[2] = {hash_of(words.data(), words.size() * 4),
                          hash_of(names.data(), names.size())};
     return hash_of(both, sizeof both);
 }
 
-/// The types of a blob and its base as a graph in flat arrays.
+/// Types from a first id on as a graph in flat arrays, each indexed by id less the first.
 struct Graph {
-    std::vector<Signature> own;     // per id
-    std::vector<Signature> by_name; // per id: the signature of a reference that is cut, or zeros
-    std::vector<uint32_t> refs;     // of all types, one type behind the other
-    std::vector<uint32_t> ends;     // per id: where its refs end
+    std::vector<Signature> own;
+    std::vector<Signature> by_name; // the signature of a reference that is cut, or zeros
+    std::vector<uint32_t> refs;     // ids, of all types, one type behind the other
+    std::vector<size_t> ends;       // where each type's refs end
 };
 
-Graph make_graph(const Btf &btf, Depth depth)
+Graph make_graph(const Btf &btf, uint32_t first, Depth depth, Arrays arrays)
 {
     Graph graph;
-    uint32_t end = raw(btf.end_id());
-    graph.own.resize(end);
-    graph.by_name.resize(end);
-    graph.ends.resize(end);
-    for (uint32_t id = 1; id < end; ++id) {
+    if (first == 0) { // void
+        graph.own.emplace_back();
+        graph.by_name.emplace_back();
+        graph.ends.push_back(0);
+    }
+    for (uint32_t id = std::max(first, 1u); id < raw(btf.end_id()); ++id) {
         TypeId type{id};
-        graph.own[id] = own_words(btf, type);
+        auto &by_name = graph.by_name.emplace_back();
         if (depth == Depth::names && is_by_name(btf, type)) {
             std::string text = (is_union(btf, type) ? "union " : "struct ");
             text += btf.name(type);
-            graph.by_name[id] = hash_of(text.data(), text.size());
+            by_name = hash_of(text.data(), text.size());
         }
-        btf::for_each_type_id(btf.type(type), [&](uint32_t ref) { graph.refs.push_back(ref); });
-        graph.ends[id] = static_cast<uint32_t>(graph.refs.size());
+        auto words = words_of(btf, type, arrays);
+        btf::for_each_type_id(*reinterpret_cast<const btf_type *>(words.data()),
+                              [&](uint32_t ref) { graph.refs.push_back(ref); });
+        graph.ends.push_back(graph.refs.size());
+        graph.own.push_back(own_words(btf, std::move(words)));
     }
     return graph;
 }
 
 } // namespace
 
-std::vector<Signature> signatures(const Btf &btf, Depth depth)
+SignatureTable::SignatureTable(const Btf &btf, Depth depth, Arrays arrays,
+                               const SignatureTable *base)
+    : base_(base), first_(base ? raw(btf.first_id()) : 0)
 {
-    const Graph graph = make_graph(btf, depth);
-    std::vector<Signature> now(graph.own.size()), next(graph.own.size());
-    std::vector<Signature> parts;
+    Graph graph = make_graph(btf, first_, depth, arrays);
+    by_name_ = std::move(graph.by_name);
+    types_.resize(graph.own.size());
+    std::vector<Signature> next(types_.size()), parts;
     for (int round = 0; round < max_rounds; ++round) {
-        for (size_t id = 1; id < now.size(); ++id) {
-            parts.assign(1, graph.own[id]);
-            for (uint32_t i = graph.ends[id - 1]; i < graph.ends[id]; ++i) {
-                uint32_t ref = graph.refs[i];
-                parts.push_back(graph.by_name[ref] != Signature{} ? graph.by_name[ref] : now[ref]);
-            }
-            next[id] = digest(parts);
+        for (size_t i = first_ == 0, ref = 0; i < types_.size(); ++i) {
+            parts.assign(1, graph.own[i]);
+            for (; ref < graph.ends[i]; ++ref)
+                parts.push_back(reference(graph.refs[ref]));
+            next[i] = digest(parts);
         }
-        now.swap(next);
-        if (now == next)
+        types_.swap(next);
+        if (types_ == next)
             break;
     }
-    return now;
 }
 
 namespace

@@ -24,8 +24,43 @@ enum class Depth : uint8_t {
     all,
 };
 
-/// Signatures of the types of `btf` and its base, indexed by id; [0] is void's.
-std::vector<Signature> signatures(const Btf &btf, Depth depth);
+/// How an array whose elements are arrays counts.
+enum class Arrays : uint8_t {
+    as_written,
+    /// As one array with the product of the dimensions, as pahole wrote them up to 1.31.
+    flat,
+};
+
+/// Signatures of types by id. That of void is zeros.
+class SignatureTable
+{
+public:
+    /// `base`: a table of the base of `btf`, made with the same `depth` and `arrays`, which must
+    /// outlive this one: many modules over one base need it once. nullptr: the types of the base
+    /// are in this table, too.
+    explicit SignatureTable(const Btf &btf, Depth depth, Arrays arrays = Arrays::as_written,
+                            const SignatureTable *base = nullptr);
+
+    const Signature &of(TypeId id) const
+    {
+        return raw(id) < first_ ? base_->of(id) : types_[raw(id) - first_];
+    }
+
+private:
+    /// What a reference to a type counts as.
+    const Signature &reference(uint32_t id) const
+    {
+        if (id < first_)
+            return base_->reference(id);
+        const Signature &name = by_name_[id - first_];
+        return name == Signature{} ? types_[id - first_] : name;
+    }
+
+    const SignatureTable *base_;
+    uint32_t first_; // the id that the vectors begin with
+    std::vector<Signature> types_;
+    std::vector<Signature> by_name_; // of a reference that is cut, or zeros
+};
 
 /// The type as one line for people, references spelled by name where they have one.
 std::string describe(const Btf &btf, TypeId id);

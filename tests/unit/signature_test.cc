@@ -13,7 +13,7 @@ using tools::Depth;
 
 tools::Signature of(std::string_view text, uint32_t id, Depth depth)
 {
-    return tools::signatures(*from_text(text), depth)[id];
+    return tools::SignatureTable(*from_text(text), depth).of(TypeId{id});
 }
 
 constexpr std::string_view pointer_to_small = "[1] PTR '' type_id=2\n[2] STRUCT 's' size=4\n";

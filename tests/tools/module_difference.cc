@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. When two results for a module differ, which rule is behind it?
+//
+// Method. Types are matched by signature, each with one of the other result. Of what is left over a
+// part belongs to functions: FUNCs that only one result has, or whose prototypes differ, with these
+// prototypes and tags. The rest is types more or fewer. If fewer types are left over where arrays
+// of arrays count as one array, the results differ in the form of arrays; the rest is then told
+// from that, without arrays themselves, as a chain has more of them.
+#include "tests/tools/module_difference.h"
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+namespace btflink::tools
+{
+
+namespace
+{
+
+struct HashSignature {
+    size_t operator()(const Signature &s) const { return s[0]; }
+};
+
+template <typename Visit>
+void for_each_own(const Btf &btf, Visit visit)
+{
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+        visit(id);
+}
+
+/// "struct task_struct" for what defines a name that C code can refer to, or "".
+std::string definition_title(const Btf &btf, TypeId id)
+{
+    std::string name(btf.name(id));
+    if (name.empty())
+        return "";
+    switch (btf.kind(id)) {
+    case BTF_KIND_STRUCT:
+        return "struct " + name;
+    case BTF_KIND_UNION:
+        return "union " + name;
+    case BTF_KIND_ENUM:
+        return btf::vlen_of(btf.type(id)) ? "enum " + name : "";
+    case BTF_KIND_ENUM64:
+        return "enum " + name;
+    case BTF_KIND_TYPEDEF:
+        return "typedef " + name;
+    case BTF_KIND_INT:
+    case BTF_KIND_FLOAT:
+        return name;
+    default:
+        return "";
+    }
+}
+
+/// The types of each result that have no counterpart in the other.
+struct Leftover {
+    std::vector<TypeId> a, b;
+
+    size_t size() const { return a.size() + b.size(); }
+};
+
+void drop_arrays(const Btf &btf, std::vector<TypeId> &ids)
+{
+    std::erase_if(ids, [&](TypeId id) { return btf.kind(id) == BTF_KIND_ARRAY; });
+}
+
+Leftover match(const ModuleBase &base_a, const Btf &a, const ModuleBase &base_b, const Btf &b,
+               Arrays arrays)
+{
+    SignatureTable of_a(a, Depth::names, arrays, &base_a.signatures(arrays));
+    SignatureTable of_b(b, Depth::names, arrays, &base_b.signatures(arrays));
+    std::unordered_map<Signature, size_t, HashSignature> waiting;
+    for_each_own(b, [&](TypeId id) { ++waiting[of_b.of(id)]; });
+    Leftover left;
+    for_each_own(a, [&](TypeId id) {
+        auto found = waiting.find(of_a.of(id));
+        if (found == waiting.end() || found->second == 0)
+            left.a.push_back(id);
+        else
+            --found->second;
+    });
+    for_each_own(b, [&](TypeId id) {
+        size_t &count = waiting[of_b.of(id)];
+        if (count == 0)
+            return;
+        left.b.push_back(id);
+        --count;
+    });
+    return left;
+}
+
+std::set<std::string> function_names(const Btf &btf)
+{
+    std::set<std::string> names;
+    for_each_own(btf, [&](TypeId id) {
+        if (btf.kind(id) == BTF_KIND_FUNC)
+            names.emplace(btf.name(id));
+    });
+    return names;
+}
+
+/// What is left over of one result, told apart.
+struct Parts {
+    std::set<std::string> functions;
+    size_t variables = 0, types = 0;
+};
+
+Parts take_apart(const Btf &btf, const std::vector<TypeId> &left)
+{
+    Parts parts;
+    std::unordered_set<uint32_t> of_functions; // ids
+    for (TypeId id : left)
+        if (btf.kind(id) == BTF_KIND_FUNC) {
+            parts.functions.emplace(btf.name(id));
+            of_functions.insert({raw(id), btf.type(id).type});
+        }
+    for (TypeId id : left) {
+        uint32_t kind = btf.kind(id);
+        bool tags_function = kind == BTF_KIND_DECL_TAG && of_functions.count(btf.type(id).type);
+        if (kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC)
+            ++parts.variables;
+        else if (!of_functions.count(raw(id)) && !tags_function)
+            ++parts.types;
+    }
+    return parts;
+}
+
+void tell_functions(const Btf &a, const Parts &left_a, const Btf &b, const Parts &left_b,
+                    ModuleDifference &difference)
+{
+    auto all_a = function_names(a), all_b = function_names(b);
+    for (const std::string &name : left_a.functions)
+        (all_b.count(name) ? difference.prototype : difference.only_a).push_back(name);
+    for (const std::string &name : left_b.functions)
+        if (!all_a.count(name))
+            difference.only_b.push_back(name);
+        else if (!left_a.functions.count(name))
+            difference.prototype.push_back(name);
+}
+
+/// Titles of what both `btf` and its base define, each once.
+std::vector<std::string> defined_again(const ModuleBase &base, const Btf &btf)
+{
+    std::set<std::string> again;
+    for_each_own(btf, [&](TypeId id) {
+        std::string title = definition_title(btf, id);
+        if (base.defines(title))
+            again.insert(std::move(title));
+    });
+    return {again.begin(), again.end()};
+}
+
+} // namespace
+
+ModuleBase::ModuleBase(std::shared_ptr<const Btf> btf)
+    : btf_(std::move(btf)), as_written_(*btf_, Depth::names),
+      flat_(*btf_, Depth::names, Arrays::flat)
+{
+    for_each_own(*btf_, [&](TypeId id) {
+        if (std::string title = definition_title(*btf_, id); !title.empty())
+            defined_.insert(std::move(title));
+    });
+}
+
+ModuleDifference compare_modules(const ModuleBase &base_a, const Btf &a, const ModuleBase &base_b,
+                                 const Btf &b)
+{
+    ModuleDifference difference;
+    Leftover left = match(base_a, a, base_b, b, Arrays::as_written);
+    difference.equal = left.size() == 0;
+    if (!difference.equal) {
+        Leftover users = left, flat = match(base_a, a, base_b, b, Arrays::flat);
+        for (Leftover *some : {&users, &flat}) {
+            drop_arrays(a, some->a);
+            drop_arrays(b, some->b);
+        }
+        difference.array_form = flat.size() < users.size();
+        if (difference.array_form)
+            left = std::move(flat);
+    }
+    Parts left_a = take_apart(a, left.a), left_b = take_apart(b, left.b);
+    tell_functions(a, left_a, b, left_b, difference);
+    difference.more = left_a.types;
+    difference.fewer = left_b.types;
+    difference.variables = left_a.variables + left_b.variables;
+    difference.again_a = defined_again(base_a, a);
+    difference.again_b = defined_again(base_b, b);
+    return difference;
+}
+
+} // namespace btflink::tools
