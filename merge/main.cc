@@ -140,9 +140,13 @@ int main(int argc, char **argv)
     if (!quiet)
         for (const std::string &text : report.warnings)
             std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
-    if (options.verbose)
+    if (options.verbose) {
         for (const std::string &text : report.notes)
             std::fprintf(stderr, "%s: %s\n", name, text.c_str());
+        for (const auto &[function, reason] : report.functions_left_out)
+            std::fprintf(stderr, "%s: function %s left out: %s\n", name, function.c_str(),
+                         skip_name(reason));
+    }
     if (options.stats)
         std::fputs(report.stats.c_str(), stderr);
     bool said = std::fputs(report.why_dup.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
