@@ -33,7 +33,7 @@ Result<void> take_languages(Draft &draft, std::string_view list)
     auto parsed = parse_languages(list);
     if (!parsed)
         return tl::unexpected(parsed.error());
-    std::vector<uint16_t> &all = draft.line.emit.excluded_languages;
+    std::vector<uint16_t> &all = draft.line.emit.filter.excluded_languages;
     all.insert(all.end(), parsed->begin(), parsed->end());
     return {};
 }

@@ -97,6 +97,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
 {
     for (const auto &[reason, count] : unit.skips)
         report.skips[reason] += count;
+    report.rejected.insert(report.rejected.end(), unit.rejected.begin(), unit.rejected.end());
     report.times.add(unit.times);
     report.dies += unit.dies;
     report.types_before += unit.types_before;
@@ -162,9 +163,10 @@ Result<std::vector<Unit>> choose_units(const DwarfFile &file, const EmitOptions 
         auto have = covered.find(source(unit));
         if (have != covered.end() && have->second >= there.at(std::string(source(unit))))
             ++skips["covered"];
-        else if (std::find(options.excluded_languages.begin(), options.excluded_languages.end(),
-                           unit.language) != options.excluded_languages.end())
+        else if (!options.filter.takes_language(unit.language))
             ++skips["excluded-language"];
+        else if (!options.filter.takes_name(source(unit)))
+            ++skips["excluded-name"];
         else
             chosen.push_back(unit);
     }

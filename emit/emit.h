@@ -4,6 +4,7 @@
 
 #include "emit/object/existing_btf.h"
 #include "emit/unit/unit_object.h"
+#include "emit/unit/unit_filter.h"
 
 #include <string>
 
@@ -12,7 +13,7 @@ namespace btflink::emit
 
 struct EmitOptions {
     UnitOptions unit;
-    std::vector<uint16_t> excluded_languages; // DW_LANG_*
+    UnitFilter filter;
     bool image = false;   // a linked file is expected, or an object of many units
     unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
@@ -38,6 +39,7 @@ struct EmitReport {
     };
     Outcome outcome = Outcome::written;
     Skips skips;
+    std::vector<RejectedVariable> rejected; // with Feature::encode_force; counted in skips, too
     // Sums over units.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
              variables = 0;

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <getopt.h>
+#include <iterator>
 #include <thread>
 
 namespace btflink::kbuild
@@ -33,14 +33,17 @@ enum Option : int {
     opt_reproducible,
     opt_attributes,
     opt_lang_exclude,
+    opt_lang,
     opt_ignored,
-    opt_foreign,
+    opt_instead,
+    opt_help,
     opt_version,
     opt_numeric_version,
+    opt_devel_version,
     opt_supported,
 };
 
-const option long_options[] = {
+constexpr option encoding_options[] = {
     {"btf_encode", no_argument, nullptr, 'J'},
     {"btf_base", required_argument, nullptr, opt_base},
     {"btf_encode_detached", required_argument, nullptr, opt_detached},
@@ -63,39 +66,81 @@ const option long_options[] = {
     {"format_path", required_argument, nullptr, 'F'},
     {"kabi_prefix", required_argument, nullptr, opt_ignored},
     {"skip_missing", no_argument, nullptr, opt_ignored},
+    {"hashbits", required_argument, nullptr, opt_ignored},
+    {"skip_emitting_atomic_typedefs", no_argument, nullptr, opt_ignored},
+    {"features", required_argument, nullptr, opt_features},
+    {"lang", required_argument, nullptr, opt_lang},
+    {"cu_exclude", required_argument, nullptr, 'X'},
+    {"quiet", no_argument, nullptr, 'q'},
+    {"help", no_argument, nullptr, opt_help},
     {"version", no_argument, nullptr, opt_version},
     {"numeric_version", no_argument, nullptr, opt_numeric_version},
+    {"devel_version", no_argument, nullptr, opt_devel_version},
     {"supported_btf_features", no_argument, nullptr, opt_supported},
-    // Not ours, but their values must not be taken for options or files.
-    {"bit_holes", required_argument, nullptr, opt_foreign},
-    {"cacheline_size", required_argument, nullptr, opt_foreign},
-    {"class_name", required_argument, nullptr, opt_foreign},
-    {"contains", required_argument, nullptr, opt_foreign},
-    {"contains_enumerator", required_argument, nullptr, opt_foreign},
-    {"count", required_argument, nullptr, opt_foreign},
-    {"cu_exclude", required_argument, nullptr, opt_foreign},
-    {"decl_exclude", required_argument, nullptr, opt_foreign},
-    {"exclude", required_argument, nullptr, opt_foreign},
-    {"find_pointers_to", required_argument, nullptr, opt_foreign},
-    {"hashbits", required_argument, nullptr, opt_foreign},
-    {"header_type", required_argument, nullptr, opt_foreign},
-    {"hole_size_ge", required_argument, nullptr, opt_foreign},
-    {"holes", required_argument, nullptr, opt_foreign},
-    {"lang", required_argument, nullptr, opt_foreign},
-    {"padding_ge", required_argument, nullptr, opt_foreign},
-    {"prefix_filter", required_argument, nullptr, opt_foreign},
-    {"prettify", required_argument, nullptr, opt_foreign},
-    {"range", required_argument, nullptr, opt_foreign},
-    {"seek_bytes", required_argument, nullptr, opt_foreign},
-    {"separator", required_argument, nullptr, opt_foreign},
-    {"size_bytes", required_argument, nullptr, opt_foreign},
-    {"skip", required_argument, nullptr, opt_foreign},
-    {"word_size", required_argument, nullptr, opt_foreign},
-    {},
+    // pahole does these, and does not encode then, -J or not.
+    {"contains_enumerator", required_argument, nullptr, opt_instead},
+    {"running_kernel_vmlinux", no_argument, nullptr, opt_instead},
+    {"usage", no_argument, nullptr, opt_instead},
 };
 
-/// The same for short options: ours, and pahole's that take a value.
-const char short_options[] = "+:Jj::VF:B:C:D:H:X:c:f:i:t:w:x:y:z:";
+// How pahole shows types. Without a meaning beside -J, but their values must not be taken for
+// options or files.
+constexpr const char *display_options[] = {
+    "anon_include",
+    "class_name_len",
+    "classes_as_structs",
+    "compile",
+    "defined_in",
+    "expand_pointers",
+    "expand_types",
+    "first_obj_only",
+    "fixup_silly_bitfields",
+    "flat_arrays",
+    "hex",
+    "nested_anon_include",
+    "nr_definitions",
+    "nr_members",
+    "nr_methods",
+    "packable",
+    "packed",
+    "ptr_table_stats",
+    "recursive",
+    "rel_offset",
+    "reorganize",
+    "show_decl_info",
+    "show_first_biggest_size_base_type_member",
+    "show_only_data_members",
+    "show_private_classes",
+    "show_reorg_steps",
+    "sizes",
+    "sort",
+    "structs",
+    "suppress_aligned_attribute",
+    "suppress_force_paddings",
+    "suppress_packed",
+    "unions",
+    "with_embedded_flexible_array",
+    "with_flexible_array",
+};
+constexpr const char *display_options_with_value[] = {
+    "bit_holes",    "cacheline_size", "class_name",    "contains", "count",
+    "decl_exclude", "exclude",        "hole_size_ge",  "holes",    "find_pointers_to",
+    "header_type",  "padding_ge",     "prefix_filter", "prettify", "range",
+    "seek_bytes",   "separator",      "size_bytes",    "skip",     "word_size",
+};
+/// The same for short options: those that have a meaning, then pahole's without and with a value.
+constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
+
+std::vector<option> all_long_options()
+{
+    std::vector<option> all(std::begin(encoding_options), std::end(encoding_options));
+    for (const char *name : display_options)
+        all.push_back({name, no_argument, nullptr, opt_ignored});
+    for (const char *name : display_options_with_value)
+        all.push_back({name, required_argument, nullptr, opt_ignored});
+    all.push_back({});
+    return all;
+}
 
 /// Features by the old options, for a command line without --btf_features.
 FeatureSet legacy_features()
@@ -122,11 +167,14 @@ public:
 
         optind = 0; // start anew
         opterr = 0;
+        const std::vector<option> long_options = all_long_options();
         std::string wrong; // matters only if we are to encode
         for (;;) {
             const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
             int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
-                                long_options, nullptr);
+                                long_options.data(), nullptr);
+            if (c == '?' && optopt == '?') // "-?" is an option of pahole's
+                c = opt_help;
             if (c == -1 && word == "--") { // getopt_long() must not be asked again
                 while (next_file(argv))
                     ;
@@ -143,7 +191,9 @@ public:
             else if (wrong.empty())
                 wrong = problem;
         }
-        if (out_.action != PaholeOptions::Action::encode)
+        if (instead_ && out_.action == Action::encode)
+            out_.action = Action::other;
+        if (out_.action != Action::encode)
             return std::move(out_);
         if (!wrong.empty())
             return fail({}, wrong);
@@ -167,7 +217,7 @@ private:
             return name + " needs a value";
         if (c == '?' && is_long && optopt != 0)
             return name + " takes no value";
-        if (refused || c == opt_foreign || (c < opt_base && !std::strchr("JjVF", c)))
+        if (refused)
             return name + " is not known";
         if ((c == opt_base || c == opt_detached) && !*optarg)
             return name.substr(0, name.find('=')) + " needs a value";
@@ -196,7 +246,11 @@ private:
         case 'V':
             out_.verbose = true;
             break;
-        case 'F': // DWARF is what we read, whatever else pahole can
+        case 'X':
+            out_.filter.excluded_names = value;
+            break;
+        case 'q':
+            out_.quiet = true;
             break;
         case opt_base:
             out_.base = value;
@@ -216,7 +270,7 @@ private:
             set(Feature::float_kind);
             break;
         case opt_all:
-            out_.features.add(default_features());
+            out_.features.add(all_features());
             break;
         case opt_optimized:
             set(Feature::optimized_func);
@@ -244,8 +298,19 @@ private:
         case opt_lang_exclude:
             languages_given_ = true;
             return exclude(value);
+        case opt_lang:
+            return add_languages(value, out_.filter.languages);
+        case opt_instead:
+            instead_ = true;
+            break;
+        case opt_help:
+            out_.action = Action::help;
+            break;
         case opt_version:
             out_.action = Action::version;
+            break;
+        case opt_devel_version:
+            out_.action = Action::devel_version;
             break;
         case opt_numeric_version:
             out_.action = Action::numeric_version;
@@ -253,7 +318,7 @@ private:
         case opt_supported:
             out_.action = Action::supported_features;
             break;
-        default: // opt_ignored
+        default: // without a meaning here. -F, too: DWARF is what we read, whatever else pahole can
             break;
         }
         return {};
@@ -308,17 +373,23 @@ private:
         return {};
     }
 
-    Result<void> exclude(const std::string &list)
+    static Result<void> add_languages(const std::string &list, std::vector<uint16_t> &all)
     {
         auto codes = emit::parse_languages(list);
         if (!codes)
             return tl::unexpected(codes.error());
-        out_.excluded_languages.insert(out_.excluded_languages.end(), codes->begin(), codes->end());
+        all.insert(all.end(), codes->begin(), codes->end());
         return {};
+    }
+
+    Result<void> exclude(const std::string &list)
+    {
+        return add_languages(list, out_.filter.excluded_languages);
     }
 
     PaholeOptions out_;
     bool features_given_ = false, languages_given_ = false;
+    bool instead_ = false; // something that pahole does and then does not encode
 };
 
 } // namespace

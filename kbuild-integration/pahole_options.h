@@ -5,6 +5,7 @@
 
 #include "common/object_btf/features.h"
 #include "common/result.h"
+#include "emit/unit/unit_filter.h"
 
 #include <cstdint>
 #include <string>
@@ -21,8 +22,10 @@ struct PaholeOptions {
     enum class Action : uint8_t {
         other, // something that people call pahole for, but not BTF encoding: look at a struct, ...
         encode,
+        help,
         version,
         numeric_version,
+        devel_version,
         supported_features,
     };
     Action action = Action::other;
@@ -30,9 +33,10 @@ struct PaholeOptions {
     std::string base;     // --btf_base
     std::string detached; // --btf_encode_detached; empty: into the file itself
     FeatureSet features;
-    std::vector<uint16_t> excluded_languages; // DW_LANG_*
+    emit::UnitFilter filter; // of units whose DWARF is encoded
     unsigned jobs = 1;
     bool verbose = false;
+    bool quiet = false;                        // no warnings
     std::vector<std::string> unknown_features; // asked for, not known: worth a word under -V
 };
 

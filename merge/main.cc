@@ -55,9 +55,13 @@ Result<void> print(const merge::CommandLine &line, const merge::Report &report)
     if (!line.quiet)
         for (const std::string &text : report.warnings)
             std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
-    if (line.options.verbose)
+    if (line.options.verbose) {
         for (const std::string &text : report.notes)
             std::fprintf(stderr, "%s: %s\n", name, text.c_str());
+        for (const auto &[function, reason] : report.functions_left_out)
+            std::fprintf(stderr, "%s: function %s left out: %s\n", name, function.c_str(),
+                         skip_name(reason));
+    }
     if (line.options.stats)
         std::fputs(report.stats.c_str(), stderr);
     if (std::fputs(report.why_dup.c_str(), stdout) < 0 || std::fflush(stdout) != 0)

@@ -4,6 +4,8 @@
 #include "merge/merge.h"
 
 #include "common/btf/btf_check.h"
+#include "common/btf/btf_check_header.h"
+#include "common/btf/btf_layout.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "merge/check_output_paths.h"
@@ -147,8 +149,7 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
         stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
                   functions.skip_counts[i]);
     for (const SkippedFunction &f : functions.skipped)
-        report.notes.push_back("function " + std::string(f.name) +
-                               " left out: " + skip_name(f.reason));
+        report.functions_left_out.emplace_back(f.name, f.reason);
     for (std::string_view name : functions.no_arena)
         report.warnings.push_back("kfunc " + std::string(name) +
                                   ": its flags name an arena pointer where its prototype has "
@@ -165,6 +166,20 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
             report.notes.push_back("variable " + std::string(v.name) + " of " +
                                    objects[v.object].describe() +
                                    " left out: " + skip_name(v.reason));
+}
+
+/// Feature::layout, for BTF without a base. That of a kernel tells whether it reads one.
+Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, Report &report)
+{
+    auto btf = Btf::parse(blob, Where{"merged BTF", "", 0});
+    if (!btf)
+        return tl::unexpected(btf.error());
+    if (find_kernel_forms(*btf).layout == false)
+        report.warnings.push_back("feature layout is left out: this kernel refuses BTF that has it "
+                                  "(there is no struct btf_layout)");
+    else
+        add_layout(blob, order, true);
+    return {};
 }
 
 /// The last gate: what we write must be what a kernel takes.
@@ -498,6 +513,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     }
 
     // Distil: the result continues a base of its own.
+    const bool with_layout = options.features.has(Feature::layout);
     std::vector<std::byte> distilled;
     if (options.features.has(Feature::distilled_base)) {
         stats.begin_pass("distil");
@@ -510,6 +526,8 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
             return tl::unexpected(both.error());
         blob = std::move(both->split);
         distilled = std::move(both->base);
+        if (with_layout)
+            add_layout(distilled, target.order, false);
         where.file = "distilled base";
         auto parsed = Btf::parse(distilled, where);
         if (!parsed)
@@ -517,6 +535,10 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
         RETURN_IF_ERROR(check_btf(distilled, *parsed, where, target.address_size));
         base->btf = std::make_shared<const Btf>(std::move(*parsed));
     }
+    if (with_layout && base->btf)
+        add_layout(blob, target.order, false);
+    else if (with_layout)
+        RETURN_IF_ERROR(add_layout_section(blob, target.order, report));
 
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_mapped_files());

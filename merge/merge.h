@@ -47,10 +47,11 @@ struct Options {
 };
 
 struct Report {
-    std::vector<std::string> warnings; // worth saying always
-    std::vector<std::string> notes;    // worth saying under -v
-    std::string stats;                 // "name: value" lines
-    std::string why_dup;               // lines that say why names have several definitions
+    std::vector<std::string> warnings;                                    // worth saying always
+    std::vector<std::string> notes;                                       // worth saying under -v
+    std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; the same
+    std::string stats;                                                    // "name: value" lines
+    std::string why_dup; // lines that say why names have several definitions
     // What was read. To give it back costs a tenth of a merge, which a program that ends can spare.
     std::shared_ptr<const void> read;
 };

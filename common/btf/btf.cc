@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/btf/btf.h"
 
+#include "common/btf/btf_layout.h"
+
 namespace btflink
 {
 
@@ -11,6 +13,7 @@ struct Header {
     ByteOrder order;
     uint32_t length;
     uint32_t type_off, type_len, str_off, str_len;
+    LayoutPlace layout;
 };
 
 Result<Header> read_header(Bytes bytes, const Where &where)
@@ -49,12 +52,18 @@ Result<Header> read_header(Bytes bytes, const Where &where)
     if (uint64_t{h.type_off} + h.type_len > h.str_off && h.str_len && h.type_len &&
         uint64_t{h.str_off} + h.str_len > h.type_off)
         return fail(where.at(where.offset.value_or(0) + 16), "BTF types and strings overlap");
+    h.layout = layout_place(bytes, h.length, h.order);
+    if (uint64_t{h.layout.offset} + h.layout.length > room)
+        return fail(where.at(where.offset.value_or(0) + layout_fields),
+                    strf("BTF layout (%u bytes at %u) does not fit into %zu bytes", h.layout.length,
+                         h.layout.offset, bytes.size()));
     return h;
 }
 
 uint64_t end_of(const Header &h)
 {
-    return h.length + std::max(uint64_t{h.type_off} + h.type_len, uint64_t{h.str_off} + h.str_len);
+    return h.length + std::max({uint64_t{h.type_off} + h.type_len, uint64_t{h.str_off} + h.str_len,
+                                uint64_t{h.layout.offset} + h.layout.length});
 }
 
 /// What the first type with a reference out of range does wrong.

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/btf/btf_check_header.h"
 
+#include "common/btf/btf_layout.h"
+
 #include <algorithm>
 
 namespace btflink
 {
-
-namespace
-{
-
-// struct btf_header of kernels that know the layout section (the kernel's commit 222edc843c15): two
-// more words, and between types and strings 4 bytes for each kind that its writer knew. No reader
-// that knows all kinds of a blob needs it.
-constexpr uint32_t layout_fields = 24, layout_header_size = 32, layout_entry_size = 4;
-
-} // namespace
 
 KernelForms find_kernel_forms(const Btf &btf)
 {
@@ -24,6 +16,8 @@ KernelForms find_kernel_forms(const Btf &btf)
         const uint32_t kind = btf::kind_of(t);
         if (kind == BTF_KIND_STRUCT && btf.str(t.name_off) == "btf_layout")
             forms.layout = true;
+        if (kind == BTF_KIND_STRUCT && !forms.layout && btf.str(t.name_off) == "btf_header")
+            forms.layout = false;
         if (kind != BTF_KIND_ENUM || btf.str(t.name_off) != "btf_max")
             continue;
         const uint32_t *tail = btf::tail_of(t);
@@ -42,11 +36,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where)
     auto word = [&](size_t offset) { return load<uint32_t>(blob.data() + offset, btf.order()); };
     const uint32_t length = word(4), type_off = word(8), type_len = word(12), str_off = word(16),
                    str_len = word(20);
-    uint32_t layout_off = 0, layout_len = 0;
-    if (length >= layout_header_size) {
-        layout_off = word(layout_fields);
-        layout_len = word(layout_fields + 4);
-    }
+    const auto [layout_off, layout_len] = layout_place(blob, length, btf.order());
     if (blob[3] != std::byte{0})
         return at(3, "flags are not 0");
     // A kernel that knows the fields does not look at the offset of no layout; others do.
@@ -70,10 +60,9 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where)
         return at(20, "strings are longer than 16 MB");
     if (raw(btf.end_id()) - 1 > btf::max_type_id)
         return at(12, "there are more than 1048575 types");
-    if (layout_len && !find_kernel_forms(btf).layout)
-        return at(layout_fields,
-                  "has a layout, which older kernels refuse; one that reads it has a "
-                  "struct btf_layout");
+    if (layout_len && find_kernel_forms(btf).layout == false)
+        return at(layout_fields, "has a layout, which this kernel refuses: it has no "
+                                 "struct btf_layout");
     return {};
 }
 

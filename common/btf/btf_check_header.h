@@ -11,7 +11,9 @@ namespace btflink
 /// nothing in a blob of the newer form tells that it is one.
 struct KernelForms {
     uint32_t vlen = btf::max_vlen; // the most: the kernel's enumerator BTF_MAX_VLEN
-    bool layout = false;           // a layout section in the blob: there is a struct btf_layout
+    // A layout section in the blob: a kernel that reads it has a struct btf_layout, one that does
+    // not has a struct btf_header alone. No value: neither is there, so this is of no kernel.
+    std::optional<bool> layout;
 };
 
 /// Those of the kernel that `btf` is of, or is split over; of all kernels if it shows none.

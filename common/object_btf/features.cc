@@ -27,6 +27,8 @@ constexpr Row rows[] = {
     {"global_var", Feature::global_var, false},
     {"distilled_base", Feature::distilled_base, false},
     {"attributes", Feature::attributes, false},
+    {"layout", Feature::layout, false},
+    {"force_cu_merging", Feature::force_cu_merging, false},
 };
 
 } // namespace
@@ -40,6 +42,39 @@ FeatureSet default_features()
     return set;
 }
 
+FeatureSet known_features()
+{
+    FeatureSet set;
+    for (const Row &row : rows)
+        set.add(row.feature);
+    return set;
+}
+
+FeatureSet all_features()
+{
+    FeatureSet set = known_features();
+    set.remove(Feature::distilled_base);
+    return set;
+}
+
+namespace
+{
+
+/// What a name stands for.
+std::optional<FeatureSet> named(std::string_view name)
+{
+    if (name == "default")
+        return default_features();
+    if (name == "all")
+        return all_features();
+    for (const Row &row : rows)
+        if (row.name == name)
+            return FeatureSet(static_cast<uint32_t>(row.feature));
+    return std::nullopt;
+}
+
+} // namespace
+
 Result<FeatureSet> parse_features(std::string_view list)
 {
     FeatureSet set;
@@ -52,18 +87,11 @@ Result<FeatureSet> parse_features(std::string_view list)
         list.remove_prefix(std::min(name.size() + 1, list.size()));
         if (name.empty())
             continue;
-        if (name == "default") {
-            set.add(default_features());
-            continue;
-        }
-        const Row *found = nullptr;
-        for (const Row &row : rows)
-            if (row.name == name)
-                found = &row;
-        if (!found)
-            return fail({}, "unknown feature '" + std::string(name) + "'; known are default, " +
-                                feature_names(FeatureSet(UINT32_MAX)));
-        set.add(found->feature);
+        auto known = named(name);
+        if (!known)
+            return fail({}, "unknown feature '" + std::string(name) +
+                                "'; known are default, all, " + feature_names(known_features()));
+        set.add(*known);
     }
     return set;
 }

@@ -26,6 +26,8 @@ enum class Feature : uint32_t {
     global_var = 1u << 10,        // variables of all sections
     distilled_base = 1u << 11,    // split BTF brings what it needs of its base
     attributes = 1u << 12,        // mark arena pointers of kfuncs
+    layout = 1u << 14,            // the blob says how long the types of each kind are
+    force_cu_merging = 1u << 15,  // no effect: units that refer to each other are one always
 };
 
 class FeatureSet
@@ -46,9 +48,13 @@ private:
 
 /// pahole's "default": what pahole 1.27 had, but for reproducible_build.
 FeatureSet default_features();
+/// pahole's "all": every feature but distilled_base, which needs a base.
+FeatureSet all_features();
+/// Every feature that has a name.
+FeatureSet known_features();
 
-/// "a,b,c", "default", or "+a,b" (default and more). Several lists on one command line add up:
-/// the caller joins what this returns. Unknown and unsupported names are errors.
+/// "a,b,c", "default", "all", or "+a,b" (default and more). Several lists on one command line add
+/// up: the caller joins what this returns. Unknown and unsupported names are errors.
 Result<FeatureSet> parse_features(std::string_view list);
 
 /// "a,b,c" in bit order; "none" for none.

@@ -21,6 +21,13 @@ namespace btflink::emit
 /// Things left out, by reason; reasons are stable words.
 using Skips = std::map<std::string, uint64_t>;
 
+/// A variable that BTF cannot express.
+struct RejectedVariable {
+    std::string name;
+    bool bad_name; // that is why
+    Error why;     // names the DIE
+};
+
 /// Index of a DIE in DieTree::dies. 0 is a placeholder that stands for "none".
 using DieIndex = uint32_t;
 

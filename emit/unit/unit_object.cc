@@ -320,9 +320,10 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     if (!types)
         return tl::unexpected(types.error());
     clock.begin(Step::variables);
-    auto variables = collect_variables(file, tree, *types, options.features, skips);
-    if (!variables)
-        return tl::unexpected(variables.error());
+    std::vector<RejectedVariable> rejected;
+    auto variables = collect_variables(file, tree, *types, options.features, skips, rejected);
+    if (!rejected.empty() && !options.features.has(Feature::encode_force))
+        return tl::unexpected(std::move(rejected.front().why));
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features);
 
@@ -343,7 +344,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     clock.begin(Step::assemble);
     Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
     assembler.source(source);
-    assembler.variables(*variables);
+    assembler.variables(variables);
     assembler.functions(functions);
     auto object = assembler.finish(std::move(skips));
     clock.end();
@@ -351,6 +352,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
         return object;
     object->dies = dies;
     object->times = times;
+    object->rejected = std::move(rejected);
     return object;
 }
 

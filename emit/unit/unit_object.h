@@ -27,6 +27,7 @@ struct UnitObject {
     uint32_t pool_entries = 0;
     std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
+    std::vector<RejectedVariable> rejected;
     // For --stats.
     StepTimes times;
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;

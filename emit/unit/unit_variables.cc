@@ -57,15 +57,15 @@ uint32_t section_of(const DwarfFile &file, uint64_t address)
 
 } // namespace
 
-Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
-                                                         const UnitTypes &types,
-                                                         FeatureSet features, Skips &skips)
+std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const DieTree &tree,
+                                                 const UnitTypes &types, FeatureSet features,
+                                                 Skips &skips,
+                                                 std::vector<RejectedVariable> &rejected)
 {
     std::vector<VariableCandidate> out;
     bool all = features.has(Feature::global_var), percpu = features.has(Feature::var);
     if (!all && !percpu)
         return out;
-    bool force = features.has(Feature::encode_force);
     TypeLayout layout(tree);
     for (DieIndex i : tree.variables) {
         const Die &d = tree.at(i);
@@ -102,20 +102,16 @@ Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, 
         v.name = decl.name ? decl.name : "";
         if (is_filtered_name(v.name))
             continue;
-        auto reject = [&](const char *reason, const char *what) -> Result<void> {
-            if (!force)
-                return fail(file.where().in(".debug_info").at(d.offset),
-                            strf("variable '%s' %s", std::string(v.name).c_str(), what));
-            ++skips[reason];
-            return {};
-        };
-        if (!is_valid_name(v.name)) {
-            RETURN_IF_ERROR(reject("variable-name", "has a name that BTF does not allow"));
-            continue;
-        }
+        const bool bad_name = !is_valid_name(v.name);
         v.type = types.of(layout, typed);
-        if (v.type == void_id) {
-            RETURN_IF_ERROR(reject("variable-of-type-void", "has no type that BTF can express"));
+        if (bad_name || v.type == void_id) {
+            const char *what = bad_name ? "has a name that BTF does not allow"
+                                        : "has no type that BTF can express";
+            std::string name(v.name);
+            Error why{file.where().in(".debug_info").at(d.offset),
+                      strf("variable '%s' %s", name.c_str(), what)};
+            rejected.push_back({std::move(name), bad_name, std::move(why)});
+            ++skips[bad_name ? "variable-name" : "variable-of-type-void"];
             continue;
         }
         uint64_t size = layout.size(layout.target(typed));

@@ -22,10 +22,10 @@ struct VariableCandidate {
     std::vector<std::string_view> tags;
 };
 
-/// In the order in which their DIEs end. Error: a variable that cannot be expressed, unless the
-/// feature encode_force says to leave it out.
-Result<std::vector<VariableCandidate>> collect_variables(const DwarfFile &file, const DieTree &tree,
-                                                         const UnitTypes &types,
-                                                         FeatureSet features, Skips &skips);
+/// In the order in which their DIEs end. Those that cannot be expressed come out in `rejected`.
+std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const DieTree &tree,
+                                                 const UnitTypes &types, FeatureSet features,
+                                                 Skips &skips,
+                                                 std::vector<RejectedVariable> &rejected);
 
 } // namespace btflink::emit

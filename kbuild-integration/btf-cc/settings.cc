@@ -87,14 +87,15 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     }
     if (!flags.empty())
         settings.emit.unit.features = asked->features;
-    settings.emit.excluded_languages = asked->excluded_languages;
+    settings.emit.filter = asked->filter;
     if (!features.empty()) {
         auto parsed = parse_features(features);
         if (!parsed)
             return fail({}, features_from + ": " + parsed.error().str());
         settings.emit.unit.features = *parsed;
     }
-    for (Feature of_the_link : {Feature::distilled_base, Feature::attributes})
+    for (Feature of_the_link :
+         {Feature::distilled_base, Feature::attributes, Feature::layout, Feature::force_cu_merging})
         settings.emit.unit.features.remove(of_the_link);
     return settings;
 }
@@ -111,9 +112,18 @@ std::string describe(const Settings &settings)
     std::string text = "btf-cc " BTFLINK_VERSION " features=";
     text += feature_names(settings.emit.unit.features);
     text += " excluded-languages=";
-    const std::vector<uint16_t> &codes = settings.emit.excluded_languages;
-    for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
-        text += std::to_string(code) + ",";
+    const emit::UnitFilter &filter = settings.emit.filter;
+    auto add_codes = [&](const std::vector<uint16_t> &codes) {
+        for (uint16_t code : std::set<uint16_t>(codes.begin(), codes.end()))
+            text += std::to_string(code) + ",";
+    };
+    add_codes(filter.excluded_languages);
+    if (!filter.languages.empty()) {
+        text += " languages=";
+        add_codes(filter.languages);
+    }
+    if (!filter.excluded_names.empty())
+        text += " excluded-names=" + filter.excluded_names;
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
     return text;

@@ -7,6 +7,7 @@
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
+#include "kbuild-integration/btf-pahole/type_list.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -22,6 +23,29 @@ namespace
 {
 
 constexpr int exit_failed = 1, exit_usage = 64; // pahole's
+
+constexpr const char usage[] =
+    "usage: btf-pahole -J [OPTION...] FILE\n"
+    "Puts final BTF into a linked file: vmlinux, a module, a program. What its objects have as\n"
+    "object BTF is merged; the rest is encoded from its DWARF. Options are pahole's:\n"
+    "  -J, --btf_encode             put BTF into FILE\n"
+    "  --btf_encode_detached=OUT    write BTF to OUT; FILE stays as it is\n"
+    "  --btf_base=BASE              the BTF that it continues, for modules\n"
+    "  --btf_features=LIST          what to encode; \"default\", \"all\"; +NAME adds to the "
+    "default\n"
+    "  --btf_features_strict=LIST   the same; an unknown name is an error\n"
+    "  --supported_btf_features     list the names\n"
+    "  --lang=LIST, --lang_exclude=LIST, -X, --cu_exclude=PREFIX\n"
+    "                               which units to encode from DWARF\n"
+    "  -j[N], --jobs[=N]            threads; not given: 1\n"
+    "  -V, --verbose                list the types, say which functions were left out and why\n"
+    "  -q, --quiet                  no warnings\n"
+    "  --version, --numeric_version, --devel_version\n"
+    "                               the pahole that this stands for; the last, and the first on a\n"
+    "                               terminal: btflink's, too\n"
+    "  -?, --help                   print this\n"
+    "What shows types has no meaning beside -J. Without -J a real pahole is run: the next one in\n"
+    "PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
 /// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a
 /// script around it that is called pahole must not be handed over to for ever.
@@ -77,6 +101,38 @@ int hand_over(char **argv, const char *why)
     return exit_failed;
 }
 
+/// Variables whose names BTF does not allow, in pahole's words.
+void report_names(const EncodeReport &report, bool fatal)
+{
+    bool any = false;
+    for (const emit::RejectedVariable &v : report.rejected)
+        if (v.bad_name) {
+            std::fprintf(stderr,
+                         "PAHOLE: %s: Found invalid variable name when encoding btf%s (sym: "
+                         "'%s').\n",
+                         fatal ? "Error" : "Warning", fatal ? "" : ", ignored", v.name.c_str());
+            any = true;
+        }
+    if (any && fatal)
+        std::fputs("PAHOLE: Error: Use '--btf_encode_force' to ignore such symbols and force emit "
+                   "the btf.\n",
+                   stderr);
+}
+
+/// -V: on standard output what pahole says there, in its words. Returns how the run ends.
+Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
+{
+    for (const std::string &text : report.notes)
+        std::fprintf(stderr, "btf-pahole: %s\n", text.c_str());
+    for (const auto &[function, reason] : report.functions_left_out)
+        std::printf("%s : skipping BTF encoding of function due to %s\n", function.c_str(),
+                    pahole_reason(reason));
+    const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
+    if (!report.written || file_id(out.c_str()).empty()) // /dev/null
+        return done;
+    return list_types(out, options.base);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -89,17 +145,23 @@ int main(int argc, char **argv)
         return options.error().what.starts_with("option ") ? exit_usage : exit_failed;
     }
     switch (options->action) {
+    case PaholeOptions::Action::help:
+        std::fputs(usage, stdout);
+        return 0;
     case PaholeOptions::Action::version:
+    case PaholeOptions::Action::devel_version:
         std::puts(pahole_version);
+        if (options->action == PaholeOptions::Action::devel_version || isatty(STDOUT_FILENO))
+            std::puts("btflink " BTFLINK_VERSION); // not for Kbuild, which reads one line
         return 0;
     case PaholeOptions::Action::numeric_version:
         std::puts(pahole_numeric_version);
         return 0;
     case PaholeOptions::Action::supported_features:
-        std::puts(feature_names(FeatureSet(UINT32_MAX)).c_str());
+        std::puts(feature_names(known_features()).c_str());
         return 0;
     case PaholeOptions::Action::other:
-        return hand_over(argv, "nothing to encode (no -J)");
+        return hand_over(argv, "nothing to encode (no -J)"); // or something that comes before it
     case PaholeOptions::Action::encode:
         break;
     }
@@ -114,11 +176,13 @@ int main(int argc, char **argv)
 
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
-    for (const std::string &text : report.warnings)
-        std::fprintf(stderr, "btf-pahole: WARNING: %s\n", text.c_str());
+    if (!options->quiet)
+        for (const std::string &text : report.warnings)
+            std::fprintf(stderr, "btf-pahole: WARNING: %s\n", text.c_str());
+    if (!done || options->verbose)
+        report_names(report, !options->features.has(Feature::encode_force));
     if (options->verbose)
-        for (const std::string &text : report.notes)
-            std::fprintf(stderr, "btf-pahole: %s\n", text.c_str());
+        done = report_all(report, *options, std::move(done));
     if (!done)
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
     std::fflush(nullptr);

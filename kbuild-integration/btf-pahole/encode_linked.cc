@@ -33,6 +33,8 @@ namespace btflink::kbuild
 namespace
 {
 
+using Rejected = std::vector<emit::RejectedVariable>;
+
 /// What btf-merge shall read, and what must live until it has.
 struct Sources {
     std::vector<std::string> inputs;
@@ -41,11 +43,12 @@ struct Sources {
 };
 
 /// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
-Result<Sources> complete_all(const std::vector<std::string> &files, const PaholeOptions &options)
+Result<Sources> complete_all(const std::vector<std::string> &files, const PaholeOptions &options,
+                             Rejected &rejected)
 {
     Sources sources;
     for (const std::string &file : files) {
-        auto completed = complete_object(file, options);
+        auto completed = complete_object(file, options, rejected);
         if (!completed)
             return tl::unexpected(completed.error());
         sources.inputs.push_back(*completed ? (*completed)->path() : file);
@@ -64,36 +67,38 @@ Result<Sources> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
     return Sources{{(*made)->path()}, "", {*made}};
 }
 
-Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options)
+Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options,
+                                  Rejected &rejected)
 {
     auto fresh = has_object_btf(module);
     if (!fresh)
         return tl::unexpected(fresh.error());
     if (*fresh)
-        return complete_all({module}, options);
+        return complete_all({module}, options, rejected);
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
         auto has = has_object_btf(object);
         if (!has)
             return tl::unexpected(has.error());
         if (*has)
-            return complete_all(objects, options);
+            return complete_all(objects, options, rejected);
     }
-    return by_dwarf(encode_object(module, options));
+    return by_dwarf(encode_object(module, options, rejected));
 }
 
-Result<Sources> sources_of(const std::string &file, const PaholeOptions &options)
+Result<Sources> sources_of(const std::string &file, const PaholeOptions &options,
+                           Rejected &rejected)
 {
     auto relocatable = is_relocatable(file);
     if (!relocatable)
         return tl::unexpected(relocatable.error());
     if (*relocatable)
-        return sources_of_module(file, options);
+        return sources_of_module(file, options, rejected);
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
     if (inputs->empty()) {
-        auto sources = by_dwarf(encode_foreign(file, {}, options));
+        auto sources = by_dwarf(encode_foreign(file, {}, options, rejected));
         if (sources)
             sources->image = file;
         return sources;
@@ -108,7 +113,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
 {
     if (same_file(options.detached, file)) // its inputs may be files in memory
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
-    auto sources = sources_of(file, options);
+    auto sources = sources_of(file, options, report.rejected);
     if (!sources)
         return tl::unexpected(sources.error());
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
@@ -133,7 +138,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (!sources->image.empty() && sources->scratch.empty())
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
-            auto foreign = encode_foreign(file, covered, options);
+            auto foreign = encode_foreign(file, covered, options, report.rejected);
             if (!foreign)
                 return tl::unexpected(foreign.error());
             if (!*foreign)
@@ -147,6 +152,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     Result<void> done = merge::merge(merge, merged);
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
+    report.functions_left_out = std::move(merged.functions_left_out);
     report.read = std::move(merged.read);
     // Where the BTF goes elsewhere, to be put into the module by somebody else, that one must not
     // find a `.BTF` there.
@@ -156,6 +162,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     // A linked file whose BTF goes elsewhere was only read.
     if (done && (options.detached.empty() || sources->image.empty()))
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+    report.written = done.has_value();
     return done;
 }
 

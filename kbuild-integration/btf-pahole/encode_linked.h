@@ -2,7 +2,9 @@
 // The corridor of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
 #pragma once
 
+#include "emit/dwarf/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
+#include "merge/link/select_functions.h"
 
 #include <memory>
 #include <string>
@@ -12,9 +14,12 @@ namespace btflink::kbuild
 {
 
 struct EncodeReport {
-    std::vector<std::string> warnings; // worth saying always
-    std::vector<std::string> notes;    // worth saying under -V
-    std::shared_ptr<const void> read;  // see merge::Report
+    std::vector<std::string> warnings;            // worth saying always
+    std::vector<std::string> notes;               // worth saying under -V
+    std::vector<emit::RejectedVariable> rejected; // left out, or why it failed; DWARF's only
+    std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
+    bool written = false;             // false also where there was nothing to encode
+    std::shared_ptr<const void> read; // see merge::Report
 };
 
 /// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that

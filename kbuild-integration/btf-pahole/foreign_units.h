@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/result.h"
+#include "emit/dwarf/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
 
 #include <memory>
@@ -33,21 +34,27 @@ private:
     std::string path_;
 };
 
+// Each adds to `rejected` the variables that BTF cannot express. They are an error, unless the
+// options have Feature::encode_force.
+
 /// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
 /// form that btf-merge takes as an input beside the objects. Null: there are none. Error, among
 /// others: nothing is covered, and there is no DWARF.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
-                                                    const PaholeOptions &options);
+                                                    const PaholeOptions &options,
+                                                    std::vector<emit::RejectedVariable> &rejected);
 
 /// `object` (relocatable) with object BTF for all its units that have DWARF: what it has is kept,
 /// the rest is added, in a copy. Null: there is nothing to add.
 Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
-                                                     const PaholeOptions &options);
+                                                     const PaholeOptions &options,
+                                                     std::vector<emit::RejectedVariable> &rejected);
 
 /// `object` (relocatable) with object BTF for all its units in place of any BTF that it has. Null:
 /// its DWARF has nothing for BTF. Error, among others: there is no DWARF.
 Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
-                                                   const PaholeOptions &options);
+                                                   const PaholeOptions &options,
+                                                   std::vector<emit::RejectedVariable> &rejected);
 
 } // namespace btflink::kbuild

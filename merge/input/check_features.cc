@@ -12,15 +12,33 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// Features that decide what emit writes; of the others merge takes care.
+/// A feature that decides what emit writes; of the others merge takes care.
+struct Effect {
+    Feature feature;
+    const char *without; // what the result is like if objects do not have it
+    const char *with;    // and if they have it unasked; null: merge leaves it out
+};
+constexpr Effect effects[] = {
+    {Feature::var, "the result has no per-CPU variables", nullptr},
+    {Feature::global_var, "the result has only per-CPU variables", nullptr},
+    {Feature::float_kind, "floating-point types are INTs", "FLOATs stay"},
+    {Feature::decl_tag, "tags of declarations are missing", "DECL_TAGs stay"},
+    {Feature::type_tag, "tags of types are missing", "TYPE_TAGs stay"},
+    {Feature::enum64, "enums of 64 bits are cut to 32", "ENUM64s stay"},
+};
+
 FeatureSet of_emit(FeatureSet set)
 {
     FeatureSet out;
-    for (Feature f : {Feature::var, Feature::float_kind, Feature::decl_tag, Feature::type_tag,
-                      Feature::enum64, Feature::global_var})
-        if (set.has(f))
-            out.add(f);
+    for (const Effect &e : effects)
+        if (set.has(e.feature))
+            out.add(e.feature);
     return out;
+}
+
+FeatureSet difference(FeatureSet set, FeatureSet minus)
+{
+    return FeatureSet(set.bits() & ~minus.bits());
 }
 
 struct Setting {
@@ -29,10 +47,25 @@ struct Setting {
     auto operator<=>(const Setting &) const = default;
 };
 
-std::string text_of(const Setting &setting)
+std::string version_text(uint32_t emitter)
 {
-    return strf("btf-emit %u.%u.%u with %s", setting.emitter / 10000, setting.emitter / 100 % 100,
-                setting.emitter % 100, feature_names(FeatureSet(setting.features)).c_str());
+    return strf("%u.%u.%u", emitter / 10000, emitter / 100 % 100, emitter % 100);
+}
+
+/// "by btf-emit 0.1.0 (not 0.2.0), without float": how `few` differ.
+std::string difference_text(const Setting &few, const Setting &most)
+{
+    std::string text;
+    auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
+    const FeatureSet mine(few.features), theirs(most.features);
+    if (few.emitter != most.emitter)
+        add("by btf-emit " + version_text(few.emitter) + " (not " + version_text(most.emitter) +
+            ")");
+    if (FeatureSet missing = difference(theirs, mine); missing != FeatureSet())
+        add("without " + feature_names(missing));
+    if (FeatureSet more = difference(mine, theirs); more != FeatureSet())
+        add("with " + feature_names(more));
+    return text;
 }
 
 std::string names_of(const std::vector<const Object *> &objects)
@@ -59,16 +92,25 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::vector<std::string> warnings;
     for (auto it = groups.begin(); it != groups.end(); ++it)
         if (it != most)
-            warnings.push_back(strf("%zu object%s emitted by %s, not by %s as %zu other%s: %s",
+            warnings.push_back(strf("%zu object%s emitted %s, unlike %zu other%s: %s",
                                     it->second.size(), it->second.size() == 1 ? " was" : "s were",
-                                    text_of(it->first).c_str(), text_of(most->first).c_str(),
+                                    difference_text(it->first, most->first).c_str(),
                                     most->second.size(), most->second.size() == 1 ? "" : "s",
                                     names_of(it->second).c_str()));
-    if (FeatureSet have(most->first.features); have != of_emit(asked))
-        warnings.push_back(strf("objects were emitted with %s, but the link asks for %s; types "
-                                "stay as they were emitted",
-                                feature_names(have).c_str(),
-                                feature_names(of_emit(asked)).c_str()));
+    FeatureSet have(most->first.features);
+    if (have.has(Feature::global_var)) // per-CPU variables are among them
+        have.add(Feature::var);
+    for (const Effect &e : effects) {
+        if (have.has(e.feature) == asked.has(e.feature))
+            continue;
+        const bool missing = asked.has(e.feature);
+        const char *effect = missing ? e.without : e.with;
+        const std::string name = feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
+        if (effect)
+            warnings.push_back(strf("objects were emitted %s %s, which the link %s: %s",
+                                    missing ? "without" : "with", name.c_str(),
+                                    missing ? "asks for" : "does not ask for", effect));
+    }
     return warnings;
 }
 

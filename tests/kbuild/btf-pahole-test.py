@@ -6,8 +6,12 @@ what goes to a real pahole.
 usage: btf-pahole-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import os
+import pty
+import re
 import shutil
 import stat
+import struct
+import subprocess
 
 from kbuild_case import Elf, KbuildCase, run
 
@@ -65,6 +69,27 @@ class Answers(Command):
     def test_versions(self):
         self.assertEqual(self.pahole('--version'), (0, 'v1.32\n', ''))
         self.assertEqual(self.pahole('--numeric_version'), (0, '132\n', ''))
+        devel = self.pahole('--devel_version')[1]
+        self.assertRegex(devel, r'^v1\.32\nbtflink [0-9.]+\n$')
+        terminal, there = pty.openpty()
+        subprocess.run([self.btf_pahole, '--version'], stdout=there, check=True)
+        os.close(there)
+        self.assertEqual(os.read(terminal, 1000).decode().split(), devel.split())
+        os.close(terminal)
+
+    def test_version_as_kernels_read_it(self):
+        """scripts/pahole-version.sh, from 5.15 to 7.3: what it prints must be a number."""
+        script = self.script('pahole-version.sh', """#!/bin/sh
+"$@" --version | sed -E 's/v([0-9]+)\\.([0-9]+)/\\1\\2/'
+""")
+        self.assertEqual(self.must(script, self.btf_pahole), '132\n')
+
+    def test_help(self):
+        for word in '--help', '-?':
+            status, out, error = self.pahole(word)
+            self.assertEqual((status, error), (0, ''))
+            self.assertRegex(out, '^usage: btf-pahole -J ')
+            self.assertIn('BTF_PAHOLE_REAL', out)
 
     def test_supported_features(self):
         status, out, error = self.pahole('--supported_btf_features')
@@ -82,7 +107,6 @@ class Answers(Command):
         for pattern, words in (
                 ('option --nonsense is not known', ['--nonsense', 'prog']),
                 ('option -o is not known', ['-o', 'prog']),
-                ('option -C is not known', ['-Cpoint', 'prog']),
                 ('option --btf_base needs a value', ['prog', '--btf_base']),
                 ('option --btf_encode_detached needs a value', ['--btf_encode_detached=', 'prog']),
                 ('option --verbose=1 takes no value', ['--verbose=1', 'prog']),
@@ -107,11 +131,26 @@ class Answers(Command):
                       ['-j', f'--btf_features={listed}', '-j',
                        '--btf_features=+reproducible_build'],
                       ['--jobs=4', '--btf_features', 'default', '-F', 'dwarf'],
-                      ['--jobs', '--btf_features=+distilled_base,layout', '-Fdwarf'],
+                      ['--jobs', '--btf_features=+distilled_base,force_cu_merging', '-Fdwarf'],
                       ['--btf_gen_floats', '-j', '--lang_exclude', 'rust',
                        '--skip_encoding_btf_inconsistent_proto', '--btf_gen_optimized'],
                       ['--btf_gen_floats', '--kabi_prefix=__kabi_', '--skip_missing',
                        '--reproducible_build', '--btf_encode_force', '--btf_attributes']):
+            self.encode(*words, '--btf_encode_detached=out', 'prog')
+            self.assertEqual(self.read('out'), self.read('default'), words)
+        # 7.3
+        self.encode('-j', f'--btf_features={listed}', '--btf_features=layout',
+                    '--lang_exclude=rust', '--btf_encode_detached=out', 'prog')
+        self.encode('--btf_features=+layout', '--btf_encode_detached=layout', 'prog')
+        self.assertEqual(self.read('out'), self.read('layout'))
+
+    def test_display_options_do_nothing(self):
+        self.program()
+        self.encode('--btf_encode_detached=default', 'prog')
+        for words in (['--skip_emitting_atomic_typedefs'], ['--hashbits=12'], ['--quiet'], ['-q'],
+                      ['--suppress_force_paddings', '--with_flexible_array'],
+                      ['--fixup_silly_bitfields', '-Cpoint', '-sE', '--lang=c99,c11,c'],
+                      ['-X', 'other', '--class_name', '-V']):
             self.encode(*words, '--btf_encode_detached=out', 'prog')
             self.assertEqual(self.read('out'), self.read('default'), words)
 
@@ -142,7 +181,10 @@ class Features(Command):
                 ({'per-CPU'}, '--btf_features=var,+float'),
                 ({'per-CPU', 'float'}, '--btf_features=,var,,float,'),
                 (set(), '--btf_features='), (set(), '--btf_features=nonsense'),
-                (set(), '--btf_features=all'),
+                (ALL | {'global'}, '--btf_features=all'),
+                (ALL | {'global'}, '--btf_features_strict=all'),
+                (ALL | {'global'}, '--btf_gen_all'),
+                ({'float'}, '--features=float'),
                 ({'enum64', 'decl_tag'}, '--btf_features=enum64', '--btf_features=decl_tag'),
                 ({'enum64'}, '--btf_gen_floats', '--btf_features=enum64'),
                 ({'enum64', 'float'}, '--btf_features=enum64', '--btf_gen_floats'),
@@ -159,7 +201,8 @@ class Features(Command):
         only = 'c89,c99,c11,c'
         said = 'btf-pahole: WARNING: prog: its DWARF has nothing for BTF, so it gets none\n'
         before = self.read('prog')
-        for arguments, settings in ((['--lang_exclude=' + only], {}),
+        for arguments, settings in ((['--lang_exclude=' + only], {}), (['--lang=rust'], {}),
+                                    (['-Xprog'], {}), (['--cu_exclude=prog.c'], {}),
                                     (['--lang_exclude', only], {'PAHOLE_LANG_EXCLUDE': 'rust'}),
                                     ([], {'PAHOLE_LANG_EXCLUDE': only})):
             for output in ([], ['--btf_encode_detached=out']):
@@ -170,6 +213,142 @@ class Features(Command):
         self.assertEqual(self.pahole('-J', '--lang_exclude=rust', 'prog',
                                      settings={'PAHOLE_LANG_EXCLUDE': only}), (0, '', ''))
         self.assertIn('.BTF', self.section_names('prog'))
+
+
+class Verbose(Command):
+    """-V prints what pahole prints, to standard output."""
+
+    def test_functions_left_out(self):
+        self.write('a.c', """#define NOINLINE __attribute__((noinline))
+static NOINLINE int same(int a) { return a; }
+static NOINLINE int gone(int a, int b, int c) { return a * b - a - b; }
+int other(void);
+int main(int argc, char **argv)
+{ return same(argc) + gone(argc, argv[0][0], argc + 2) + other(); }
+""")
+        self.write('b.c', """static __attribute__((noinline)) int same(int a) { return a + 1; }
+int other(void) { return same(2); }
+""")
+        self.must('gcc', '-g', '-O2', 'a.c', 'b.c', '-o', 'two')
+        status, out, _ = self.pahole('-J', '-V', '--btf_features=default', 'two')
+        self.assertEqual(status, 0)
+        for line in ('same : skipping BTF encoding of function due to ambiguous address',
+                     'gone : skipping BTF encoding of function due to optimized parameters'):
+            self.assertIn(line + '\n', out)
+        self.assertNotIn(' FUNC gone ', out)
+
+    def test_types(self):
+        self.program()
+        for words, base in (([], None), (['--btf_base=base', '--btf_encode_detached=out'], 'base'),
+                            (['--btf_base=base', '--btf_features=+distilled_base'], None)):
+            status, out, _ = self.pahole('-J', '-V', *words, 'prog')
+            self.assertEqual(status, 0)
+            self.assertIn('File ' + ('out' if base else 'prog') + ':\n', out)
+            if not words:
+                self.assertRegex(out, r'(?m)^\[\d+\] INT int size=4 nr_bits=32 encoding=SIGNED$')
+                self.assertRegex(out, r'(?m)^\[\d+\] STRUCT tagged size=16\n'
+                                      r'\ta type_id=\d+ bits_offset=0$')
+                self.assertRegex(out, r'(?m)^\[\d+\] ENUM64 wide size=8\n\tSMALL val=1\n'
+                                      r'\tLARGE val=17592186044416$')
+                self.assertRegex(out, r'(?m)^\[\d+\] FUNC main type_id=\d+$')
+                self.assertRegex(out, r'(?m)^\[\d+\] VAR per_cpu_variable type=\d+ linkage=1$')
+                self.encode('--btf_encode_detached=base', '--btf_features=+global_var', 'prog')
+                self.write('prog2.c', SOURCE + 'struct more { struct tagged t; } more;\n')
+                self.must('gcc', '-w', '-g', '-c', 'prog2.c', '-o', 'prog')
+        self.assertEqual(self.pahole('-J', '-V', '--btf_encode_detached=/dev/null', 'prog')[0], 0)
+
+    def test_ids_are_those_of_the_file(self):
+        self.program()
+        _, out, _ = self.pahole('-J', '-V', 'prog')
+        listed = re.findall(r'(?m)^\[(\d+)\] (\S+)', out)
+        dumped = re.findall(r'(?m)^\[(\d+)\] (\S+)', '\n'.join(self.dump('prog')))
+        self.assertEqual(listed, dumped)
+
+
+class Names(Command):
+    def test_variable_whose_name_btf_does_not_allow(self):
+        """pahole's words; and, unlike pahole, a failed encoding is a failure."""
+        self.write('a.c', 'int fine = 1; int xbad = 2;\n')
+        self.must('gcc', '-g', '-c', 'a.c', '-o', 'good.o')
+        self.write('a.o', self.read('good.o').replace(b'xbad', b'0bad'))
+        name = "Found invalid variable name when encoding btf"
+        hint = "PAHOLE: Error: Use '--btf_encode_force' to ignore such symbols"
+        before = self.read('a.o')
+        status, out, error = self.pahole('-J', '--btf_features=global_var', 'a.o')
+        self.assertEqual((status, out), (1, ''))
+        self.assertIn(f"PAHOLE: Error: {name} (sym: '0bad').\n{hint}", error)
+        self.assertIn("btf-pahole: ERROR: a.o: .debug_info+0x", error)
+        self.assertEqual(self.read('a.o'), before)
+        forced = ['-J', '--btf_features=global_var', '--btf_encode_force']
+        self.assertEqual(self.pahole(*forced, 'a.o'), (0, '', ''))
+        text = '\n'.join(self.dump('a.o'))
+        self.assertIn("VAR 'fine'", text)
+        self.assertNotIn('0bad', text)
+        self.write('b.o', before)
+        status, out, error = self.pahole(*forced, '-V', 'b.o')
+        self.assertEqual(status, 0)
+        self.assertIn(f"PAHOLE: Warning: {name}, ignored (sym: '0bad').\n", error)
+        self.assertNotIn('Error', error)
+
+
+class Layout(Command):
+    """The header of 32 bytes, and what it says of the layout section."""
+
+    def header(self, blob):
+        return struct.unpack_from('<8I', blob.ljust(32, b'\0'))[1:]
+
+    def test_program(self):
+        self.program()
+        self.encode('--btf_features=+layout', 'prog')
+        once = self.section('prog').data
+        length, types_at, types, strings_at, strings, layout_at, layout = self.header(once)
+        self.assertEqual((length, types_at, layout_at, strings_at),
+                         (32, 0, types, types + layout))
+        self.assertEqual(len(once), 32 + strings_at + strings)
+        self.assertEqual(layout, 4 * 20)
+        self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')
+        plain = self.read('plain')
+        self.assertEqual(self.header(plain)[0], 24)
+        self.assertEqual(plain[24:24 + types], once[32:32 + types])
+        self.must(self.btf_merge, '--check=prog')
+        self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf reads it
+
+    def test_split(self):
+        """The base has the layout, as with libbpf; its own header has the fields."""
+        self.program()
+        self.encode('--btf_features=+layout', 'prog')
+        self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')
+        self.write('module.c', 'struct tagged { int a; double d; };\n'
+                               'struct mine { struct tagged t; } mine;\n')
+        for base in 'prog', 'raw':
+            self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
+            self.encode('--btf_features=+layout', f'--btf_base={base}', 'm.ko')
+            data = self.section('m.ko').data
+            length, types_at, types, strings_at, strings, *layout = self.header(data)
+            self.assertEqual((length, types_at, strings_at, layout), (32, 0, types, [0, 0]))
+            self.assertEqual(len(data), 32 + strings_at + strings)
+            self.must(self.btf_merge, '--check=m.ko', f'--base={base}')
+            self.assertNotIn('tagged', re.findall(r"STRUCT '(\w+)'",
+                                                  '\n'.join(self.dump('m.ko', base))))
+        self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
+        self.encode('--btf_features=+layout,distilled_base', '--btf_base=raw', 'm.ko')
+        for name in '.BTF', '.BTF.base':
+            length, *_, layout_at, layout = self.header(self.section('m.ko', name).data)
+            self.assertEqual((length, layout_at, layout), (32, 0, 0))
+        self.must(self.btf_merge, '--check=m.ko', '--base=raw')
+
+    def test_older_kernel(self):
+        """One that has a struct btf_header and no btf_layout would refuse all of its BTF."""
+        self.write('old.c', 'struct btf_header { short magic; } header;\n')
+        self.must('gcc', '-g', '-c', 'old.c')
+        self.encode('--btf_features=+layout', 'old.o',
+                    said='btf-pahole: WARNING: feature layout is left out: .*btf_layout.*\n')
+        self.assertEqual(self.header(self.section('old.o').data)[0], 24)
+        self.write('new.c', 'struct btf_header { short magic; } header;\n'
+                            'struct btf_layout { char info_sz; } layout;\n')
+        self.must('gcc', '-g', '-c', 'new.c')
+        self.encode('--btf_features=+layout', 'new.o')
+        self.assertEqual(self.header(self.section('new.o').data)[6], 80)
 
 
 class Output(Command):
@@ -298,7 +477,8 @@ class HandOver(Command):
             self.script(folder + '/pahole', FAKE)
         first = self.path('first/pahole')
         path = self.path_of(self.path('first'), self.path('second'))
-        for arguments in (['-C', 'task_struct', 'vmlinux'], ['vmlinux'], [], ['--help'], ['-CJob'],
+        for arguments in (['-C', 'task_struct', 'vmlinux'], ['vmlinux'], [], ['--usage'],
+                          ['-CJob'], ['-J', '--contains_enumerator=ON', 'vmlinux'],
                           ['-E', 'a b', '', '*', '"', "'", '-F', 'btf', '--nonsense', '\n', '--',
                            '-J'],
                           ['--class_name', '-J', 'x']):

@@ -91,6 +91,27 @@ class CommandLine(Report):
                                                         '-oo', 'x', status=2).stderr)
 
 
+class Layout(Report):
+    def test_engines_and_bases(self):
+        objects = self.pair()
+        for dedup in 'hash', 'libbpf':
+            self.merge('--features=+layout', f'--dedup={dedup}', '-o', dedup, *objects)
+            self.assertEqual(self.read(dedup)[4], 32)
+            self.merge(f'--check={dedup}')
+        self.merge('--features=all', '-o', 'all', *objects)
+        self.merge('-o', 'plain', *objects)
+        self.assertEqual(self.read('plain')[4], 24)
+        self.assertEqual(len(self.read('all')), len(self.read('plain')) + 8 + 80)
+        # A base with a layout is a base like any other.
+        split = self.object('d', DEEP + 'struct mine { struct outer o; } mine;', '-DFLAG=')
+        for base in 'all', 'plain':
+            self.merge('--features=+layout', f'--base={base}', '-o', 'over-' + base, split)
+            self.merge(f'--base={base}', '-o', 'plain-over-' + base, split)
+        self.assertEqual(self.read('over-all'), self.read('over-plain'))
+        self.assertEqual(self.read('over-all')[4:5] + self.read('over-all')[24:32], b' ' + bytes(8))
+        self.assertEqual(self.read('over-all')[32:], self.read('plain-over-all')[24:])
+
+
 class Stats(Report):
     def test_what_is_counted(self):
         objects = self.pair()

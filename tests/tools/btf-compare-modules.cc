@@ -5,8 +5,8 @@
 //
 // LIST has a line per module: A, B and the module's ELF file, with tabs between. The first line of
 // the output names its fields; in fields that are lists there are commas between items.
-#include "common/fd.h"
-#include "common/file_io.h"
+#include "common/io/fd.h"
+#include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/module_difference.h"
 

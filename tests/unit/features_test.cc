@@ -16,7 +16,7 @@ FeatureSet parse(std::string_view list)
     return set ? *set : FeatureSet();
 }
 
-TEST(Features, DefaultIsAllButFour)
+TEST(Features, DefaultIsWhatPahole127Had)
 {
     FeatureSet set = default_features();
     EXPECT_TRUE(set.has(Feature::var));
@@ -25,6 +25,7 @@ TEST(Features, DefaultIsAllButFour)
     EXPECT_FALSE(set.has(Feature::global_var));
     EXPECT_FALSE(set.has(Feature::distilled_base));
     EXPECT_FALSE(set.has(Feature::attributes));
+    EXPECT_FALSE(set.has(Feature::layout));
     EXPECT_EQ(parse("default"), set);
     EXPECT_EQ(parse("+"), set);
 }
@@ -40,6 +41,18 @@ TEST(Features, ListsReplaceOrAdd)
     EXPECT_EQ(parse("global_var,default"), more);
 }
 
+TEST(Features, AllIsWhatNeedsNoBase)
+{
+    FeatureSet all = parse("all");
+    EXPECT_TRUE(all.has(Feature::layout));
+    EXPECT_TRUE(all.has(Feature::attributes));
+    EXPECT_FALSE(all.has(Feature::distilled_base));
+    EXPECT_EQ(parse("all,distilled_base"), known_features());
+    EXPECT_EQ(parse("var,all"), all);
+    EXPECT_EQ(parse("+all"), all);
+    EXPECT_FALSE(parse_features("all,nonsense"));
+}
+
 TEST(Features, UnknownNamesAreErrors)
 {
     auto set = parse_features("var,nonsense");
@@ -52,8 +65,7 @@ TEST(Features, UnknownNamesAreErrors)
 
 TEST(Features, NamesParseBack)
 {
-    FeatureSet all(0x1fff);
-    EXPECT_EQ(parse(feature_names(all)), all);
+    EXPECT_EQ(parse(feature_names(known_features())), known_features());
     EXPECT_EQ(parse(feature_names(default_features())), default_features());
 }
 
@@ -62,6 +74,8 @@ TEST(Features, BitsAreThoseOfTheFormat)
     EXPECT_EQ(parse("encode_force").bits(), 1u);
     EXPECT_EQ(parse("enum64").bits(), 32u);
     EXPECT_EQ(parse("global_var").bits(), 1024u);
+    EXPECT_EQ(parse("layout").bits(), 16384u);
+    EXPECT_EQ(parse("force_cu_merging").bits(), 32768u);
 }
 
 } // namespace

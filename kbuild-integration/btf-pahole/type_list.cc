@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Kinds, fields and their order are those of pahole's list. pahole lists types as it meets them,
+// duplicates too; here the result is listed, with the ids that it has.
+#include "kbuild-integration/btf-pahole/type_list.h"
+
+#include "merge/input/final_btf.h"
+
+#include <cinttypes>
+#include <cstdio>
+#include <iterator>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+std::string named(std::string_view name)
+{
+    return std::string(name.empty() ? "(anon)" : name);
+}
+
+std::string int_fields(const btf_type &t)
+{
+    const uint32_t word = btf::tail_of(t)[0], encoding = word >> 24;
+    const char *text = "(none)";
+    if (encoding & BTF_INT_SIGNED)
+        text = "SIGNED";
+    else if (encoding & BTF_INT_CHAR)
+        text = "CHAR";
+    else if (encoding & BTF_INT_BOOL)
+        text = "BOOL";
+    return strf(" size=%u nr_bits=%u encoding=%s", t.size, word & 0xff, text);
+}
+
+std::string members(const Btf &btf, const btf_type &t)
+{
+    std::string text = strf(" size=%u", t.size);
+    const uint32_t *member = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, member += 3) {
+        text += strf("\n\t%s type_id=%u", named(btf.str(member[0])).c_str(), member[1]);
+        if (btf::kflag_of(t))
+            text += strf(" bitfield_size=%u bits_offset=%u", member[2] >> 24, member[2] & 0xffffff);
+        else
+            text += strf(" bits_offset=%u", member[2]);
+    }
+    return text;
+}
+
+std::string enumerators(const Btf &btf, const btf_type &t)
+{
+    const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64, is_signed = btf::kflag_of(t);
+    std::string text = strf(" size=%u", t.size);
+    const uint32_t *value = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, value += wide ? 3 : 2) {
+        uint64_t number = wide ? uint64_t{value[2]} << 32 | value[1] : value[1];
+        if (is_signed && !wide)
+            number = static_cast<uint64_t>(int64_t{static_cast<int32_t>(value[1])});
+        text += strf("\n\t%s val=", btf.text(value[0]));
+        text += is_signed ? std::to_string(static_cast<int64_t>(number)) : std::to_string(number);
+    }
+    return text;
+}
+
+std::string prototype(const Btf &btf, const btf_type &t)
+{
+    std::string text = strf(" return=%u args=(", t.type);
+    const uint32_t *param = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, param += 2) {
+        std::string_view name = btf.str(param[0]);
+        text += i ? ", " : "";
+        text += param[1] == 0 && name.empty()
+                    ? "vararg"
+                    : strf("%u %s", param[1], name.empty() ? "(null)" : name.data());
+    }
+    return text + (btf::vlen_of(t) ? ")" : "void)");
+}
+
+std::string entries(const btf_type &t)
+{
+    std::string text = strf(" size=%u vlen=%u", t.size, btf::vlen_of(t));
+    const uint32_t *entry = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, entry += 3)
+        text += strf("\n\ttype=%u offset=%u size=%u", entry[0], entry[1], entry[2]);
+    return text;
+}
+
+std::string fields(const Btf &btf, const btf_type &t)
+{
+    const uint32_t *tail = btf::tail_of(t);
+    switch (btf::kind_of(t)) {
+    case BTF_KIND_INT:
+        return int_fields(t);
+    case BTF_KIND_FLOAT:
+        return strf(" size=%u nr_bits=%u", t.size, t.size * 8);
+    case BTF_KIND_ARRAY:
+        return strf(" type_id=%u index_type_id=%u nr_elems=%u", tail[0], tail[1], tail[2]);
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION:
+        return members(btf, t);
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+        return enumerators(btf, t);
+    case BTF_KIND_FWD:
+        return btf::kflag_of(t) ? " union" : " struct";
+    case BTF_KIND_FUNC_PROTO:
+        return prototype(btf, t);
+    case BTF_KIND_VAR:
+        return strf(" type=%u linkage=%u", t.type, tail[0]);
+    case BTF_KIND_DATASEC:
+        return entries(t);
+    case BTF_KIND_DECL_TAG:
+        return strf(" type_id=%u component_idx=%d", t.type, static_cast<int32_t>(tail[0]));
+    default:
+        return strf(" type_id=%u", t.type);
+    }
+}
+
+/// The BTF that the one in `input` continues; null: none.
+Result<std::shared_ptr<const Btf>> base_of(const merge::Input &input, merge::Base &base,
+                                           std::optional<merge::FinalBlob> &own)
+{
+    if (input.elf) {
+        auto found = merge::find_final_btf(input, ".BTF.base");
+        if (!found)
+            return tl::unexpected(found.error());
+        own = std::move(*found);
+    }
+    if (!own)
+        return base.btf;
+    auto btf = Btf::parse(own->blob, own->where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    return std::make_shared<const Btf>(std::move(*btf));
+}
+
+} // namespace
+
+std::string pahole_line(const Btf &btf, TypeId id)
+{
+    return strf("[%u] %s %s", raw(id), btf.kind_name(id), named(btf.name(id)).c_str()) +
+           fields(btf, btf.type(id)) + "\n";
+}
+
+const char *pahole_reason(merge::FunctionSkip reason)
+{
+    constexpr const char *texts[] = {"",
+                                     "unexpected register usage for parameter",
+                                     "inconsistent prototype",
+                                     "uncertain parameter location",
+                                     "reordered parameters",
+                                     "optimized parameters",
+                                     "ambiguous address"};
+    static_assert(std::size(texts) == static_cast<size_t>(merge::FunctionSkip::count));
+    return texts[static_cast<size_t>(reason)];
+}
+
+Result<void> list_types(const std::string &path, const std::string &base_path)
+{
+    auto base = merge::read_base(base_path);
+    if (!base)
+        return tl::unexpected(base.error());
+    auto input = merge::open_input(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    auto blob = merge::find_final_btf(*input, ".BTF");
+    if (!blob)
+        return tl::unexpected(blob.error());
+    if (!*blob)
+        return fail(input->where, "has no .BTF");
+    std::optional<merge::FinalBlob> own;
+    auto continued = base_of(*input, *base, own);
+    if (!continued)
+        return tl::unexpected(continued.error());
+    auto btf = Btf::parse((*blob)->blob, (*blob)->where, std::move(*continued));
+    if (!btf)
+        return tl::unexpected(btf.error());
+    std::printf("File %s:\n", path.c_str());
+    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1})
+        std::fputs(pahole_line(*btf, id).c_str(), stdout);
+    return {};
+}
+
+} // namespace btflink::kbuild
