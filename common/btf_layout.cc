@@ -23,7 +23,8 @@ void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section)
     auto set = [&](size_t at, uint32_t value) { store(blob.data() + at, value, order); };
     CHECK(word(4) == btf::header_size && word(8) == 0 && word(12) == word(16));
     const uint32_t type_len = word(12), length = section ? btf::kind_count * layout_entry_size : 0;
-    // Per kind: bytes that each type of it has once, bytes of an element, two bytes of flags (none).
+    // Per kind: bytes that each type of it has once, bytes of an element, two bytes of flags
+    // (none).
     std::byte entries[btf::kind_count * layout_entry_size] = {};
     for (uint32_t kind = 1; kind < btf::kind_count; ++kind) {
         std::byte *entry = entries + size_t{kind} * layout_entry_size;
