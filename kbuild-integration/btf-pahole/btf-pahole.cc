@@ -31,8 +31,7 @@ constexpr const char usage[] =
     "  -J, --btf_encode             put BTF into FILE\n"
     "  --btf_encode_detached=OUT    write BTF to OUT; FILE stays as it is\n"
     "  --btf_base=BASE              the BTF that it continues, for modules\n"
-    "  --btf_features=LIST          what to encode; \"default\", \"all\"; +NAME adds to the "
-    "default\n"
+    "  --btf_features=LIST          what to encode: names, default, all; +NAMES: and default\n"
     "  --btf_features_strict=LIST   the same; an unknown name is an error\n"
     "  --supported_btf_features     list the names\n"
     "  --lang=LIST, --lang_exclude=LIST, -X, --cu_exclude=PREFIX\n"
@@ -161,7 +160,7 @@ int main(int argc, char **argv)
         std::puts(feature_names(known_features()).c_str());
         return 0;
     case PaholeOptions::Action::other:
-        return hand_over(argv, "nothing to encode (no -J)"); // or something that comes before it
+        return hand_over(argv, "nothing to encode (no -J)");
     case PaholeOptions::Action::encode:
         break;
     }
