@@ -54,7 +54,7 @@ class Distribution(KbuildCase):
         """What it prints, and its rows: modules and amounts by title."""
         for name in names:
             self.module(name, *MODULES[name])
-        tools = pathlib.Path(self.btf_pahole).parent.parent
+        tools = pathlib.Path(self.btf_compare).parents[2]
         done = self.call(SCRIPT, f'--tools={tools}', f'--pahole={self.btf_pahole}',
                          '--reference=reference', '--results=results', 'package')
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
