@@ -2,6 +2,7 @@
 // btf-merge: the command line, and nothing else.
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/version.h"
 #include "merge/explain/check_file.h"
 #include "merge/merge.h"
 #include "merge/progress.h"
@@ -55,7 +56,7 @@ int main(int argc, char **argv)
 
     CLI::App app("Merge the BTF of object files into the BTF of their link.", name);
     app.set_help_flag("--help", "Print this help and exit");
-    app.set_version_flag("--version", std::string(name) + " " BTFLINK_VERSION);
+    app.set_version_flag("--version", name + (" " + version()));
     app.add_option("INPUT", options.inputs,
                    "Objects, archives, `ld -r` results, linked files with object BTF, raw BTF, "
                    "or @file with more names; in link order");
