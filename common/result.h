@@ -8,11 +8,25 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
 #include <utility>
+#include <version>
+#ifdef __cpp_lib_expected
+#include <expected>
+namespace tl = std; // until everybody says btflink::unexpected
+#else
+#include <tl/expected.hpp>
+#endif
 
 namespace btflink
 {
+
+#ifdef __cpp_lib_expected
+using std::expected;
+using std::unexpected;
+#else
+using tl::expected;
+using tl::unexpected;
+#endif
 
 /// A place in an input file. Empty fields are left out when printed.
 struct Where {
@@ -35,15 +49,15 @@ struct Error {
 };
 
 template <typename T>
-using Result = tl::expected<T, Error>;
+using Result = expected<T, Error>;
 
-inline tl::unexpected<Error> fail(Where where, std::string what)
+inline unexpected<Error> fail(Where where, std::string what)
 {
-    return tl::unexpected<Error>(Error{std::move(where), std::move(what)});
+    return unexpected<Error>(Error{std::move(where), std::move(what)});
 }
 
 /// An Error for the system call that just set errno: "WHERE: WHAT: No such file or directory".
-tl::unexpected<Error> fail_errno(Where where, std::string_view what);
+unexpected<Error> fail_errno(Where where, std::string_view what);
 
 /// printf into a std::string; used for error texts and for the tools' output.
 [[gnu::format(printf, 1, 2)]] std::string strf(const char *format, ...);
@@ -59,5 +73,5 @@ tl::unexpected<Error> fail_errno(Where where, std::string_view what);
 #define RETURN_IF_ERROR(expr)                                                                      \
     do {                                                                                           \
         if (auto result_ = (expr); !result_)                                                       \
-            return tl::unexpected(std::move(result_).error());                                     \
+            return ::btflink::unexpected(std::move(result_).error());                              \
     } while (0)

@@ -60,6 +60,14 @@ encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const Emi
     return objects;
 }
 
+/// By hand, as g++ 14 warns of an overflow inside vector::insert (GCC PR107852).
+void append(std::vector<std::byte> &out, Bytes more)
+{
+    const size_t end = out.size();
+    out.resize(end + more.size());
+    std::copy(more.begin(), more.end(), out.data() + end);
+}
+
 /// Concatenate contributions and pools, as a linker would: those to be kept, then the units'.
 ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
                const EmitOptions &options)
@@ -74,7 +82,7 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
         if (base == 0)
             out.btf = std::move(unit.contribution);
         else
-            out.btf.insert(out.btf.end(), unit.contribution.begin(), unit.contribution.end());
+            append(out.btf, unit.contribution);
         for (NewReloc reloc : unit.btf_relocs) {
             reloc.offset += base;
             out.btf_relocs.push_back(reloc);
@@ -84,7 +92,7 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
         base = out.pool.size();
         std::vector<std::byte> pool =
             encode_pool(unit.object_id, unit.pool_entries, file.arch().address_size, file.order());
-        out.pool.insert(out.pool.end(), pool.begin(), pool.end());
+        append(out.pool, pool);
         for (NewReloc reloc : unit.pool_relocs) {
             reloc.offset += base;
             out.pool_relocs.push_back(reloc);
@@ -125,7 +133,7 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
                 full.push_back(&unit);
         std::vector<std::byte> plain;
         for (const UnitObject *unit : full)
-            plain.insert(plain.end(), unit->contribution.begin(), unit->contribution.end());
+            append(plain, unit->contribution);
         if (full.size() == 1 && !options.image)
             plain.resize(full[0]->blob_size);
         RETURN_IF_ERROR(write_file(options.detached, plain));

@@ -4,6 +4,7 @@
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/version.h"
 #include "emit/command_line.h"
 #include "emit/heap.h"
 
@@ -84,7 +85,7 @@ int main(int argc, char **argv)
     if (!command)
         return usage_error(command.error().str());
     if (command->help || command->version) {
-        std::fputs(command->help ? help_text().c_str() : "btf-emit " BTFLINK_VERSION "\n", stdout);
+        std::fputs((command->help ? help_text() : "btf-emit " + version() + "\n").c_str(), stdout);
         return 0;
     }
 

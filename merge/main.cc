@@ -3,6 +3,7 @@
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"
 #include "merge/progress.h"
@@ -79,7 +80,7 @@ int main(int argc, char **argv)
     if (!line)
         return usage_error(line.error());
     if (line->help || line->version) {
-        std::fputs(line->help ? merge::help_text().c_str() : "btf-merge " BTFLINK_VERSION "\n",
+        std::fputs((line->help ? merge::help_text() : name + (" " + version()) + "\n").c_str(),
                    stdout);
         return std::fflush(stdout) == 0 ? 0 : exit_bad_input;
     }

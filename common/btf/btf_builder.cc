@@ -77,7 +77,8 @@ void BtfBuilder::add_element(const uint32_t *words, size_t count)
         return;
     }
     ++info;
-    words_.insert(words_.end(), words, words + count);
+    for (size_t i = 0; i < count; ++i)
+        words_.push_back(words[i]);
 }
 
 TypeId BtfBuilder::add_int(std::string_view name, uint32_t size, uint32_t encoding)

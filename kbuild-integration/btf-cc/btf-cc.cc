@@ -5,6 +5,7 @@
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
 #include "common/io/exhaustion.h"
+#include "common/version.h"
 #include "emit/heap.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
@@ -173,7 +174,7 @@ int answer(const std::string &question, const std::vector<std::string> &options,
            const std::string &compiler)
 {
     if (question == "--version") {
-        std::puts("btf-cc " BTFLINK_VERSION);
+        std::puts(("btf-cc " + version()).c_str());
         return 0;
     }
     if (question == "--help") {

@@ -4,10 +4,11 @@
 // pahole.
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
+#include "kbuild-integration/btf-pahole/type_list.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
-#include "kbuild-integration/btf-pahole/type_list.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
     case PaholeOptions::Action::devel_version:
         std::puts(pahole_version);
         if (options->action == PaholeOptions::Action::devel_version || isatty(STDOUT_FILENO))
-            std::puts("btflink " BTFLINK_VERSION); // not for Kbuild, which reads one line
+            std::puts(("btflink " + version()).c_str()); // not for Kbuild, which reads one line
         return 0;
     case PaholeOptions::Action::numeric_version:
         std::puts(pahole_numeric_version);

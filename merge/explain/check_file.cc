@@ -236,12 +236,13 @@ void look_up(const Btf &distilled, const Btf &split, const Where &where, const B
         bool found = std::any_of(begin, end, [&](const auto &other) {
             return is_found(distilled.type(id), *other.second, by_size);
         });
-        if (!found)
-            out.push_back(fail_type(distilled, id, where,
-                                    begin == end ? "there is none of this name in " + name
-                                                 : "what has this name in " + name +
-                                                       " is of another kind, size or encoding")
-                              .value());
+        if (found)
+            continue;
+        Result<void> wrong = fail_type(distilled, id, where,
+                                       begin == end ? "there is none of this name in " + name
+                                                    : "what has this name in " + name +
+                                                          " is of another kind, size or encoding");
+        out.push_back(wrong.error());
     }
 }
 

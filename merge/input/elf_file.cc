@@ -12,6 +12,7 @@
 #include <llvm/Object/ELF.h>
 #include <llvm/Object/ELFTypes.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <type_traits>
 #include <utility>
 
 namespace btflink::merge
@@ -45,6 +46,9 @@ class ElfReader
 {
 public:
     using File = object::ELFFile<ElfType>;
+    // LLVM has this as well, by a name that changed with version 19.
+    static constexpr bool little =
+        std::is_same_v<ElfType, object::ELF32LE> || std::is_same_v<ElfType, object::ELF64LE>;
 
     static Result<ElfFile> read(Bytes bytes, const Where &where)
     {
@@ -59,8 +63,7 @@ public:
         out.type_ = header.e_type;
         out.flags_ = header.e_flags;
         out.address_size_ = ElfType::Is64Bits ? 8 : 4;
-        out.order_ =
-            ElfType::TargetEndianness == llvm::support::little ? ByteOrder::little : ByteOrder::big;
+        out.order_ = little ? ByteOrder::little : ByteOrder::big;
         RETURN_IF_ERROR(read_sections(*file, out));
         RETURN_IF_ERROR(read_symbols(*file, out));
         return out;
@@ -211,20 +214,16 @@ private:
     static Result<SectionContents> decompress(Bytes data, const Where &where)
     {
         constexpr uint64_t best_ratio = 1032; // of deflate
-        auto engine = object::Decompressor::create(
-            view(text(data)).empty() ? "" : ".debug", text(data),
-            ElfType::TargetEndianness == llvm::support::little, ElfType::Is64Bits);
+        auto engine = object::Decompressor::create(view(text(data)).empty() ? "" : ".debug",
+                                                   text(data), little, ElfType::Is64Bits);
         if (!engine)
             return llvm_fail(where, engine.takeError());
         if (engine->getDecompressedSize() > (data.size() + 1) * best_ratio)
             return fail(where.at(0), "compressed section lies about its size");
-        SectionContents out;
-        out.owned = std::make_shared<std::vector<std::byte>>(engine->getDecompressedSize());
-        if (auto error = engine->decompress(
-                {reinterpret_cast<char *>(out.owned->data()), out.owned->size()}))
+        auto contents = std::make_shared<std::vector<char>>();
+        if (auto error = engine->resizeAndDecompress(*contents))
             return llvm_fail(where, std::move(error));
-        out.bytes = *out.owned;
-        return out;
+        return SectionContents{std::as_bytes(std::span(*contents)), contents};
     }
 
     template <typename Range>
@@ -239,8 +238,7 @@ private:
         if (!data)
             return tl::unexpected(data.error());
         RelocClassifier classify(view(text(in.bytes_)), rela);
-        bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits &&
-                        ElfType::TargetEndianness == llvm::support::little;
+        bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
         out.reserve(out.size() + range.size());
         for (const auto &entry : range) {
             Where here = where.at(static_cast<size_t>(&entry - range.begin()) * sizeof entry);
@@ -290,12 +288,13 @@ auto with_elf_type(bool is64, ByteOrder order, Visit visit)
 
 bool is_elf(Bytes bytes)
 {
-    return text(bytes).startswith("\177ELF");
+    return view(text(bytes)).starts_with("\177ELF");
 }
 
 bool is_archive(Bytes bytes)
 {
-    return text(bytes).startswith("!<arch>\n") || text(bytes).startswith("!<thin>\n");
+    std::string_view all = view(text(bytes));
+    return all.starts_with("!<arch>\n") || all.starts_with("!<thin>\n");
 }
 
 Result<ElfFile> ElfFile::parse(Bytes bytes, const Where &where)

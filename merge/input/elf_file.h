@@ -47,7 +47,7 @@ struct Reloc {
 /// Contents of a section; `owned` keeps them alive if they had to be decompressed.
 struct SectionContents {
     Bytes bytes;
-    std::shared_ptr<std::vector<std::byte>> owned;
+    std::shared_ptr<const void> owned;
 };
 
 class ElfFile

@@ -67,8 +67,8 @@ struct Object {
 
 struct Loaded {
     std::vector<Object> objects;
-    std::vector<std::string> without_btf; // inputs that contributed nothing
-    std::vector<std::shared_ptr<std::vector<std::byte>>> decompressed; // kept for the objects
+    std::vector<std::string> without_btf;                  // inputs that contributed nothing
+    std::vector<std::shared_ptr<const void>> decompressed; // kept for the objects
 };
 
 enum class Reading {

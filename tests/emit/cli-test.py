@@ -63,7 +63,7 @@ class Usage(CliCase):
     def test_version(self):
         done = self.call(self.btf_emit, '--version')
         self.assertEqual((done.returncode, done.stderr), (0, ''))
-        self.assertRegex(done.stdout, r'^btf-emit [0-9]+(\.[0-9]+)+\n$')
+        self.assertRegex(done.stdout, r'^btf-emit [0-9]+(\.[0-9]+)+( \(.+\))?\n$')
 
     def test_help_and_manual_agree(self):
         done = self.call(self.btf_emit, '--help')

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Which compilers there are, as commands."""
 import functools
+import os
 import shutil
 import subprocess
 
@@ -12,6 +13,14 @@ def target_of(command):
         return ''
     done = subprocess.run([command, '-dumpmachine'], capture_output=True, text=True, check=False)
     return done.stdout.split('-')[0].strip()
+
+
+@functools.lru_cache(None)
+def clangs():
+    """clang-14, clang-19 and clang, each that there is, without those that are the same."""
+    found = {os.path.realpath(shutil.which(name)): name for name in ('clang', 'clang-19', 'clang-14')
+             if shutil.which(name)}
+    return sorted(found.values())
 
 
 # Machines by the names that the tests use: gcc's own, or with an option of the host's.
@@ -48,9 +57,9 @@ def assembler_for(machine):
 
 
 def has_lld(clang):
-    """Is there an lld that reads the bitcode of this clang (clang-19 and the like)?"""
+    """Is there an lld that reads the bitcode of this clang?"""
     def said(*command):
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
     lld = said(clang, '-print-prog-name=ld.lld').strip()
-    version = clang.rpartition('-')[2]
+    version = said(clang, '-dumpversion').partition('.')[0]
     return bool(shutil.which(lld)) and f'LLD {version}.' in said(lld, '--version')

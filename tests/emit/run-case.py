@@ -19,11 +19,12 @@ import subprocess
 import sys
 import tempfile
 
+from compilers import clangs
 from directives import check, directives, values
 
 COMPILERS = {
     'gcc': ['gcc'],
-    'clang': ['clang-14', 'clang-19'],
+    'clang': clangs(),
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
                 'powerpc64le-linux-gnu-gcc'],
     'riscv64-clang': ['clang-19 --target=riscv64-linux-gnu'],

@@ -16,7 +16,7 @@ the first belongs to all that are C. Directives besides those of directives.py:
 Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
 without an image), image.
 
-gcc makes DWARF 4 and 5, clang 14 the former, clang 19 the latter. What is merged from the objects and
+gcc makes DWARF 4 and 5, clang 14 the former, other clangs the latter. What is merged from the objects and
 from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
 still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
 pahole of the reference's version, its result for the image is compared by meaning. With machines,
@@ -31,11 +31,11 @@ import sys
 import tempfile
 
 from btf_reader import SHT_BTF, Elf
-from compilers import CROSS, cross_compiler, has_lld
+from compilers import CROSS, clangs, cross_compiler, has_lld
 from directives import check, directives, values
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
-             'clang': {'clang-19': ('dwarf5',), 'clang-14': ('dwarf4',)}}
+             'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
 REL_MACHINES = ('arm', 'i386')  # relocations have their addends in the section
 REFERENCE = 132  # pahole's numeric version
 # As kernels have it: per-CPU variables stay in a section of their own.

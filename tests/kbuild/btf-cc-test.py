@@ -240,7 +240,7 @@ class Own(KbuildCase):
     def test_version_and_help(self):
         status, out, error = self.cc('--version')
         self.assertEqual((status, error), (0, b''))
-        self.assertRegex(out, rb'^btf-cc [0-9]+(\.[0-9]+)+\n$')
+        self.assertRegex(out, rb'^btf-cc [0-9]+(\.[0-9]+)+( \(.+\))?\n$')
         status, out, error = self.cc('--help')
         self.assertEqual((status, error), (0, b''))
         self.assertTrue(out.startswith(b'usage: btf-cc '))

@@ -70,7 +70,7 @@ class Answers(Command):
         self.assertEqual(self.pahole('--version'), (0, 'v1.32\n', ''))
         self.assertEqual(self.pahole('--numeric_version'), (0, '132\n', ''))
         devel = self.pahole('--devel_version')[1]
-        self.assertRegex(devel, r'^v1\.32\nbtflink [0-9.]+\n$')
+        self.assertRegex(devel, r'^v1\.32\nbtflink [0-9.]+( \([0-9a-f]+(-dirty)?\))?\n$')
         terminal, there = pty.openpty()
         subprocess.run([self.btf_pahole, '--version'], stdout=there, check=True)
         os.close(there)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+# Completion of btf-emit, btf-merge and btf-cc for bash. Options are those of --help.
+
+# _btflink_options PROGRAM: with "=" behind those that take a value.
+_btflink_options()
+{
+    "$1" --help 2>/dev/null | sed -n -E \
+        's/^ +(-[a-z],|btf-cc (\[OPTIONS\] )?)?(--[a-z-]+)((=| [A-Z]).*)?.*/\3\5/;s/ [A-Z]$/=/;/^--/p'
+}
+
+# _btflink_value OPTION TEXT: fills COMPREPLY; stays empty for files.
+_btflink_value()
+{
+    case $1 in
+    --features)
+        local begun=${2%"${2##*[,+]}"}
+        COMPREPLY=($(compgen -P "$begun" -W "$(btf-pahole --supported_btf_features | tr , ' ')" \
+            -- "${2##*[,+]}")) ;;
+    --format) COMPREPLY=($(compgen -W 'raw object' -- "$2")) ;;
+    --dedup) COMPREPLY=($(compgen -W 'hash libbpf' -- "$2")) ;;
+    --section-type) COMPREPLY=($(compgen -W 'btf progbits' -- "$2")) ;;
+    esac
+}
+
+_btflink()
+{
+    local text=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
+    COMPREPLY=()
+    # bash makes three words of --option=value.
+    if [[ $text == '=' ]]; then
+        _btflink_value "$before" ''
+    elif [[ $before == '=' ]]; then
+        _btflink_value "${COMP_WORDS[COMP_CWORD - 2]}" "$text"
+    elif [[ $text == -* ]]; then
+        COMPREPLY=($(compgen -W "$(_btflink_options "$1")" -- "$text"))
+        [[ ${#COMPREPLY[@]} -ne 1 || $COMPREPLY != *= ]] || compopt -o nospace
+    fi
+}
+
+# btf-cc [OPTION...] COMPILER [ARGUMENT...]
+_btflink_cc()
+{
+    local i
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == [^-=]* && ${COMP_WORDS[i - 1]} != '=' ]]; then
+            COMPREPLY=()
+            return # the compiler's arguments: files
+        fi
+    done
+    _btflink "$@"
+    [[ ${COMP_WORDS[COMP_CWORD]} == [-=]* || ${COMP_WORDS[COMP_CWORD - 1]} == '=' ]] ||
+        COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+
+complete -o bashdefault -o default -F _btflink btf-emit btf-merge
+complete -o bashdefault -o default -F _btflink_cc btf-cc

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Install into a folder, and look at what is there.
+
+usage: installed-test.py BUILD_ROOT VERSION
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAMS = ('btf-cc', 'btf-emit', 'btf-merge', 'btf-pahole')
+DOCUMENTS = ('INSTALL.md', 'LICENSE', 'README.md', 'common/FORMAT.md', 'emit/NOTES.md',
+             'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md')
+COMPLETED = ('btf-cc', 'btf-emit', 'btf-merge')
+# Calls the completion as bash does, for the words behind "--"; prints one reply per line.
+BASH = r'''
+. "$1"; shift 2
+compopt() { :; }
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+read -r -a registered <<<"$(complete -p "$1")"
+"${registered[-2]}" "$1"
+printf '%s\n' "${COMPREPLY[@]}"
+'''
+# What the completion asks zsh's _arguments for.
+ZSH = r'''
+_arguments() { print -rl -- "$@" }
+words=("$2"); service=$2
+. "$1"
+'''
+
+
+def run(*command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode:
+        raise AssertionError(f'{command}: {done.stdout}{done.stderr}')
+    return done.stdout
+
+
+class Installed(unittest.TestCase):
+    build = version = ''
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        run('meson', 'install', '-C', cls.build, '--destdir', cls.folder.name, '--no-rebuild', '--quiet')
+        found = list(pathlib.Path(cls.folder.name).rglob('btf-emit'))
+        cls.bin = next(path.parent for path in found if path.parent.name == 'bin')
+        cls.share = cls.bin.parent / 'share'
+        cls.doc = cls.share / 'doc/btflink'
+        cls.environment = {**os.environ, 'PATH': f'{cls.bin}:{os.environ["PATH"]}'}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def files(self, folder):
+        return sorted(str(path.relative_to(folder)) for path in folder.rglob('*') if not path.is_dir())
+
+    def manual(self, program):
+        return (self.share / f'man/man1/{program}.1').read_text()
+
+    def options(self, program):
+        """Those that the manual has a paragraph for."""
+        text = self.manual(program).replace('Fl Fl ', '--')
+        return {option for line in re.findall(r'^\.It (.*--.*)$', text, re.M)
+                for option in re.findall(r'--[a-z-]+', line)}
+
+    def test_files(self):
+        self.assertEqual(self.files(self.bin), list(PROGRAMS))
+        self.assertEqual(self.files(self.share / 'man'), [f'man1/{name}.1' for name in PROGRAMS])
+        self.assertEqual(self.files(self.doc), sorted(DOCUMENTS))
+        self.assertEqual(self.files(self.share / 'bash-completion/completions'), list(COMPLETED))
+        self.assertEqual(self.files(self.share / 'zsh/site-functions'), ['_btflink'])
+        self.assertEqual(self.files(self.bin.parent), sorted(
+            str(path.relative_to(self.bin.parent)) for folder in (self.bin, self.share)
+            for path in folder.rglob('*') if not path.is_dir()), 'nothing else')
+
+    def test_version(self):
+        for program in COMPLETED:
+            said = run(self.bin / program, '--version')
+            self.assertRegex(said, rf'^{program} {re.escape(self.version)}( \(.+\))?\n$')
+
+    def test_documents_that_manuals_name(self):
+        for program in PROGRAMS:
+            for name in re.findall(r'[\w/.-]+\.md', self.manual(program)):
+                self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
+
+    def complete(self, *words):
+        program = self.share / 'bash-completion/completions' / words[0]
+        return run('bash', '--norc', '-c', BASH, 'bash', program, '--', *words,
+                   env=self.environment).split()
+
+    def test_bash(self):
+        for program in COMPLETED:
+            options = {reply.rstrip('=') for reply in self.complete(program, '--')}
+            self.assertGreaterEqual(options, self.options(program))
+            self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())
+            self.assertIn('var,global_var', self.complete(program, '--features', '=', 'var,glo'))
+            self.assertIn('+global_var', self.complete(program, '--features', '=', '+'))
+        self.assertEqual(self.complete('btf-merge', '--form'), ['--format='])
+        self.assertEqual(self.complete('btf-merge', '--format', '='), ['raw', 'object'])
+        self.assertEqual(self.complete('btf-merge', '--dedup', '=', 'l'), ['libbpf'])
+        self.assertEqual(self.complete('btf-emit', '--section-type', '=', 'p'), ['progbits'])
+        self.assertEqual(self.complete('btf-emit', '--strip'), ['--strip-dwarf'])
+        self.assertEqual(self.complete('btf-merge', 'a.o', ''), [], 'which means files')
+        self.assertIn('btf-merge', self.complete('btf-cc', '--strict', 'btf-mer'))
+        self.assertEqual(self.complete('btf-cc', 'gcc', '--'), [], "the compiler's arguments")
+
+    @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
+    def test_zsh(self):
+        for program in COMPLETED:
+            said = run('zsh', '-f', '-c', ZSH, 'zsh', self.share / 'zsh/site-functions/_btflink', program,
+                       env=self.environment)
+            options = set(re.findall(r'^\*?(--[a-z-]+)=?\[', said, re.M))
+            self.assertGreaterEqual(options, self.options(program))
+
+
+if __name__ == '__main__':
+    Installed.build, Installed.version = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1], verbosity=2)
