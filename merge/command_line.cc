@@ -46,6 +46,15 @@ Result<void> take_engine(Draft &draft, std::string_view engine)
     return {};
 }
 
+Result<void> take_kernel(Draft &draft, std::string_view text)
+{
+    draft.line.kernel = parse_kernel_version(text);
+    if (!draft.line.kernel)
+        return fail({}, "--kernel: '" + std::string(text) +
+                            "' is no version of a kernel, such as 6.12");
+    return {};
+}
+
 Result<void> take_threads(Draft &draft, std::string_view text)
 {
     auto count = parse_threads(text);
@@ -85,6 +94,10 @@ constexpr Option<Draft> options[] = {
                .value = "FILE",
                .help = "Say what a kernel would refuse of the final BTF in this file; no INPUT"},
      .text = [](Draft &d) -> std::string & { return d.line.check; }},
+    {.words = {.name = "kernel",
+               .value = "VERSION",
+               .help = "With --check: the version of that kernel"},
+     .take = take_kernel},
     {.words = {.name = "dedup",
                .value = "ENGINE",
                .help = "Who finds equal types: hash (default) or libbpf"},
@@ -125,7 +138,8 @@ Result<void> check_alone(const CommandLine &line, const Given &given)
         return fail({}, "--check takes no INPUT and writes nothing");
     for (size_t index : given.options) {
         const std::string_view name = options[index].words.name;
-        constexpr std::string_view fine[] = {"base", "check", "threads", "quiet", "verbose"};
+        constexpr std::string_view fine[] = {"base",    "check", "kernel",
+                                             "threads", "quiet", "verbose"};
         if (std::ranges::find(fine, name) == std::end(fine))
             return fail({}, "--check merges nothing, and has no use for --" + std::string(name));
     }
@@ -138,6 +152,8 @@ Result<void> finish(Draft &draft, Given &&given)
     Options &o = line.options;
     if (!line.check.empty())
         return check_alone(line, given);
+    if (line.kernel)
+        return fail({}, "--kernel needs --check");
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);

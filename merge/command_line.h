@@ -2,8 +2,10 @@
 // The words of btf-merge's command line.
 #pragma once
 
+#include "common/btf/kernel_forms.h"
 #include "merge/merge.h"
 
+#include <optional>
 #include <string>
 
 namespace btflink::merge
@@ -12,6 +14,7 @@ namespace btflink::merge
 struct CommandLine {
     Options options;
     std::string check; // file with final BTF; with it, nothing is merged. Empty: none
+    std::optional<KernelVersion> kernel; // with `check`: see kernel_forms()
     bool quiet = false;
     bool help = false, version = false; // one of these: nothing else counts
 };

@@ -31,9 +31,9 @@ int usage_error(const Error &error)
     return exit_usage;
 }
 
-int check(const std::string &file, const std::string &base)
+int check(const merge::CommandLine &line)
 {
-    auto found = merge::check_file(file, base);
+    auto found = merge::check_file(line.check, line.options.base, line.kernel);
     if (!found)
         print_error(found.error());
     else
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         return std::fflush(stdout) == 0 ? 0 : exit_bad_input;
     }
     if (!line->check.empty())
-        return check(line->check, line->options.base);
+        return check(*line);
 
     merge::Report report;
     Result<void> done = run(*line, report);

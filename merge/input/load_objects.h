@@ -7,6 +7,8 @@
 #include "common/object_btf/link_trailer.h"
 #include "merge/input/open.h"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 namespace btflink::merge
@@ -59,6 +61,16 @@ struct Object {
     std::string describe() const;
     /// `hashes` are own_hashes from now on: of the types as they are.
     void rehash();
+    /// {target, tag} of the DECL_TAGs on a function or variable.
+    std::span<const std::pair<TypeId, TypeId>> tags_of(TypeId target) const
+    {
+        auto begin =
+                 std::lower_bound(link_tags.begin(), link_tags.end(), std::pair(target, void_id)),
+             end = begin;
+        while (end != link_tags.end() && end->first == target)
+            ++end;
+        return {begin, end};
+    }
     bool is_plain(TypeId id) const
     {
         return has_trailer ? id < trailer.plain_end : !in_link_part[raw(id) - raw(btf.first_id())];
