@@ -25,6 +25,7 @@ constexpr Effect effects[] = {
     {Feature::decl_tag, "tags of declarations are missing", "DECL_TAGs stay"},
     {Feature::type_tag, "tags of types are missing", "TYPE_TAGs stay"},
     {Feature::enum64, "enums of 64 bits are cut to 32", "ENUM64s stay"},
+    {Feature::true_signature, "functions whose parameters were changed are left out", nullptr},
 };
 
 FeatureSet of_emit(FeatureSet set)
