@@ -180,7 +180,10 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
     btf.strings_ = reinterpret_cast<const char *>(bytes.data()) + strings_offset;
     btf.str_size_ = h.str_len;
-    if (h.str_len ? btf.strings_[h.str_len - 1] != 0 : !btf.base_)
+    if (!btf.base_ && h.str_len == 0)
+        return fail(where.at(start + strings_offset),
+                    "BTF has no strings, not even the empty one; split BTF needs its base");
+    if (h.str_len && btf.strings_[h.str_len - 1] != 0)
         return fail(where.at(start + strings_offset), "BTF strings do not end in a NUL byte");
     if (!btf.base_ && btf.strings_[0] != 0)
         return fail(where.at(start + strings_offset),

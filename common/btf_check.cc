@@ -82,8 +82,9 @@ IntLayout layout_of(const btf_type &t)
 class Checker
 {
 public:
-    Checker(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size)
-        : blob_(blob), btf_(btf), where_(where), pointer_size_(pointer_size)
+    Checker(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size,
+            std::optional<KernelVersion> kernel)
+        : blob_(blob), btf_(btf), where_(where), pointer_size_(pointer_size), kernel_(kernel)
     {
     }
 
@@ -91,7 +92,7 @@ public:
     std::vector<Error> run(size_t most)
     {
         most_ = most;
-        if (auto header = check_btf_header(blob_, btf_, where_); !header)
+        if (auto header = check_btf_header(blob_, btf_, where_, kernel_); !header)
             return {header.error()};
         if (!each([&](TypeId id) { return check_alone(id); }))
             return std::move(found_);
@@ -160,15 +161,19 @@ private:
             return bad(id, "a name lies behind the first 16 MB of strings");
         if (vlen && !info.element_words && kind != BTF_KIND_FUNC)
             return bad(id, strf("vlen is %u, must be 0", vlen));
-        if (vlen > btf::max_vlen && info.element_words && vlen > max_vlen())
-            return bad(id, strf("vlen is %u, older kernels read 65535 at most; one that reads more "
-                                "has an enumerator BTF_MAX_VLEN",
-                                vlen));
-        bool kflag_has_meaning = is_composite(kind) || kind == BTF_KIND_ENUM ||
-                                 kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD ||
-                                 kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
-        if (btf::kflag_of(t) && !kflag_has_meaning)
-            return bad(id, "kflag is set");
+        if (vlen > btf::max_vlen && info.element_words && vlen > forms().vlen)
+            return bad(id, strf("vlen is %u, ", vlen) +
+                               (kernel_ ? "kernels before 7.2 read 65535 at most"
+                                        : "older kernels read 65535 at most; one that reads more "
+                                          "has an enumerator BTF_MAX_VLEN"));
+        if (btf::kflag_of(t)) {
+            bool tag = kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
+            if (tag && !forms().flagged_tags)
+                return bad(id, "kflag is set, which kernels before 6.15 refuse");
+            if (!tag && !is_composite(kind) && kind != BTF_KIND_ENUM && kind != BTF_KIND_ENUM64 &&
+                kind != BTF_KIND_FWD)
+                return bad(id, "kflag is set");
+        }
         if (info.third == btf::Third::unused && t.size)
             return bad(id, strf("third word is %u, must be 0", t.size));
         RETURN_IF_ERROR(check_name(id));
@@ -331,11 +336,11 @@ private:
     }
 
     /// Asked for by few.
-    uint32_t max_vlen()
+    const KernelForms &forms()
     {
-        if (!max_vlen_)
-            max_vlen_ = find_kernel_forms(btf_).vlen;
-        return max_vlen_;
+        if (!forms_)
+            forms_ = kernel_forms(kernel_, btf_);
+        return *forms_;
     }
 
     // Pass 4: a type against its targets.
@@ -532,8 +537,9 @@ private:
             if (length == max_modifiers)
                 return bad(first, "begins a chain of more than 32 modifiers");
             TypeId target{btf_.type(id).type};
-            if (btf_.kind(id) != BTF_KIND_TYPE_TAG && btf_.kind(target) == BTF_KIND_TYPE_TAG)
-                return bad(id, "a TYPE_TAG follows another modifier");
+            if (btf_.kind(id) != BTF_KIND_TYPE_TAG && btf_.kind(target) == BTF_KIND_TYPE_TAG &&
+                !forms().tags_anywhere)
+                return bad(id, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
             if (raw(id) < raw(first))
                 break;
             id = target;
@@ -546,25 +552,28 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizes_;
-    uint32_t max_vlen_ = 0; // 0: not known yet
+    std::optional<KernelVersion> kernel_;
+    std::optional<KernelForms> forms_; // once asked for
     std::vector<Error> found_;
     size_t most_ = 1;
 };
 
 } // namespace
 
-Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size)
+Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size,
+                       std::optional<KernelVersion> kernel)
 {
-    std::vector<Error> found = Checker(blob, btf, where, pointer_size).run(1);
+    std::vector<Error> found = Checker(blob, btf, where, pointer_size, kernel).run(1);
     if (found.empty())
         return {};
     return tl::unexpected(std::move(found.front()));
 }
 
 std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
-                                   uint32_t pointer_size, size_t most)
+                                   uint32_t pointer_size, size_t most,
+                                   std::optional<KernelVersion> kernel)
 {
-    return Checker(blob, btf, where, pointer_size).run(most);
+    return Checker(blob, btf, where, pointer_size, kernel).run(most);
 }
 
 } // namespace btflink

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/btf_check_header.h"
 
-#include <algorithm>
-
 namespace btflink
 {
 
@@ -16,25 +14,8 @@ constexpr uint32_t layout_fields = 24, layout_header_size = 32, layout_entry_siz
 
 } // namespace
 
-KernelForms find_kernel_forms(const Btf &btf)
-{
-    KernelForms forms;
-    for (TypeId id{1}; id != btf.end_id(); id = TypeId{raw(id) + 1}) {
-        const btf_type &t = btf.type(id);
-        const uint32_t kind = btf::kind_of(t);
-        if (kind == BTF_KIND_STRUCT && btf.str(t.name_off) == "btf_layout")
-            forms.layout = true;
-        if (kind != BTF_KIND_ENUM || btf.str(t.name_off) != "btf_max")
-            continue;
-        const uint32_t *tail = btf::tail_of(t);
-        for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)
-            if (btf.str(tail[i * 2]) == "BTF_MAX_VLEN")
-                forms.vlen = std::clamp(tail[i * 2 + 1], btf::max_vlen, btf::max_long_vlen);
-    }
-    return forms;
-}
-
-Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where)
+Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
+                              std::optional<KernelVersion> kernel)
 {
     auto at = [&](uint64_t offset, const std::string &rule) {
         return fail(where.at(where.offset.value_or(0) + offset), "BTF header: " + rule);
@@ -70,10 +51,10 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where)
         return at(20, "strings are longer than 16 MB");
     if (raw(btf.end_id()) - 1 > btf::max_type_id)
         return at(12, "there are more than 1048575 types");
-    if (layout_len && !find_kernel_forms(btf).layout)
-        return at(layout_fields,
-                  "has a layout, which older kernels refuse; one that reads it has a "
-                  "struct btf_layout");
+    if (layout_len && !kernel_forms(kernel, btf).layout)
+        return at(layout_fields, kernel ? "has a layout, which kernels before 7.1 refuse"
+                                        : "has a layout, which older kernels refuse; one that "
+                                          "reads it has a struct btf_layout");
     return {};
 }
 

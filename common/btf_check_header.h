@@ -1,23 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel's rules for a blob as a whole; and which of the newer forms of BTF a kernel reads.
+// The kernel's rules for a blob as a whole.
 #pragma once
 
-#include "common/btf.h"
+#include "common/kernel_forms.h"
 
 namespace btflink
 {
 
-/// What a kernel reads that older ones refuse. A kernel says so itself, by types of its own:
-/// nothing in a blob of the newer form tells that it is one.
-struct KernelForms {
-    uint32_t vlen = btf::max_vlen; // the most: the kernel's enumerator BTF_MAX_VLEN
-    bool layout = false;           // a layout section in the blob: there is a struct btf_layout
-};
-
-/// Those of the kernel that `btf` is of, or is split over; of all kernels if it shows none.
-KernelForms find_kernel_forms(const Btf &btf);
-
 /// The first violation; the parameters are those of check_btf().
-Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where);
+Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
+                              std::optional<KernelVersion> kernel);
 
 } // namespace btflink

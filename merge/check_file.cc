@@ -145,18 +145,26 @@ std::vector<Error> compare_to_base(const FinalBlob &split, const Base &base)
     return out;
 }
 
+/// What blobs of one file have in common.
+struct Judge {
+    uint32_t address_size; // 0: not known
+    std::optional<KernelVersion> kernel;
+};
+
 /// The BTF in a section; `over`: what it continues. Its lines go to `out`.
 std::shared_ptr<const Btf> check_blob(const FinalBlob &blob, std::shared_ptr<const Btf> over,
-                                      uint32_t address_size, std::vector<Error> &out)
+                                      const Judge &judge, std::vector<Error> &out)
 {
     auto btf = Btf::parse(blob.blob, blob.where, std::move(over));
     if (!btf) {
         out.push_back(btf.error());
         return nullptr;
     }
+    uint32_t address_size = judge.address_size;
     if (!address_size)
         address_size = guess_address_size(btf->base() ? *btf->base() : *btf);
-    auto found = find_violations(blob.blob, *btf, blob.where, address_size, most_lines + 1);
+    auto found =
+        find_violations(blob.blob, *btf, blob.where, address_size, most_lines + 1, judge.kernel);
     bool more = found.size() > most_lines;
     if (more)
         found.pop_back();
@@ -192,62 +200,129 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
     return embedded;
 }
 
-/// May a type of a distilled base stand for `there`, of its name?
-bool is_found(const btf_type &wanted, const btf_type &there, bool by_size)
+/// A type of a distilled base that is looked for.
+struct Wanted {
+    bool embedded = false; // its size counts, until one is found
+    bool refused = false;  // one of its name was there
+    std::vector<TypeId> found;
+};
+
+bool is_composite(uint32_t kind)
+{
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+
+/// Does the kernel look at such types of its own?
+bool may_be_found(uint32_t kind)
+{
+    return is_composite(kind) || kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT ||
+           kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+}
+
+/// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
+bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     uint32_t kind = btf::kind_of(wanted), its = btf::kind_of(there);
-    bool same_size = wanted.size == there.size;
     switch (kind) {
-    case BTF_KIND_FWD: {
-        uint32_t whole = btf::kflag_of(wanted) ? BTF_KIND_UNION : BTF_KIND_STRUCT;
-        return its == whole || (its == kind && btf::kflag_of(there) == btf::kflag_of(wanted));
-    }
+    case BTF_KIND_FWD:
+        if (its == BTF_KIND_FWD)
+            return btf::kflag_of(there) == btf::kflag_of(wanted);
+        return (its == BTF_KIND_STRUCT && !btf::kflag_of(there)) ||
+               (its == BTF_KIND_UNION && btf::kflag_of(there));
     case BTF_KIND_INT:
-        return its == kind && same_size &&
-               btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24;
+        return its == kind && btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24;
     case BTF_KIND_FLOAT:
-        return its == kind && same_size;
+        return its == kind;
     case BTF_KIND_ENUM:
-        return (its == BTF_KIND_ENUM || its == BTF_KIND_ENUM64) && same_size;
+        return its == kind || its == BTF_KIND_ENUM64;
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION:
+        return !embedded || there.size == wanted.size;
     default:
-        return its == kind && (same_size || !by_size);
+        return false;
     }
 }
 
-/// Looks the types of a distilled base up as the kernel does (kernel/bpf/btf_relocate.c).
-void look_up(const Btf &distilled, const Btf &split, const Where &where, const Base &base,
-             std::vector<Error> &out)
+/// Looks the types of a distilled base up in a kernel as it does itself
+/// (kernel/bpf/btf_relocate.c).
+class LookUp
 {
-    const Btf &whole = *base.btf;
-    const std::string &name = base.input->where.file;
-    std::unordered_multimap<std::string_view, const btf_type *> by_name;
-    std::unordered_map<std::string_view, size_t> composites; // of one name
-    for (TypeId id = whole.first_id(); id < whole.end_id(); id = TypeId{raw(id) + 1}) {
-        if (whole.name(id).empty())
-            continue;
-        by_name.emplace(whole.name(id), &whole.type(id));
-        composites[whole.name(id)] +=
-            whole.kind(id) == BTF_KIND_STRUCT || whole.kind(id) == BTF_KIND_UNION;
+public:
+    LookUp(const Btf &distilled, const Btf &split, const Btf &whole)
+        : distilled_(distilled), whole_(whole), wanted_(raw(distilled.end_id()))
+    {
+        std::vector<bool> embedded = find_embedded(distilled, split);
+        for (TypeId id = distilled.first_id(); id < distilled.end_id(); id = TypeId{raw(id) + 1}) {
+            wanted_[raw(id)].embedded = embedded[raw(id)];
+            by_name_.emplace(distilled.name(id), id);
+        }
+        for (TypeId id = whole.first_id(); id < whole.end_id(); id = TypeId{raw(id) + 1})
+            if (is_composite(whole.kind(id)) && by_name_.contains(whole.name(id)))
+                ++composites_[whole.name(id)];
+        for (TypeId id = whole.first_id(); id < whole.end_id(); id = TypeId{raw(id) + 1})
+            offer(id);
     }
-    const std::vector<bool> embedded = find_embedded(distilled, split);
-    for (TypeId id = distilled.first_id(); id < distilled.end_id(); id = TypeId{raw(id) + 1}) {
-        auto [begin, end] = by_name.equal_range(distilled.name(id));
-        bool by_size = embedded[raw(id)] || composites[distilled.name(id)] > 1;
-        bool found = std::any_of(begin, end, [&](const auto &other) {
-            return is_found(distilled.type(id), *other.second, by_size);
-        });
-        if (!found)
-            out.push_back(fail_type(distilled, id, where,
-                                    begin == end ? "there is none of this name in " + name
-                                                 : "what has this name in " + name +
-                                                       " is of another kind, size or encoding")
-                              .value());
+
+    void report(const Where &where, const std::string &name, std::vector<Error> &out) const
+    {
+        for (TypeId id = distilled_.first_id(); id < distilled_.end_id(); id = TypeId{raw(id) + 1})
+            if (std::string rule = verdict(id, name); !rule.empty())
+                out.push_back(fail_type(distilled_, id, where, rule).value());
     }
-}
+
+private:
+    void offer(TypeId id)
+    {
+        const btf_type &there = whole_.type(id);
+        auto [begin, end] = by_name_.equal_range(whole_.name(id));
+        for (auto it = begin; it != end; ++it) {
+            const btf_type &type = distilled_.type(it->second);
+            Wanted &wanted = wanted_[raw(it->second)];
+            if (!may_be_found(btf::kind_of(there)) || (has_size(id) && there.size != type.size) ||
+                !is_found(type, there, wanted.embedded)) {
+                wanted.refused = true;
+                continue;
+            }
+            wanted.embedded = false;
+            wanted.found.push_back(id);
+        }
+    }
+
+    /// Must sizes be equal? Those of structs if there are several of the name.
+    bool has_size(TypeId id) const
+    {
+        uint32_t kind = whole_.kind(id);
+        if (is_composite(kind))
+            return composites_.at(whole_.name(id)) > 1;
+        return kind != BTF_KIND_FWD;
+    }
+
+    std::string verdict(TypeId id, const std::string &name) const
+    {
+        const Wanted &wanted = wanted_[raw(id)];
+        const uint32_t kind = distilled_.kind(id);
+        if (!may_be_found(kind) || kind == BTF_KIND_ENUM64 || distilled_.name(id).empty())
+            return "no kernel looks for such a type";
+        if (wanted.found.size() == 1)
+            return "";
+        if (wanted.found.size() > 1)
+            return strf("types %u and %u of %s both could be it, so the kernel takes neither",
+                        raw(wanted.found[0]), raw(wanted.found[1]), name.c_str());
+        return wanted.refused
+                   ? "what has this name in " + name + " is of another kind, size or encoding"
+                   : "there is none of this name in " + name;
+    }
+
+    const Btf &distilled_, &whole_;
+    std::vector<Wanted> wanted_; // by id
+    std::unordered_multimap<std::string_view, TypeId> by_name_;
+    std::unordered_map<std::string_view, size_t> composites_; // of one name
+};
 
 } // namespace
 
-Result<std::vector<Error>> check_file(const std::string &path, const std::string &base_path)
+Result<std::vector<Error>> check_file(const std::string &path, const std::string &base_path,
+                                      std::optional<KernelVersion> kernel)
 {
     auto base = read_base(base_path);
     if (!base)
@@ -260,7 +335,9 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
         return tl::unexpected(btf.error());
     if (!*btf)
         return fail(input->where, "has no .BTF");
-    const uint32_t address_size = input->elf ? input->elf->address_size() : 0;
+    Judge judge{0, kernel};
+    if (input->elf)
+        judge.address_size = input->elf->address_size();
     std::vector<Error> out;
     Result<std::optional<FinalBlob>> distilled = std::nullopt;
     if (input->elf)
@@ -268,15 +345,16 @@ Result<std::vector<Error>> check_file(const std::string &path, const std::string
     if (!distilled)
         return tl::unexpected(distilled.error());
     if (*distilled) {
-        auto own_base = check_blob(**distilled, nullptr, address_size, out);
+        auto own_base = check_blob(**distilled, nullptr, judge, out);
         if (!own_base)
             return out;
-        auto split = check_blob(**btf, own_base, address_size, out);
+        auto split = check_blob(**btf, own_base, judge, out);
         if (base->btf && split && out.empty())
-            look_up(*own_base, *split, (*distilled)->where, *base, out);
+            LookUp(*own_base, *split, *base->btf)
+                .report((*distilled)->where, base->input->where.file, out);
         return out;
     }
-    check_blob(**btf, base->btf, address_size, out);
+    check_blob(**btf, base->btf, judge, out);
     if (!base->btf || out.empty())
         return out;
     std::vector<Error> causes = compare_to_base(**btf, *base);

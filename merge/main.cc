@@ -29,9 +29,12 @@ void print_error(const btflink::Error &error)
     std::fprintf(stderr, "%s: ERROR: %s\n", name, error.str().c_str());
 }
 
-int check(const std::string &file, const std::string &base)
+int check(const std::string &file, const std::string &base, const std::string &kernel)
 {
-    auto found = btflink::merge::check_file(file, base);
+    std::optional<btflink::KernelVersion> version;
+    if (!kernel.empty() && !(version = btflink::parse_kernel_version(kernel)))
+        return usage_error("--kernel: '" + kernel + "' is no version of a kernel, such as 6.12");
+    auto found = btflink::merge::check_file(file, base, version);
     if (!found)
         print_error(found.error());
     else
@@ -49,7 +52,7 @@ int main(int argc, char **argv)
     report_lost_files(name);
     report_exhaustion(name);
     options.threads = std::max(1u, std::thread::hardware_concurrency());
-    std::string format = "raw", dedup = "hash", checked, why_dup_name;
+    std::string format = "raw", dedup = "hash", checked, kernel, why_dup_name;
     std::vector<std::string> features;
     bool quiet = false, distilled_base = false;
 
@@ -69,6 +72,7 @@ int main(int argc, char **argv)
     app.add_option("--update", options.update, "Put the result into this ELF file as .BTF");
     app.add_option("--check", checked,
                    "Say what a kernel would refuse of the final BTF in this file; no INPUT");
+    app.add_option("--kernel", kernel, "With --check: the version of that kernel");
     app.add_option("--dedup", dedup, "Engine: hash (default) or libbpf")
         ->check(CLI::IsMember({"hash", "libbpf"}));
     app.add_option("--threads", options.threads, "Threads; does not change the result")
@@ -106,8 +110,10 @@ int main(int argc, char **argv)
             if (app.count(other))
                 return usage_error(std::string("--check merges nothing, and has no use for ") +
                                    other);
-        return check(checked, options.base);
+        return check(checked, options.base, kernel);
     }
+    if (!kernel.empty())
+        return usage_error("--kernel needs --check");
     if (options.inputs.empty())
         return usage_error("INPUT is required");
     options.engine = dedup == "hash" ? merge::Engine::hash : merge::Engine::libbpf;

@@ -51,9 +51,10 @@ protected:
         return dir_ / name;
     }
     /// Lines without the folder.
-    std::vector<std::string> lines(const std::string &path, const std::string &base = "")
+    std::vector<std::string> lines(const std::string &path, const std::string &base = "",
+                                   std::optional<KernelVersion> version = std::nullopt)
     {
-        auto found = check_file(path, base);
+        auto found = check_file(path, base, version);
         if (!found)
             return {"NOT CHECKED: " + plain(found.error().str())};
         std::vector<std::string> out;
@@ -120,6 +121,19 @@ TEST_F(CheckFile, EachTypeThatBreaksARule)
     EXPECT_EQ(found.back(), "many+0x0: and more than these 20");
 }
 
+TEST_F(CheckFile, ByVersion)
+{
+    std::string path = write("new", from_text(R"(
+        [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+        [2] CONST '' type_id=3
+        [3] TYPE_TAG 'user' type_id=1)"));
+    EXPECT_EQ(lines(path), Lines());
+    EXPECT_EQ(lines(path, "", KernelVersion{7, 3}), Lines());
+    EXPECT_EQ(lines(path, "", KernelVersion{6, 12}),
+              Lines{"new+0x28: type 2 (CONST ''): a TYPE_TAG follows it, which kernels before 7.2 "
+                    "refuse"});
+}
+
 /// Over a kernel that has one more type, whose name moves all strings, and over one that has less.
 TEST_F(CheckFile, AnotherBase)
 {
@@ -158,12 +172,15 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_TRUE(has(found[0], "split BTF needs its base"));
 }
 
-/// A distilled base is looked up by name, kind and size.
-TEST_F(CheckFile, DistilledBase)
+class DistilledBases : public CheckFile
 {
-    if (!can_assemble())
-        GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    auto module = [&](const std::string &second, const std::string &third) {
+protected:
+    /// What is said of a module with a pointer to the first of these and the second inside a
+    /// struct, over a kernel that has `more`, too.
+    Lines module(const std::string &second, const std::string &third, const std::string &more = "")
+    {
+        if (!can_assemble())
+            return {};
         TextBlob base =
             from_text("[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n[2] " +
                       second + "\n[3] " + third);
@@ -177,8 +194,15 @@ TEST_F(CheckFile, DistilledBase)
         std::string path = dir_ / "module.ko";
         run(": | as -o " + path + " - && objcopy --add-section .BTF=" + (dir_ / "split") +
             " --add-section .BTF.base=" + (dir_ / "base") + " " + path);
-        return lines(path, write("vmlinux", kernel_));
-    };
+        return lines(path, write("vmlinux", from_text(std::string(kernel) + more)));
+    }
+};
+
+/// A distilled base is looked up by name, kind and size.
+TEST_F(DistilledBases, AreLookedUp)
+{
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
     const std::string task = "STRUCT 'task' size=8",
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     EXPECT_EQ(module(task, state), Lines());
@@ -196,6 +220,47 @@ TEST_F(CheckFile, DistilledBase)
         module("ENUM 'task' size=8 encoding=UNSIGNED", state),
         Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): what has this name in vmlinux "
               "is of another kind, size or encoding"});
+    EXPECT_EQ(
+        module("TYPEDEF 'task' type_id=1", state),
+        Lines{"module.ko: .BTF.base+0x28: type 2 (TYPEDEF 'task'): no kernel looks for such a "
+              "type"});
+}
+
+/// As kernel/bpf/btf_relocate.c has it: several of one name count if their sizes are the wanted
+/// one.
+TEST_F(DistilledBases, AmbiguousNames)
+{
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    const std::string task = "STRUCT 'task' size=8",
+                      state = "ENUM 'state' size=4 encoding=UNSIGNED";
+    const Lines both = {
+        "module.ko: .BTF.base+0x28: type 2 (STRUCT 'task'): types 2 and 7 of vmlinux "
+        "both could be it, so the kernel takes neither"};
+    EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=8"), both);
+    EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=4"), Lines());
+    EXPECT_EQ(module(task, state, "\n[7] TYPEDEF 'task' type_id=1"), Lines());
+    EXPECT_EQ(module(task, state, "\n[7] FWD 'task' fwd_kind=struct"), both);
+    EXPECT_EQ(
+        module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED"),
+        Lines{"module.ko: .BTF.base+0x18: type 1 (INT 'int'): types 1 and 7 of vmlinux both "
+              "could be it, so the kernel takes neither"});
+    EXPECT_EQ(
+        module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=(none)"),
+        Lines());
+}
+
+/// A kernel before its mistake about flags is mended takes bitfields for a mark of unions.
+TEST_F(DistilledBases, ForwardsOfBitfields)
+{
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    const std::string state = "ENUM 'state' size=4 encoding=UNSIGNED";
+    const std::string bits = "\n[7] STRUCT 'bits' size=4 kflag=1\n"
+                             "'b' type_id=1 bits_offset=0 bitfield_size=3";
+    EXPECT_EQ(module("FWD 'bits' fwd_kind=struct", state, bits),
+              Lines{"module.ko: .BTF.base+0x28: type 2 (FWD 'bits'): what has this name in vmlinux "
+                    "is of another kind, size or encoding"});
 }
 
 } // namespace

@@ -84,6 +84,9 @@ class CommandLine(Report):
             self.assertIn(f'has no use for {option.partition("=")[0]} ',
                           self.merge('--check=x', option, status=2).stderr)
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
+        self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
+        self.assertIn("'six' is no version",
+                      self.merge('--check=x', '--kernel=six', status=2).stderr)
         distil = '--distilled-base', '--features=distilled_base'
         for option in distil:
             self.assertIn('needs --base', self.merge(option, '-oo', 'x', status=2).stderr)

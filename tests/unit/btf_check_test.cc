@@ -454,10 +454,7 @@ CASES(Tags,
        "type 11 (DECL_TAG 't'): component index is 0, of 0 components"},
       {"[11] DECL_TAG 't' type_id=12 component_idx=0\n[12] TYPEDEF 'u' type_id=3",
        "type 11 (DECL_TAG 't'): component index is 0, of 0 components"},
-      {"[11] CONST '' type_id=12\n[12] TYPE_TAG 't' type_id=1",
-       "type 11 (CONST ''): a TYPE_TAG follows another modifier"},
-      {"[11] TYPEDEF 'u' type_id=12\n[12] TYPE_TAG 't' type_id=1",
-       "type 11 (TYPEDEF 'u'): a TYPE_TAG follows another modifier"},
+      {"[11] CONST '' type_id=12\n[12] TYPE_TAG 't' type_id=1", ""},
       {"[11] TYPE_TAG 't' type_id=12\n[12] TYPE_TAG 'u' type_id=1", ""});
 
 CASES(References, {"[11] PTR '' type_id=6", "type 11 (PTR ''): refers to a VAR, which is no type"},

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "common/kernel_forms.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace btflink
+{
+
+std::optional<KernelVersion> parse_kernel_version(std::string_view text)
+{
+    KernelVersion version;
+    const char *end = text.data() + text.size();
+    auto major = std::from_chars(text.data(), end, version.major);
+    if (major.ec != std::errc() || major.ptr == end || *major.ptr != '.')
+        return std::nullopt;
+    auto minor = std::from_chars(major.ptr + 1, end, version.minor);
+    if (minor.ec != std::errc())
+        return std::nullopt;
+    if (minor.ptr != end && *minor.ptr != '.' && *minor.ptr != '-' && *minor.ptr != '+')
+        return std::nullopt;
+    return version;
+}
+
+KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
+{
+    KernelForms forms;
+    if (kernel) {
+        forms.flagged_tags = *kernel >= KernelVersion{6, 15};
+        forms.layout = *kernel >= KernelVersion{7, 1};
+        forms.tags_anywhere = *kernel >= KernelVersion{7, 2};
+        forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
+        return forms;
+    }
+    bool is_kernel = false;
+    for (TypeId id{1}; id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        const uint32_t kind = btf::kind_of(t);
+        if (kind == BTF_KIND_STRUCT) {
+            forms.layout |= btf.str(t.name_off) == "btf_layout";
+            is_kernel |= btf.str(t.name_off) == "btf_header";
+        }
+        if (kind != BTF_KIND_ENUM || btf.str(t.name_off) != "btf_max")
+            continue;
+        const uint32_t *tail = btf::tail_of(t);
+        for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)
+            if (btf.str(tail[i * 2]) == "BTF_MAX_VLEN")
+                forms.vlen = std::clamp(tail[i * 2 + 1], btf::max_vlen, btf::max_long_vlen);
+    }
+    forms.tags_anywhere = !is_kernel || forms.vlen > btf::max_vlen;
+    return forms;
+}
+
+} // namespace btflink

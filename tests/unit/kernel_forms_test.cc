@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Versions of kernels, and what check_btf() takes of which.
+#include "common/btf_check.h"
+#include "tests/unit/text_blob.h"
+
+namespace btflink::test
+{
+
+namespace
+{
+
+TEST(KernelForms, Versions)
+{
+    auto is = [](std::string_view text, uint32_t major, uint32_t minor) {
+        return parse_kernel_version(text) == KernelVersion{major, minor};
+    };
+    EXPECT_TRUE(is("6.12", 6, 12));
+    EXPECT_TRUE(is("6.12.117-1~deb12u1", 6, 12));
+    EXPECT_TRUE(is("7.3-rc1", 7, 3));
+    EXPECT_TRUE(is("7.3+", 7, 3));
+    for (std::string_view none :
+         {"", "6", "6.", ".12", "v6.12", "6.x", "6.12x", "-6.12", "6,12", "6.99999999999"})
+        EXPECT_FALSE(parse_kernel_version(none)) << none;
+    EXPECT_LT((KernelVersion{6, 12}), (KernelVersion{7, 1}));
+}
+
+constexpr std::string_view integer =
+    "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
+
+/// The error of INT 'int' and `text` behind it, without its place; "" if all is well.
+std::string verdict(const std::string &text, std::optional<KernelVersion> kernel)
+{
+    TextBlob blob = from_text(std::string(integer) + text);
+    auto result = check_btf(*blob.bytes, *blob, Where{"f"}, 8, kernel);
+    return result ? "" : result.error().what;
+}
+
+TEST(KernelForms, OrderOfTags)
+{
+    const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1";
+    EXPECT_EQ(verdict(text, std::nullopt), "");
+    EXPECT_EQ(verdict(text, KernelVersion{7, 2}), "");
+    EXPECT_EQ(verdict(text, KernelVersion{7, 1}),
+              "type 2 (CONST ''): a TYPE_TAG follows it, which kernels before 7.2 refuse");
+    EXPECT_EQ(verdict("[2] TYPE_TAG 't' type_id=3\n[3] CONST '' type_id=1", KernelVersion{6, 1}),
+              "");
+}
+
+/// It says so itself if it is older: it has no enumerator BTF_MAX_VLEN.
+TEST(KernelForms, OrderOfTagsInAKernel)
+{
+    const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1\n"
+                             "[4] STRUCT 'btf_header' size=4\n";
+    EXPECT_NE(verdict(text, std::nullopt), "");
+    EXPECT_EQ(verdict(text, KernelVersion{7, 2}), "");
+    EXPECT_EQ(verdict(text + "[5] ENUM 'btf_max' size=4 encoding=UNSIGNED\n"
+                             "'BTF_MAX_VLEN' val=16777215",
+                      std::nullopt),
+              "");
+}
+
+TEST(KernelForms, TagsWithKflag)
+{
+    for (const std::string text : {"TYPE_TAG 't' type_id=1", "DECL_TAG 't' type_id=3 "
+                                                             "component_idx=-1"}) {
+        const std::string flagged = "[2] " + text + " kflag=1\n[3] TYPEDEF 'int_t' type_id=1";
+        EXPECT_EQ(verdict(flagged, std::nullopt), "");
+        EXPECT_EQ(verdict(flagged, KernelVersion{6, 15}), "");
+        EXPECT_EQ(verdict(flagged, KernelVersion{6, 14}),
+                  "type 2 (" + text.substr(0, text.find(" type_id")) +
+                      "): kflag is set, which kernels before 6.15 refuse");
+    }
+}
+
+TEST(KernelForms, LongCounts)
+{
+    TextBlob blob = from_text(std::string(integer));
+    EXPECT_EQ(kernel_forms(std::nullopt, *blob).vlen, btf::max_vlen);
+    EXPECT_EQ(kernel_forms(KernelVersion{7, 1}, *blob).vlen, btf::max_vlen);
+    EXPECT_EQ(kernel_forms(KernelVersion{7, 2}, *blob).vlen, btf::max_long_vlen);
+    EXPECT_FALSE(kernel_forms(std::nullopt, *blob).layout);
+    EXPECT_FALSE(kernel_forms(KernelVersion{7, 0}, *blob).layout);
+    EXPECT_TRUE(kernel_forms(KernelVersion{7, 1}, *blob).layout);
+}
+
+} // namespace
+
+} // namespace btflink::test
