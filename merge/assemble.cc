@@ -58,8 +58,7 @@ public:
         for (const SelectedFunction &f : functions_.selected)
             add_function(f);
         for (const DataSection &section : variables_.sections)
-            if (!section.entries.empty())
-                add_datasec(section);
+            add_datasec(section);
         if (out_.words.size() > UINT32_MAX / 4 || string_base() + out_.strings.size() > INT32_MAX)
             return fail(objects_.front().where, too_much);
         out_.types = next_id_ - first_id();

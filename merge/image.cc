@@ -6,13 +6,15 @@
 //
 // Method. From an image everything is read as it is. Without one the inputs are laid out as `ld -r`
 // does it: sections of one name one behind the other in input order, each at its alignment; a
-// global symbol is its strong definition, else a common one, else the first weak one.
+// global symbol is its strong definition, else a common one, else the first weak one. DATASECs of
+// raw BTF are sections; of several of one name in one blob each is one, as btf__dedup leaves them.
 //
 // Cost. One walk over each symbol table, one sort of the function symbols.
 #include "merge/image.h"
 
 #include <algorithm>
 #include <elf.h>
+#include <map>
 
 namespace btflink::merge
 {
@@ -159,17 +161,20 @@ public:
     }
 
 private:
-    uint32_t section_named(std::string_view name)
+    /// `which`: of several of that name in one blob.
+    uint32_t section_named(std::string_view name, uint32_t which = 0)
     {
-        auto [it, added] = by_name_.emplace(name, static_cast<uint32_t>(out_.sections.size()));
-        if (added)
-            out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
-        return it->second;
+        auto find_or_add = [&](auto &index, const auto &key) {
+            auto [it, added] = index.emplace(key, static_cast<uint32_t>(out_.sections.size()));
+            if (added)
+                out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
+            return it->second;
+        };
+        return which ? find_or_add(further_, std::pair(name, which)) : find_or_add(by_name_, name);
     }
 
-    Address append(std::string_view name, uint64_t size, uint64_t alignment)
+    Address append(uint32_t index, uint64_t size, uint64_t alignment)
     {
-        uint32_t index = section_named(name);
         OutputSection &section = out_.sections[index];
         uint64_t begin = align_up(section.size, alignment);
         section.size = begin + size;
@@ -187,7 +192,7 @@ private:
                 if (!(section.flags & SHF_ALLOC))
                     continue;
                 out_.bases[i].back() =
-                    append(section.name, section.size,
+                    append(section_named(section.name), section.size,
                            std::min<uint64_t>(section.alignment, uint64_t{1} << 32));
                 OutputSection &all = out_.sections[out_.bases[i].back()->section];
                 all.flags |= section.flags;
@@ -199,17 +204,20 @@ private:
     /// Raw blobs: all that is known of a section is its DATASEC.
     void lay_out_raw()
     {
-        out_.raw_bases.resize(inputs_.size());
-        for (const Object &o : objects_) {
-            if (inputs_[o.input].elf)
+        out_.datasecs.resize(objects_.size());
+        const size_t of_elf = out_.sections.size();
+        for (size_t i = 0; i < objects_.size(); ++i) {
+            const Btf &btf = objects_[i].btf;
+            if (inputs_[objects_[i].input].elf)
                 continue;
-            for (const Variable &v : o.variables) {
-                if (v.datasec == void_id)
+            auto &places = out_.datasecs[i].emplace();
+            std::unordered_map<std::string_view, uint32_t> seen;
+            for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+                if (btf.kind(id) != BTF_KIND_DATASEC)
                     continue;
-                std::string_view name = o.btf.name(v.datasec);
-                auto [it, added] = out_.raw_bases[o.input].emplace(name, Address{});
-                if (added)
-                    it->second = append(name, o.btf.type(v.datasec).size, 8);
+                uint32_t section = section_named(btf.name(id), seen[btf.name(id)]++);
+                out_.sections[section].is_datasec = section >= of_elf;
+                places.emplace(id, append(section, btf.type(id).size, 8));
             }
         }
     }
@@ -253,6 +261,7 @@ private:
     const std::vector<Object> &objects_;
     Image &out_;
     std::unordered_map<std::string_view, uint32_t> by_name_;
+    std::map<std::pair<std::string_view, uint32_t>, uint32_t> further_; // of several in one blob
 };
 
 } // namespace

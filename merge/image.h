@@ -35,6 +35,7 @@ struct OutputSection {
     uint64_t flags = 0;
     uint64_t address = 0;
     uint64_t size = 0;
+    bool is_datasec = false; // nothing but DATASECs of raw BTF is known of it
 };
 
 struct FunctionSymbol {
@@ -49,7 +50,8 @@ struct Image {
     std::string name;             // of the image file; empty: none
     const ElfFile *elf = nullptr; // linked, relocatable
     bool has_symbols = false;     // linked, relocatable: there is a symbol table
-    /// linked, relocatable: by section index. combined: one per name, in order of appearance.
+    /// linked, relocatable: by section index. combined: one per name, in order of appearance;
+    /// several where raw BTF has several DATASECs of it.
     std::vector<OutputSection> sections;
     /// STT_FUNC symbols by base name, then in symbol table order.
     std::vector<FunctionSymbol> functions;
@@ -67,8 +69,8 @@ struct Image {
     std::vector<std::vector<std::optional<Address>>> bases;
     /// combined: which input's symbol (input, symbol) a global name stands for.
     std::unordered_map<std::string_view, std::pair<uint32_t, uint32_t>> globals;
-    /// combined: sections that only DATASECs of raw inputs name: {input, name} -> begin.
-    std::vector<std::unordered_map<std::string_view, Address>> raw_bases;
+    /// combined, by object; of raw inputs: where its DATASECs begin.
+    std::vector<std::optional<std::unordered_map<TypeId, Address>>> datasecs;
 
     std::vector<SectionContents> kept; // what pools point into
 

@@ -266,7 +266,8 @@ private:
         if (image_.kind == ImageKind::combined) {
             const auto &elf = inputs_[o.input].elf;
             if (!elf) {
-                Address base = image_.raw_bases[o.input].at(name);
+                const auto &places = image_.datasecs[static_cast<size_t>(&o - objects_.data())];
+                Address base = places->at(v.datasec);
                 return {Location::known, {base.section, base.value + offset}};
             }
             for (size_t i = 0; i < elf->sections().size(); ++i)

@@ -152,18 +152,28 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
         report.warnings.push_back("kfunc " + std::string(name) +
                                   ": its flags name an arena pointer where its prototype has "
                                   "none; the prototype stays as it is");
-    uint64_t kept = 0;
-    for (const DataSection &section : variables.sections)
-        kept += section.entries.size();
-    stats.add("variables_kept", kept);
+    int64_t kept = 0;
+    for (const std::vector<bool> &of_object : variables.kept)
+        kept += std::count(of_object.begin(), of_object.end(), true);
+    stats.add("variables_kept", static_cast<uint64_t>(kept));
     for (size_t i = 1; i < variables.skip_counts.size(); ++i)
         stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
                   variables.skip_counts[i]);
-    for (const SkippedVariable &v : variables.skipped)
-        if (v.reason != VariableSkip::other_section)
-            report.notes.push_back("variable " + std::string(v.name) + " of " +
-                                   objects[v.object].describe() +
-                                   " left out: " + skip_name(v.reason));
+    size_t lost = 0; // of what another tool made
+    std::string first_lost;
+    for (const SkippedVariable &v : variables.skipped) {
+        if (v.reason == VariableSkip::other_section)
+            continue;
+        std::string name =
+            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
+            first_lost = name;
+        report.notes.push_back(name + " left out: " + skip_name(v.reason));
+    }
+    if (lost)
+        report.warnings.push_back(
+            strf("%zu %s left out, as no DATASEC tells where; the first is %s", lost,
+                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
 }
 
 /// The last gate: what we write must be what a kernel takes.

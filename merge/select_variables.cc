@@ -57,6 +57,9 @@ public:
         }
         if (image_.kind == ImageKind::linked) // by section index; else by first appearance
             std::sort(order_.begin(), order_.end());
+        for (uint32_t s = 0; s < image_.sections.size(); ++s)
+            if (image_.sections[s].is_datasec && by_section_[s].empty() && is_kept_empty(s))
+                order_.push_back(s);
         for (uint32_t section : order_)
             finish(section);
         return std::move(out_);
@@ -76,7 +79,7 @@ private:
         const Location &l = located_.variables[o][v];
         switch (l.state) {
         case Location::unknown:
-            return VariableSkip::no_address;
+            return without_place(o, v);
         case Location::discarded:
             return VariableSkip::discarded;
         case Location::undefined:
@@ -108,6 +111,28 @@ private:
         by_section_[section].push_back(
             {{o, v, static_cast<uint32_t>(offset)}, offset, variable.size, variable.weak});
         return VariableSkip::none;
+    }
+
+    /// Of raw BTF nothing is lost, also what no DATASEC lists; a linker would know its place.
+    VariableSkip without_place(uint32_t o, uint32_t v)
+    {
+        const Object &object = objects_[o];
+        const Variable &variable = object.variables[v];
+        if (object.has_trailer || variable.datasec != void_id)
+            return VariableSkip::no_address;
+        if (btf::tail_of(object.btf.type(variable.var))[0] == BTF_VAR_GLOBAL_EXTERN)
+            return VariableSkip::undefined;
+        if (!features_.has(Feature::global_var))
+            return VariableSkip::other_section;
+        if (o >= image_.datasecs.size() || !image_.datasecs[o])
+            return VariableSkip::no_address;
+        out_.kept[o][v] = true;
+        return VariableSkip::none;
+    }
+
+    bool is_kept_empty(uint32_t section) const
+    {
+        return image_.sections[section].size && wanted(image_.sections[section]);
     }
 
     static bool is_variable_section(const OutputSection &s)
@@ -166,6 +191,8 @@ private:
             data.entries.push_back(e.chosen);
             out_.kept[e.chosen.object][e.chosen.index] = true;
         }
+        if (image_.sections[section].is_datasec)
+            end = std::max(end, image_.sections[section].size);
         data.size = static_cast<uint32_t>(end);
         out_.sections.push_back(std::move(data));
     }

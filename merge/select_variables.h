@@ -37,7 +37,7 @@ struct SelectedVariable {
 struct DataSection {
     std::string_view name;
     std::vector<SelectedVariable> entries; // by offset
-    uint32_t size = 0;                     // end of the last entry
+    uint32_t size = 0;                     // end of the last entry; of raw BTF as it says
 };
 
 struct SkippedVariable {
@@ -48,7 +48,7 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    std::vector<std::vector<bool>> kept; // [object][variable]
+    std::vector<std::vector<bool>> kept; // [object][variable]; some are in no section
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
 };

@@ -95,8 +95,7 @@ public:
         for (const SelectedFunction &f : functions_.selected)
             add_function(f, gathered);
         for (const DataSection &section : variables_.sections)
-            if (!section.entries.empty())
-                add_datasec(section);
+            add_datasec(section);
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
             return fail(where, "the result has more BTF than one blob can hold");
         return to_blob(out_, strings_.blob(), order);

@@ -69,6 +69,7 @@ TEST_P(TextCases, Merge)
     std::shared_ptr<const Btf> base;
     std::vector<std::byte> base_bytes, distilled_bytes;
     Options options;
+    options.features.add(Feature::global_var);
     if (!c.distilled.empty())
         options.features.add(Feature::distilled_base);
     if (!c.base.empty()) {
