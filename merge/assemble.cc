@@ -77,16 +77,6 @@ private:
         return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
     }
 
-    /// Calls visit(tag id) for the DECL_TAGs of a function or variable.
-    template <typename Visit>
-    static void for_tags(const Object &o, TypeId target, Visit visit)
-    {
-        auto it =
-            std::lower_bound(o.link_tags.begin(), o.link_tags.end(), std::pair(target, void_id));
-        for (; it != o.link_tags.end() && it->first == target; ++it)
-            visit(it->second);
-    }
-
     Result<void> plan()
     {
         uint64_t word = 0;
@@ -110,10 +100,10 @@ private:
                     continue;
                 slot.vars[v] = static_cast<uint32_t>(id++);
                 word += words_of(o.btf.type(o.variables[v].var));
-                for_tags(o, o.variables[v].var, [&](TypeId tag) {
+                for (auto [var, tag] : o.tags_of(o.variables[v].var)) {
                     word += words_of(o.btf.type(tag));
                     ++id;
-                });
+                }
             }
             string += o.btf.str_size();
             if (word > UINT32_MAX / 4 || string_base() + string > INT32_MAX)
@@ -182,11 +172,11 @@ private:
             if (!kept[v])
                 continue;
             shift(slot, copy(o.btf.type(o.variables[v].var), out));
-            for_tags(o, o.variables[v].var, [&](TypeId tag) {
+            for (auto [var, tag] : o.tags_of(o.variables[v].var)) {
                 btf_type &t = copy(o.btf.type(tag), out);
                 t.name_off = new_str(slot, t.name_off);
                 t.type = slot.vars[v];
-            });
+            }
         }
     }
 
@@ -276,11 +266,12 @@ private:
         uint32_t proto = add_prototype(o, slot, f, selected.arena);
         uint32_t func = append({new_str(slot, raw(f.name)),
                                 btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
-        if (f.func != void_id)
-            for_tags(o, f.func, [&](TypeId tag) {
-                const btf_type &t = o.btf.type(tag);
-                append({new_str(slot, t.name_off), t.info, func, btf::tail_of(t)[0]});
-            });
+        for (const Instance &tagged : functions_.tagged_of(selected))
+            for (auto [target, tag] : tags_of(objects_, tagged)) {
+                const btf_type &t = objects_[tagged.object].btf.type(tag);
+                append(
+                    {new_str(slots_[tagged.object], t.name_off), t.info, func, btf::tail_of(t)[0]});
+            }
         if (!selected.is_kfunc)
             return;
         constexpr uint32_t kf_fastcall = 0x1000;

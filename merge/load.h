@@ -7,6 +7,8 @@
 #include "common/link_trailer.h"
 #include "merge/inputs.h"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 namespace btflink::merge
@@ -57,6 +59,16 @@ struct Object {
 
     /// For messages: the place, and the source file if it is known.
     std::string describe() const;
+    /// {target, tag} of the DECL_TAGs on a function or variable.
+    std::span<const std::pair<TypeId, TypeId>> tags_of(TypeId target) const
+    {
+        auto begin =
+                 std::lower_bound(link_tags.begin(), link_tags.end(), std::pair(target, void_id)),
+             end = begin;
+        while (end != link_tags.end() && end->first == target)
+            ++end;
+        return {begin, end};
+    }
     bool is_plain(TypeId id) const
     {
         return has_trailer ? id < trailer.plain_end : !in_link_part[raw(id) - raw(btf.first_id())];

@@ -8,7 +8,8 @@
 // Method. Symbols of the image are grouped by base name (up to the first dot); an instance belongs
 // to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
 // hashes are. The instance that provides the FUNC is the first at the address of one of the group's
-// symbols (so a strong definition beats a weak one), preferring one that kept its parameters.
+// symbols (so a strong definition beats a weak one), preferring one that kept its parameters. Its
+// declaration tags are those of all its instances: clang gives them to one.
 //
 // Where pahole is plainly wrong we differ:
 //   pahole                                             here
@@ -37,9 +38,7 @@ namespace
 // fetched.
 constexpr size_t ahead = 8;
 
-struct Candidate {
-    uint32_t object;
-    uint32_t record;
+struct Candidate : Instance {
     uint32_t next; // candidate of the same group, or none
 };
 constexpr uint32_t no_candidate = UINT32_MAX;
@@ -50,6 +49,23 @@ struct Group {
     uint32_t first = no_candidate, last = no_candidate;
 };
 
+/// Of the parameters.
+std::vector<std::string_view> names_of(const Object &o, const LinkFunction &f)
+{
+    std::vector<std::string_view> names;
+    std::span<const uint32_t> words; // name and type of each
+    if (f.func != void_id) {
+        const btf_type &proto = o.btf.type(TypeId{o.btf.type(f.func).type});
+        words = {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2};
+    } else {
+        const uint32_t *w = &o.trailer.proto_words[f.proto];
+        words = {w + 2, size_t{w[1]} * 2};
+    }
+    for (size_t i = 0; i < words.size(); i += 2)
+        names.push_back(o.btf.str(words[i]));
+    return names;
+}
+
 class Selector
 {
 public:
@@ -59,6 +75,8 @@ public:
           rules_(rules)
     {
         like_pahole_ = rules.modules_like_pahole && image.kind != ImageKind::linked;
+        any_tags_ = std::any_of(objects.begin(), objects.end(),
+                                [](const Object &o) { return !o.link_tags.empty(); });
     }
 
     Functions run()
@@ -127,7 +145,7 @@ private:
                 }
                 Group &group = groups_[found];
                 auto mine = static_cast<uint32_t>(candidates_.size());
-                candidates_.push_back({o, r, no_candidate});
+                candidates_.push_back({{o, r}, no_candidate});
                 if (group.last == no_candidate)
                     group.first = mine;
                 else
@@ -137,13 +155,13 @@ private:
         }
     }
 
-    const LinkFunction &record(const Candidate &c) const
+    const LinkFunction &record(const Instance &c) const
     {
         return objects_[c.object].trailer.functions[c.record];
     }
 
     /// The instance's address; functions whose section was discarded have none.
-    std::optional<Address> address(const Candidate &c) const
+    std::optional<Address> address(const Instance &c) const
     {
         uint32_t index = record(c).pool_index;
         if (!index || like_pahole_)
@@ -263,7 +281,7 @@ private:
             out_.skipped.push_back({group.name, skip});
             return;
         }
-        SelectedFunction f{chosen.object, chosen.record};
+        SelectedFunction f{chosen};
         if (features_.has(Feature::decl_tag) && features_.has(Feature::decl_tag_kfuncs)) {
             auto kfunc = image_.kfuncs.find(group.name);
             if (kfunc != image_.kfuncs.end()) {
@@ -273,7 +291,33 @@ private:
         }
         if (features_.has(Feature::attributes) && features_.has(Feature::decl_tag_kfuncs))
             f.arena = arena_of(group.name, chosen);
+        if (any_tags_)
+            add_tagged(group, f);
         out_.selected.push_back(f);
+    }
+
+    /// Not another definition that the link passed over, nor of another prototype.
+    bool is_instance_of(const Candidate &c, const Instance &chosen) const
+    {
+        const LinkFunction &mine = record(c), &its = record(chosen);
+        if (&mine == &its)
+            return true;
+        auto at = address(c);
+        if (mine.pool_index && (!at || at != address(chosen)))
+            return false;
+        return mine.loose_hash == its.loose_hash &&
+               names_of(objects_[c.object], mine) == names_of(objects_[chosen.object], its);
+    }
+
+    void add_tagged(const Group &group, SelectedFunction &f)
+    {
+        f.tagged_begin = static_cast<uint32_t>(out_.tagged.size());
+        for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
+            const Candidate &c = candidates_[i];
+            if (!tags_of(objects_, c).empty() && is_instance_of(c, f))
+                out_.tagged.push_back(c);
+        }
+        f.tagged_end = static_cast<uint32_t>(out_.tagged.size());
     }
 
     uint8_t arena_of(std::string_view name, const Candidate &c)
@@ -305,7 +349,8 @@ private:
     FeatureSet features_;
     FunctionRules rules_;
     bool like_pahole_ = false;
-    FlatIndex index_{0}; // of groups_, by name
+    bool any_tags_ = false; // on functions or variables
+    FlatIndex index_{0};    // of groups_, by name
     std::vector<Group> groups_;
     std::vector<Candidate> candidates_;
     Functions out_;
@@ -319,6 +364,16 @@ const char *skip_name(FunctionSkip skip)
                                      "reordered", "optimized",      "ambiguous"};
     static_assert(std::size(names) == static_cast<size_t>(FunctionSkip::count));
     return names[static_cast<size_t>(skip)];
+}
+
+std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
+                                                   const Instance &instance)
+{
+    const Object &o = objects[instance.object];
+    TypeId func = o.trailer.functions[instance.record].func;
+    if (func == void_id)
+        return {};
+    return o.tags_of(func);
 }
 
 std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)

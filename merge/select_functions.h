@@ -6,6 +6,7 @@
 #include "merge/locate.h"
 
 #include <array>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,9 +33,13 @@ enum class FunctionSkip : uint8_t {
 };
 const char *skip_name(FunctionSkip skip); // as in "inconsistent"
 
-struct SelectedFunction {
+struct Instance {
     uint32_t object;
     uint32_t record; // index into trailer.functions
+};
+
+struct SelectedFunction : Instance {
+    uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
     // Pointers of its prototype into an arena: bit 0 the result, 1 and 2 the first parameters.
@@ -43,6 +48,10 @@ struct SelectedFunction {
 };
 constexpr uint32_t arena_slots = 3;
 constexpr std::string_view arena_tag = "address_space(1)";
+
+/// {FUNC, tag} of the DECL_TAGs of an instance.
+std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
+                                                   const Instance &instance);
 
 /// Result and parameters of a function, as type ids of its object.
 std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f);
@@ -54,11 +63,17 @@ struct SkippedFunction {
 
 struct Functions {
     std::vector<SelectedFunction> selected; // by name
+    std::vector<Instance> tagged;           // instances whose DECL_TAGs are a FUNC's
     std::vector<SkippedFunction> skipped;   // by name
     std::vector<std::string_view> no_arena; // kfuncs whose flags name what is no pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     uint64_t candidates = 0;     // instances in all objects
     uint64_t without_symbol = 0; // of these, instances of what is no function of the image
+
+    std::span<const Instance> tagged_of(const SelectedFunction &f) const
+    {
+        return std::span(tagged).subspan(f.tagged_begin, f.tagged_end - f.tagged_begin);
+    }
 };
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,

@@ -118,14 +118,13 @@ private:
                   [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
     }
 
-    /// Calls visit(tag id) for the DECL_TAGs of a function or variable, equal ones once.
+    /// Calls visit(tag id) for the DECL_TAGs of a variable, equal ones once.
     template <typename Visit>
     static void for_tags(const Object &o, TypeId target, Visit visit)
     {
-        auto begin =
-            std::lower_bound(o.link_tags.begin(), o.link_tags.end(), std::pair(target, void_id));
-        for (auto it = begin; it != o.link_tags.end() && it->first == target; ++it) {
-            bool seen = std::any_of(begin, it, [&](const auto &other) {
+        auto tags = o.tags_of(target);
+        for (auto it = tags.begin(); it != tags.end(); ++it) {
+            bool seen = std::any_of(tags.begin(), it, [&](const auto &other) {
                 const btf_type &a = o.btf.type(it->second), &b = o.btf.type(other.second);
                 return a.info == b.info && btf::tail_of(a)[0] == btf::tail_of(b)[0] &&
                        o.btf.str(a.name_off) == o.btf.str(b.name_off);
@@ -334,11 +333,12 @@ private:
             append_tag(text, info, func, component);
             finish(at);
         };
-        if (f.func != void_id)
-            for_tags(o, f.func, [&](TypeId id) {
-                const btf_type &t = o.btf.type(id);
-                tag(strings_.add(o.btf.str(t.name_off)), t.info, btf::tail_of(t)[0]);
-            });
+        for (const Instance &tagged : functions_.tagged_of(selected))
+            for (auto [target, id] : tags_of(objects_, tagged)) {
+                const Btf &btf = objects_[tagged.object].btf;
+                const btf_type &t = btf.type(id);
+                tag(strings_.add(btf.str(t.name_off)), t.info, btf::tail_of(t)[0]);
+            }
         if (!selected.is_kfunc)
             return;
         constexpr uint32_t kf_fastcall = 0x1000;

@@ -85,6 +85,32 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
+/// clang gives them to the abstract instance. A definition that the link passed over has no say.
+TEST_F(Functions, TagsOfAllInstances)
+{
+    auto tagged =
+        [&](const std::string &file, const std::string &how) {
+            return make_object(dir_, file,
+                               {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'x' type_id=1
+                [3] FUNC 'f' type_id=2 linkage=static
+                [4] FUNC 'f' type_id=2 linkage=static
+                [5] DECL_TAG 'of_)" + file +
+                                       R"(' type_id=3 component_idx=-1
+                [6] DECL_TAG 'inline_of_)" +
+                                       file + R"(' type_id=4 component_idx=0)",
+                                .plain_end = 2,
+                                .assembly = define("f", how),
+                                .functions = {{"f", ".text", 3}, {"f", "", 4}}});
+        };
+    std::string text = all_ways({tagged("weak", ".weak"), tagged("strong", ".globl")});
+    for (const char *tag : {"'of_strong'", "'inline_of_strong'", "'inline_of_weak'"})
+        EXPECT_TRUE(has(text, tag)) << tag << text;
+    EXPECT_FALSE(has(text, "'of_weak'")) << text;
+}
+
 TEST_F(Functions, WithoutSymbolNoFunction)
 {
     std::string a = object("a", "f", "x", "", "");
