@@ -27,6 +27,7 @@ constexpr Row rows[] = {
     {"global_var", Feature::global_var, false},
     {"distilled_base", Feature::distilled_base, false},
     {"attributes", Feature::attributes, false},
+    {"true_signature", Feature::true_signature, false},
 };
 
 } // namespace

@@ -26,6 +26,7 @@ enum class Feature : uint32_t {
     global_var = 1u << 10,        // variables of all sections
     distilled_base = 1u << 11,    // split BTF brings what it needs of its base
     attributes = 1u << 12,        // mark arena pointers of kfuncs
+    true_signature = 1u << 13,    // functions with the parameters that they are really passed
 };
 
 class FeatureSet

@@ -11,9 +11,10 @@ namespace
 {
 
 // Offsets of the header's fields; see FORMAT.md, "Link trailer".
-constexpr size_t header_length = 104, least_header_length = 96; // the first had no marks
+// The first had no marks, most need no true signatures.
+constexpr size_t full_header_length = 112, header_length = 104, least_header_length = 96;
 constexpr size_t emitter_at = 88;
-constexpr size_t object_id_at = 24, marks_at = 96;
+constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
 /// A table in the trailer: byte offset from the trailer's start and number of entries.
@@ -26,6 +27,20 @@ void put_table(ByteWriter &out, size_t field, size_t count)
     out.align(8);
     out.patch<uint32_t>(field, static_cast<uint32_t>(out.size()));
     out.patch<uint32_t>(field + 4, static_cast<uint32_t>(count));
+}
+
+void put_functions(ByteWriter &out, size_t field, const std::vector<LinkFunction> &functions)
+{
+    put_table(out, field, functions.size());
+    for (const LinkFunction &f : functions) {
+        out.put<uint32_t>(raw(f.name));
+        out.put<uint32_t>(f.flags);
+        out.put<uint64_t>(f.loose_hash);
+        out.put<uint32_t>(f.pool_index);
+        out.put<uint32_t>(raw(f.func));
+        out.put<uint32_t>(f.proto);
+        out.put<uint32_t>(f.instance);
+    }
 }
 
 /// Where each types_per_mark-th type of a blob of ours begins.
@@ -49,21 +64,22 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 
 size_t trailer_room(const LinkTrailer &trailer)
 {
-    constexpr size_t padding = 8 * 8; // before each table, and behind the last one
-    return header_length + trailer.hashes.size() * hash_size +
-           trailer.functions.size() * function_size + trailer.proto_words.size() * 4 +
-           trailer.variables.size() * variable_size + trailer.ambiguous.size() * 4 +
-           trailer.addresses.size() * 8 + (trailer.hashes.size() / types_per_mark + 1) * 4 +
-           padding;
+    constexpr size_t padding = 9 * 8; // before each table, and behind the last one
+    return full_header_length + trailer.hashes.size() * hash_size +
+           (trailer.functions.size() + trailer.true_signatures.size()) * function_size +
+           trailer.proto_words.size() * 4 + trailer.variables.size() * variable_size +
+           trailer.ambiguous.size() * 4 + trailer.addresses.size() * 8 +
+           (trailer.hashes.size() / types_per_mark + 1) * 4 + padding;
 }
 
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order)
 {
     ByteWriter out(order);
     out.reserve(trailer_room(trailer));
+    const size_t head = trailer.true_signatures.empty() ? header_length : full_header_length;
     out.put<uint32_t>(trailer_magic);
     out.put<uint16_t>(trailer_version);
-    out.put<uint16_t>(header_length);
+    out.put<uint16_t>(static_cast<uint16_t>(head));
     out.put<uint32_t>(0); // size, patched below
     out.put<uint32_t>(trailer.flags);
     out.put<uint32_t>(trailer.features.bits());
@@ -73,7 +89,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.put<uint32_t>(raw(trailer.plain_end));
     out.put<uint32_t>(trailer.pool_entries);
     size_t tables = out.size();
-    out.put_zeros(header_length - tables);
+    out.put_zeros(head - tables);
     out.patch<uint32_t>(emitter_at, trailer.emitter);
 
     put_table(out, tables + 0, trailer.hashes.size());
@@ -86,16 +102,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
                                   in_order(hash.high, ByteOrder::little)};
             out.put_bytes(std::as_bytes(std::span(halves)));
         }
-    put_table(out, tables + 8, trailer.functions.size());
-    for (const LinkFunction &f : trailer.functions) {
-        out.put<uint32_t>(raw(f.name));
-        out.put<uint32_t>(f.flags);
-        out.put<uint64_t>(f.loose_hash);
-        out.put<uint32_t>(f.pool_index);
-        out.put<uint32_t>(raw(f.func));
-        out.put<uint32_t>(f.proto);
-        out.put<uint32_t>(0);
-    }
+    put_functions(out, tables + 8, trailer.functions);
     put_table(out, tables + 16, trailer.proto_words.size());
     for (uint32_t word : trailer.proto_words)
         out.put<uint32_t>(word);
@@ -118,6 +125,8 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     put_table(out, marks_at, marks.size());
     for (uint32_t mark : marks)
         out.put<uint32_t>(mark);
+    if (head == full_header_length)
+        put_functions(out, true_signatures_at, trailer.true_signatures);
     out.align(8);
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
 
@@ -148,7 +157,7 @@ public:
             return bad(4, strf("link trailer version %u is not supported (only %u is): the object "
                                "was emitted by another version of btf-emit",
                                half(4), trailer_version));
-        if (half(6) < least_header_length || word(8) != bytes_.size())
+        if (half(6) < least_header_length || half(6) > bytes_.size() || word(8) != bytes_.size())
             return bad(6, "link trailer lies about its length");
         LinkTrailer t;
         t.flags = word(12);
@@ -178,7 +187,9 @@ public:
             t.proto_words.push_back(load<uint32_t>(p, order()));
             return "";
         }));
-        RETURN_IF_ERROR(functions(t));
+        RETURN_IF_ERROR(functions(48, t, t.functions));
+        if (half(6) >= full_header_length)
+            RETURN_IF_ERROR(functions(true_signatures_at, t, t.true_signatures));
         RETURN_IF_ERROR(table(64, variable_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
@@ -240,9 +251,9 @@ private:
         return {};
     }
 
-    Result<void> functions(LinkTrailer &t)
+    Result<void> functions(size_t field, const LinkTrailer &t, std::vector<LinkFunction> &out)
     {
-        return table(48, function_size, [&](const std::byte *p) {
+        return table(field, function_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             LinkFunction f;
             f.name = StrOff{w(0)};
@@ -251,11 +262,14 @@ private:
             f.pool_index = w(16);
             f.func = TypeId{w(20)};
             f.proto = w(24);
-            t.functions.push_back(f);
+            f.instance = w(28);
+            out.push_back(f);
             if (!is_str(w(0)))
                 return "name of a function is out of range";
             if (f.pool_index > t.pool_entries)
                 return "pool index of a function is out of range";
+            if (&out == &t.true_signatures && f.instance >= t.functions.size())
+                return "a true signature is of no function";
             if (f.func != void_id) {
                 if (!is_kind(raw(f.func), BTF_KIND_FUNC) ||
                     !is_kind(blob_.type(f.func).type, BTF_KIND_FUNC_PROTO))

@@ -38,6 +38,7 @@ struct LinkFunction {
     TypeId func{};           // the FUNC in the blob; void: see proto
     uint32_t proto = 0;      // func is void: index into proto_words of {result, count, count x
                              // (name, type)}
+    uint32_t instance = 0;   // of a true signature: index of the function that it is of
 };
 
 /// Bits of LinkVariable::flags.
@@ -72,6 +73,9 @@ struct LinkTrailer {
     uint32_t pool_entries = 0; // entries of the pool behind the object id; indices are 1..entries
     std::vector<Hash128> hashes;         // stub hash of each type
     std::vector<LinkFunction> functions; // in the order of the debug information
+    // Of those whose parameters the compiler changed, if the object was emitted with the feature
+    // of that name: what stands in functions with the parameters that are passed.
+    std::vector<LinkFunction> true_signatures;
     std::vector<uint32_t> proto_words;
     std::vector<LinkVariable> variables;
     std::vector<StrOff> ambiguous;   // struct/union names with several definitions in the object

@@ -237,9 +237,14 @@ private:
         LocationAttr at = in_.location(step.form);
         d.has |= Die::location;
         if (d.tag == DW_TAG_formal_parameter && parent_tag == DW_TAG_subprogram) {
-            ParamRegisters registers = decode_param_location(file_, unit_, at);
-            d.scalar_register = registers.scalar;
-            d.aggregate_register = registers.aggregate;
+            ParamLocation entry = decode_param_location(file_, unit_, at);
+            d.scalar_register = entry.scalar;
+            d.aggregate_register = entry.aggregate;
+            d.pieces = entry.pieces;
+            if (entry.is_constant)
+                d.has |= Die::is_constant;
+            if (entry.on_stack)
+                d.has |= Die::on_stack;
         } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
             remember(d, decode_fixed_address(file_, unit_, at));
         }

@@ -47,6 +47,9 @@ struct Die {
         typed = 1u << 12,      // DW_AT_type
         nocall = 1u << 13,     // DW_AT_calling_convention is DW_CC_nocall
         top_level = 1u << 14,  // child of the unit itself
+        // Parameters, see ParamLocation:
+        is_constant = 1u << 15,
+        on_stack = 1u << 16,
     };
 
     // References are offsets in .debug_info, 0: none. Sections of 4 GB are refused.
@@ -62,6 +65,7 @@ struct Die {
         // constant. Subranges: the element count.
         uint64_t value = 0;
         const char *text; // annotations: const_value as a string
+        uint64_t pieces;  // parameters, see ParamLocation
     };
     int32_t bit_offset = 0; // DW_AT_bit_offset
     uint32_t address = 0;   // functions, variables: index + 1 into DieTree::addresses

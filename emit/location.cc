@@ -172,13 +172,18 @@ bool is_breg(uint8_t atom)
 {
     return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
 }
+bool is_constant(uint8_t atom)
+{
+    return (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
+           atom == DW_OP_consts;
+}
 
 class ParamDecoder
 {
 public:
     ParamDecoder(const DwarfFile &file, const Unit &unit) : file_(file), unit_(unit) {}
 
-    ParamRegisters run(const LocationAttr &location)
+    ParamLocation run(const LocationAttr &location)
     {
         if (location.kind == LocationAttr::expression)
             entry(file_.info.data, location.offset, location.size, true);
@@ -224,6 +229,10 @@ private:
             found(op.atom - DW_OP_reg0);
         } else if (is_breg(op.atom) && first && computed) {
             found(op.atom - DW_OP_breg0);
+        } else if (op.atom == DW_OP_fbreg) {
+            out_.on_stack |= first;
+        } else if (is_constant(op.atom)) {
+            out_.is_constant |= first;
         } else if (op.atom == DW_OP_entry_value || op.atom == DW_OP_GNU_entry_value) {
             Expression inner(file_, unit_.widths, section, op.position, op.number);
             if (inner.complete() && inner.size() == 1 && is_reg(inner[0].atom))
@@ -234,18 +243,26 @@ private:
     void several(const Expression &ops, bool first)
     {
         uint8_t atom = ops[0].atom;
-        if ((atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
-            atom == DW_OP_consts)
+        if (is_constant(atom)) {
+            out_.is_constant |= first;
             return;
+        }
         if (first && is_reg(atom))
             found(out_.scalar, atom - DW_OP_reg0);
         if (first && is_breg(atom))
             for (size_t i = 1; i < ops.size(); ++i)
                 if (ops[i].atom == DW_OP_stack_value)
                     found(out_.scalar, atom - DW_OP_breg0);
-        for (size_t i = 0; i < ops.size(); ++i)
+        uint64_t offset = 0;
+        for (size_t i = 0; i < ops.size(); ++i) {
             if (is_reg(ops[i].atom))
                 found(out_.aggregate, ops[i].atom - DW_OP_reg0);
+            if (ops[i].atom != DW_OP_piece)
+                continue;
+            if (i > 0 && offset < 64) // a piece that comes first is of what is nowhere
+                out_.pieces |= uint64_t{1} << offset;
+            offset = ops[i].number > UINT64_MAX - offset ? UINT64_MAX : offset + ops[i].number;
+        }
     }
 
     void list5(uint64_t offset)
@@ -327,13 +344,13 @@ private:
 
     const DwarfFile &file_;
     const Unit &unit_;
-    ParamRegisters out_;
+    ParamLocation out_;
 };
 
 } // namespace
 
-ParamRegisters decode_param_location(const DwarfFile &file, const Unit &unit,
-                                     const LocationAttr &location)
+ParamLocation decode_param_location(const DwarfFile &file, const Unit &unit,
+                                    const LocationAttr &location)
 {
     return ParamDecoder(file, unit).run(location);
 }

@@ -15,14 +15,18 @@ struct LocationAttr {
     uint64_t size = 0;   // expression: bytes
 };
 
-/// Registers by DWARF number, -1: not known. Which of the two counts depends on the parameter's
-/// type, which may come later in the debug information.
-struct ParamRegisters {
-    int8_t scalar = -1;    // if its type fits a register
-    int8_t aggregate = -1; // if it is larger: the first register of its pieces
+/// Where a parameter is when its function is entered. Registers by DWARF number, -1: not known.
+/// Which of the two counts depends on the parameter's type, which may come later in the debug
+/// information.
+struct ParamLocation {
+    int8_t scalar = -1;       // if its type fits a register
+    int8_t aggregate = -1;    // if it is larger: the first register of its pieces
+    bool is_constant = false; // nowhere: all callers pass one value
+    bool on_stack = false;
+    uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
 };
-ParamRegisters decode_param_location(const DwarfFile &file, const Unit &unit,
-                                     const LocationAttr &location);
+ParamLocation decode_param_location(const DwarfFile &file, const Unit &unit,
+                                    const LocationAttr &location);
 
 /// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
 /// (clang merges globals into one symbol). Empty: in a register, thread-local, optimised away.

@@ -10,12 +10,15 @@
 //    abstract instance as origin and has no names or types of its own.
 // 2. share: names and types flow from origin to instance, location facts from instance to origin
 //    (the compiler puts them only on the instance, but both are one function).
-// 3. judge: walk the parameters along the ABI's registers.
+// 3. judge: walk the parameters along the ABI's registers (param_registers.h).
+// Where the compiler says that it changed the prototype, the instance is described twice: with the
+// parameters of the source and with those that are passed.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
 #include "emit/unit_functions.h"
 #include "common/link_trailer.h"
+#include "emit/param_registers.h"
 
 #include <dwarf.h>
 
@@ -24,22 +27,6 @@ namespace btflink::emit
 
 namespace
 {
-
-constexpr int unknown_reg = -1;
-
-struct Param {
-    DieIndex die = 0;
-    const char *name = nullptr;
-    DieIndex type_of = 0; // DIE whose DW_AT_type counts: its own or its origin
-    uint32_t position = 0;
-    uint64_t size = 0;
-    bool in_memory = false;
-    bool has_location = false;
-    bool has_const_value = false;
-    int reg = unknown_reg;
-    bool optimized = false;
-    bool unexpected = false;
-};
 
 struct Function {
     DieIndex die = 0;
@@ -54,7 +41,7 @@ public:
     Collector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
               FeatureSet features)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
-          param_of_die_(tree.dies.size())
+          registers_(file.arch(), tree, layout_), param_of_die_(tree.dies.size())
     {
     }
 
@@ -100,6 +87,9 @@ private:
             p.has_location = d.is(Die::location);
             bool aggregate = p.size > arch.address_size && arch.aggregates_in_two_regs;
             p.reg = aggregate ? d.aggregate_register : d.scalar_register;
+            p.pieces = aggregate ? d.pieces : 0;
+            p.is_constant = d.is(Die::is_constant);
+            p.on_stack = d.is(Die::on_stack);
             param_of_die_[c] = static_cast<uint32_t>(params_.size()) + 1;
             params_.push_back(p);
         }
@@ -121,7 +111,10 @@ private:
             f.reordered |= p.position != o.position;
             o.has_location |= p.has_location;
             o.has_const_value |= p.has_const_value;
-            if (p.reg != unknown_reg)
+            o.is_constant |= p.is_constant;
+            o.on_stack |= p.on_stack;
+            o.pieces |= p.pieces;
+            if (p.reg >= 0)
                 o.reg = p.reg;
             if (p.size)
                 o.size = p.size;
@@ -164,63 +157,9 @@ private:
         return (d.origin ? tree_.at(tree_.find(d.origin)) : d).is(Die::nocall);
     }
 
-    uint32_t slots(const Param &p) const
-    {
-        uint64_t word = file_.arch().address_size;
-        if (!file_.arch().aggregates_in_two_regs || p.size <= word)
-            return 1;
-        return static_cast<uint32_t>((p.size + word - 1) / word);
-    }
-
-    int expected_reg(uint32_t index) const
-    {
-        std::span<const int8_t> regs = file_.arch().param_regs;
-        return index < regs.size() ? regs[index] : -1;
-    }
-
-    /// clang keeps the ABI unless it says otherwise: only a register outside of the parameter's
-    /// own is unexpected.
-    void check_kept_signature(const Function &f)
-    {
-        if (file_.arch().param_regs.empty())
-            return;
-        uint32_t next = 0, count = file_.arch().param_reg_count;
-        for (Param &p : params(f)) {
-            if (p.in_memory)
-                continue;
-            if (next >= count)
-                return;
-            bool inside = false;
-            for (uint32_t i = next; i < count && i < next + slots(p); ++i)
-                inside |= p.reg == expected_reg(i);
-            if (p.reg != unknown_reg && !inside)
-                p.unexpected = true;
-            next += slots(p);
-        }
-    }
-
-    void check_registers(const Function &f)
-    {
-        uint32_t next = 0, count = file_.arch().param_reg_count;
-        for (Param &p : params(f)) {
-            uint32_t taken = p.in_memory ? 1 : slots(p);
-            if (p.has_location) {
-                if (next >= count)
-                    continue; // on the stack
-                if (p.reg == unknown_reg)
-                    p.optimized = true;
-                else if (expected_reg(next) >= 0 && expected_reg(next) != p.reg)
-                    p.unexpected = true;
-            } else if (p.has_const_value && !tree_.clang) {
-                p.optimized = true;
-            }
-            next += taken;
-        }
-    }
-
     bool is_struct_by_value(const Param &p) const
     {
-        DieIndex i = layout_.target(tree_.at(p.type_of));
+        DieIndex i = layout_.target(tree_.at(p.is_member ? p.member : p.type_of));
         for (unsigned n = 0; i && n < 1000; ++n) {
             const Die &d = tree_.at(i);
             if (d.tag != DW_TAG_typedef && d.tag != DW_TAG_const_type)
@@ -230,41 +169,65 @@ private:
         return false;
     }
 
-    uint32_t judge_params(const Function &f, bool changed)
+    /// A packed struct on the stack may be anywhere. Only a struct named as such counts.
+    bool is_uncertain(const Function &f, const Param &p) const
     {
-        if (tree_.clang && !changed)
-            check_kept_signature(f);
-        else
-            check_registers(f);
+        const uint32_t registers = file_.arch().param_reg_count;
+        if (f.param_count < registers || p.position < registers)
+            return false;
+        DieIndex type = layout_.target(tree_.at(p.type_of));
+        return tree_.at(type).name && layout_.is_packed_struct(type, file_.order());
+    }
+
+    uint32_t flags_of(const Function &f, std::span<const Param> params) const
+    {
         uint32_t flags = 0;
-        bool unexpected = false, by_value = false, packed = false;
-        for (const Param &p : params(f)) {
+        bool unexpected = false, by_value = false;
+        for (const Param &p : params) {
             if (p.optimized || !p.has_location)
                 flags |= fn_optimized_param;
+            if (is_uncertain(f, p))
+                flags |= fn_uncertain_loc;
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
-            // A packed struct on the stack may be anywhere. Only a struct named as such counts.
-            if (f.param_count >= file_.arch().param_reg_count &&
-                p.position >= file_.arch().param_reg_count) {
-                DieIndex type = layout_.target(tree_.at(p.type_of));
-                packed |= tree_.at(type).name && layout_.is_packed_struct(type, file_.order());
-            }
         }
         // A struct may take several registers, which throws off the count.
         if (unexpected && !by_value)
             flags |= fn_unexpected_reg;
-        if (packed)
-            flags |= fn_uncertain_loc;
         return flags;
     }
 
     FunctionCandidate judge(const Function &f)
     {
+        const bool changed = changed_signature(tree_.at(f.die));
+        std::vector<Param> left;
+        if (changed && features_.has(Feature::true_signature))
+            left.assign(params(f).begin(), params(f).end());
+        if (tree_.clang && !changed)
+            registers_.check_kept_signature(params(f));
+        else
+            registers_.check(params(f));
+        FunctionCandidate out = candidate(f, params(f), changed);
+        if (!features_.has(Feature::true_signature) || !(changed || f.reordered))
+            return out;
+        if (changed)
+            registers_.find_true_signature(left);
+        else
+            left.assign(params(f).begin(), params(f).end());
+        // gcc lists last what it does not pass.
+        for (Param &p : left)
+            p.dropped = p.optimized || (f.reordered && !p.has_location);
+        out.truth = std::make_unique<FunctionCandidate>(candidate(f, left, changed));
+        return out;
+    }
+
+    FunctionCandidate candidate(const Function &f, std::span<const Param> params,
+                                bool changed) const
+    {
         const Die &d = tree_.at(f.die);
         FunctionCandidate out;
         out.name = name_of(d);
-        bool changed = changed_signature(d);
-        out.flags = judge_params(f, changed);
+        out.flags = flags_of(f, params);
         auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
         set(f.reordered, fn_reordered);
         set(changed, fn_signature_changed);
@@ -279,20 +242,23 @@ private:
         if (!d.is(Die::typed) && d.origin)
             result_of = tree_.find(d.origin);
         out.result = types_.of(layout_, tree_.at(result_of));
-        for (const Param &p : params(f))
-            out.params.push_back({p.name, types_.of(layout_, tree_.at(p.type_of))});
-        if (f.variadic)
-            out.params.push_back({});
-        if (features_.has(Feature::decl_tag)) {
-            auto add = [&](DieIndex die, int32_t component) {
+        auto add_tags = [&](DieIndex die, int32_t component) {
+            if (features_.has(Feature::decl_tag))
                 for_each_annotation(tree_, die, "btf_decl_tag", [&](std::string_view text) {
                     out.tags.push_back({text, component});
                 });
-            };
-            for (const Param &p : params(f))
-                add(p.die, static_cast<int32_t>(p.position));
-            add(f.die, -1);
+        };
+        for (const Param &p : params) {
+            if (p.dropped)
+                continue;
+            add_tags(p.die, static_cast<int32_t>(out.params.size()));
+            const Die &typed = tree_.at(p.is_member ? p.member : p.type_of);
+            const char *member = p.member ? tree_.at(p.member).name : "";
+            out.params.push_back({p.name, member, types_.of(layout_, typed)});
         }
+        add_tags(f.die, -1);
+        if (f.variadic)
+            out.params.push_back({});
         if (d.address)
             out.address = tree_.addresses[d.address - 1];
         return out;
@@ -303,6 +269,7 @@ private:
     TypeLayout layout_;
     const UnitTypes &types_;
     FeatureSet features_;
+    ParamRegisters registers_;
     std::vector<uint32_t> param_of_die_; // index into params_ + 1, by DIE
     std::vector<Function> functions_;
     std::vector<Param> params_;

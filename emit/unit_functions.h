@@ -5,6 +5,7 @@
 
 #include "emit/unit_types.h"
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace btflink::emit
 
 struct FunctionParam {
     std::string_view name;
+    std::string_view member; // if not empty, the parameter is named name__member
     TypeId type{};
     bool operator==(const FunctionParam &) const = default;
 };
@@ -28,9 +30,12 @@ struct FunctionCandidate {
     std::string_view name;
     uint32_t flags = 0; // FunctionFlag
     TypeId result{};
-    std::vector<FunctionParam> params; // a trailing {"", void} stands for "..."
+    std::vector<FunctionParam> params; // a trailing {"", "", void} stands for "..."
     std::vector<FunctionTag> tags;
     std::optional<AddressRef> address;
+    // The same with the parameters that are passed, where the compiler says that these are others.
+    // (feature true_signature)
+    std::unique_ptr<FunctionCandidate> truth;
 };
 
 /// In the order in which their DIEs end.

@@ -77,28 +77,14 @@ public:
             if (const btf_type &t = btf_.type(TypeId{id}); btf::kind_of(t) == BTF_KIND_FUNC_PROTO)
                 find_proto(TypeId{t.type}, proto_words(TypeId{id}), TypeId{id});
         fold(candidates);
-        for (const Instance &instance : instances_) {
-            const FunctionCandidate &f = *instance.candidate;
-            LinkFunction out;
-            out.name = btf_.str(f.name);
-            out.flags = instance.flags;
-            if (f.address)
-                out.pool_index = pool_index(*f.address);
-            if (is_placed(f) || !f.tags.empty()) {
-                out.func = btf_.add_func(f.name, proto(f), BTF_FUNC_STATIC);
-                for (const FunctionTag &tag : f.tags)
-                    btf_.add_decl_tag(tag.text, out.func, tag.component);
-            } else {
-                out.proto = static_cast<uint32_t>(trailer_.proto_words.size());
-                auto &words = trailer_.proto_words;
-                words.push_back(raw(map_[raw(f.result)]));
-                words.push_back(static_cast<uint32_t>(f.params.size()));
-                for (const FunctionParam &p : f.params) {
-                    words.push_back(raw(btf_.str(p.name)));
-                    words.push_back(raw(map_[raw(p.type)]));
-                }
-            }
-            trailer_.functions.push_back(out);
+        for (const Instance &instance : instances_)
+            trailer_.functions.push_back(record(*instance.candidate, instance.flags));
+        for (uint32_t i = 0; i < instances_.size(); ++i) {
+            const FunctionCandidate *truth = instances_[i].candidate->truth.get();
+            if (!truth)
+                continue;
+            trailer_.true_signatures.push_back(record(*truth, truth->flags));
+            trailer_.true_signatures.back().instance = i;
         }
     }
 
@@ -156,6 +142,37 @@ private:
         return it->second;
     }
 
+    LinkFunction record(const FunctionCandidate &f, uint32_t flags)
+    {
+        LinkFunction out;
+        out.name = btf_.str(f.name);
+        out.flags = flags;
+        if (f.address)
+            out.pool_index = pool_index(*f.address);
+        if (is_placed(f) || !f.tags.empty()) {
+            out.func = btf_.add_func(f.name, proto(f), BTF_FUNC_STATIC);
+            for (const FunctionTag &tag : f.tags)
+                btf_.add_decl_tag(tag.text, out.func, tag.component);
+        } else {
+            out.proto = static_cast<uint32_t>(trailer_.proto_words.size());
+            auto &words = trailer_.proto_words;
+            words.push_back(raw(map_[raw(f.result)]));
+            words.push_back(static_cast<uint32_t>(f.params.size()));
+            for (const FunctionParam &p : f.params) {
+                words.push_back(raw(name_of(p)));
+                words.push_back(raw(map_[raw(p.type)]));
+            }
+        }
+        return out;
+    }
+
+    StrOff name_of(const FunctionParam &p)
+    {
+        if (p.member.empty())
+            return btf_.str(p.name);
+        return btf_.str(std::string(p.name) + "__" + std::string(p.member));
+    }
+
     /// The words of a prototype but for its head.
     std::span<const uint32_t> proto_words(TypeId id)
     {
@@ -179,7 +196,7 @@ private:
         TypeId result = map_[raw(f.result)];
         words_.clear();
         for (const FunctionParam &p : f.params) {
-            words_.push_back(raw(btf_.str(p.name)));
+            words_.push_back(raw(name_of(p)));
             words_.push_back(raw(map_[raw(p.type)]));
         }
         TypeId id = find_proto(result, words_, btf_.next_id());
@@ -198,7 +215,8 @@ private:
 
     /// An abstract instance and its out-of-line copy are two instances that mostly say the same.
     /// Then they become one: flags that count for all instances of a name add up, the others are
-    /// those of the one that has an address.
+    /// those of the one that has an address. With true signatures these flags count for some
+    /// instances only, so they must not differ.
     void fold(const std::vector<FunctionCandidate> &candidates)
     {
         constexpr uint32_t shared = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
@@ -215,7 +233,9 @@ private:
             } else {
                 Instance &last = instances_[last_of_name[name]];
                 const FunctionCandidate &other = *last.candidate;
-                if ((!is_placed(f) || !is_placed(other)) && f.result == other.result &&
+                const bool alike = !trailer_.features.has(Feature::true_signature) ||
+                                   (!f.truth && !other.truth && !((f.flags ^ last.flags) & shared));
+                if (alike && (!is_placed(f) || !is_placed(other)) && f.result == other.result &&
                     f.params == other.params && f.tags == other.tags) {
                     bool replace = is_placed(f);
                     last.flags =
@@ -261,13 +281,16 @@ private:
     {
         LooseHasher hasher(btf);
         std::vector<TypeId> params;
-        for (size_t i = 0; i < instances_.size(); ++i) {
-            const FunctionCandidate &f = *instances_[i].candidate;
+        auto hash = [&](const FunctionCandidate &f) {
             params.clear();
             for (const FunctionParam &p : f.params)
                 params.push_back(map_[raw(p.type)]);
-            trailer_.functions[i].loose_hash = hasher.prototype(map_[raw(f.result)], params);
-        }
+            return hasher.prototype(map_[raw(f.result)], params);
+        };
+        for (size_t i = 0; i < instances_.size(); ++i)
+            trailer_.functions[i].loose_hash = hash(*instances_[i].candidate);
+        for (LinkFunction &f : trailer_.true_signatures)
+            f.loose_hash = hash(*instances_[f.instance].candidate->truth);
     }
 
     struct Instance {

@@ -224,6 +224,8 @@ int main(int argc, char **argv)
             return bad(trailer.error());
         for (const LinkFunction &f : trailer->functions)
             lines.insert(text.function(*trailer, f));
+        for (const LinkFunction &f : trailer->true_signatures)
+            lines.insert("TRUE " + text.function(*trailer, f));
         for (const LinkVariable &v : trailer->variables)
             lines.insert(text.variable(v));
         for (StrOff name : trailer->ambiguous)

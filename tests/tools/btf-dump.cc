@@ -145,12 +145,17 @@ Result<void> print_trailer(const BtfInput &input, size_t index)
     std::printf("types=%u plain_end=%u pool_entries=%u functions=%zu variables=%zu ambiguous=%zu\n",
                 btf.size(), raw(t.plain_end), t.pool_entries, t.functions.size(),
                 t.variables.size(), t.ambiguous.size());
-    for (const LinkFunction &f : t.functions)
-        std::printf("function '%s' %s pool=%u loose_hash=%016" PRIx64 " flags=%s\n",
+    auto print = [&](const char *what, const LinkFunction &f) {
+        std::printf("%s '%s' %s pool=%u loose_hash=%016" PRIx64 " flags=%s\n", what,
                     btf.str(f.name).data(),
                     f.func != void_id ? strf("type_id=%u", raw(f.func)).c_str()
                                       : ("proto=" + prototype(btf, t, f)).c_str(),
                     f.pool_index, f.loose_hash, names_of(function_flags, f.flags).c_str());
+    };
+    for (const LinkFunction &f : t.functions)
+        print("function", f);
+    for (const LinkFunction &f : t.true_signatures)
+        print(strf("function %u is truly", f.instance).c_str(), f);
     for (const LinkVariable &v : t.variables)
         std::printf("variable '%s' type_id=%u section='%s' pool=%u size=%u flags=%s\n",
                     btf.name(v.var).data(), raw(v.var), btf.str(v.section).data(), v.pool_index,

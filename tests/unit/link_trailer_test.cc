@@ -97,6 +97,32 @@ TEST_P(Trailer, RoundTrip)
     EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
 }
 
+TEST_P(Trailer, TrueSignatures)
+{
+    auto before = encode();
+    made_.true_signatures.push_back(made_.functions[0]);
+    made_.true_signatures.push_back({StrOff{}, fn_reordered, 7, 0, void_id, 0});
+    made_.true_signatures[1].instance = 1;
+    auto bytes = encode();
+    auto half = [](Bytes trailer) { return load<uint16_t>(trailer.data() + 6, GetParam()); };
+    EXPECT_EQ(half(before), 104);
+    EXPECT_EQ(half(bytes), 112);
+    auto read = decode(bytes);
+    ASSERT_TRUE(read) << read.error().str();
+    EXPECT_EQ(read->functions.size(), 2u);
+    ASSERT_EQ(read->true_signatures.size(), 2u);
+    EXPECT_EQ(read->true_signatures[0].func, made_.functions[0].func);
+    EXPECT_EQ(read->true_signatures[1].flags, fn_reordered);
+    EXPECT_EQ(read->true_signatures[1].instance, 1u);
+    EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
+    EXPECT_NE(with_word(table(104) + 28, 2).find("a true signature is of no function"),
+              std::string::npos);
+    EXPECT_NE(with_word(108, 1000).find("does not fit"), std::string::npos);
+    EXPECT_NE(with_word(table(104) + 20, 1).find("function names no FUNC"), std::string::npos);
+    for (uint32_t field : {104u, 108u})
+        EXPECT_NE(with_word(field, UINT32_MAX), "");
+}
+
 TEST_P(Trailer, Marks)
 {
     auto bytes = encode();

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Locations tell where each parameter is, not where it should be: that is a matter of all
+// parameters before it. A compiler that changes a signature leaves some out, of others it passes
+// one member, and says neither.
+//
+// Method. A walk over the parameters with the number of the next register (rules F-P of pahole). A
+// struct of two words takes two. Of a struct of which one piece alone is passed, that piece names
+// the member, unless the parameter behind it is where the whole struct puts it.
+//
+// Cost. One walk; a look at a struct's members where only one is passed.
+#include "emit/param_registers.h"
+
+#include <algorithm>
+#include <bit>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+uint32_t ParamRegisters::slots(const Param &p) const
+{
+    uint64_t word = arch_.address_size;
+    if (!arch_.aggregates_in_two_regs || p.size <= word)
+        return 1;
+    return static_cast<uint32_t>((p.size + word - 1) / word);
+}
+
+int ParamRegisters::expected(uint32_t index) const
+{
+    return index < arch_.param_regs.size() ? arch_.param_regs[index] : -1;
+}
+
+bool ParamRegisters::is_at(const Param &p, uint32_t index) const
+{
+    return p.reg >= 0 && index < arch_.param_reg_count && p.reg == expected(index);
+}
+
+void ParamRegisters::check_kept_signature(std::span<Param> params) const
+{
+    if (arch_.param_regs.empty())
+        return;
+    uint32_t next = 0, count = arch_.param_reg_count;
+    for (Param &p : params) {
+        if (p.in_memory)
+            continue;
+        if (next >= count)
+            return;
+        bool inside = false;
+        for (uint32_t i = next; i < next + slots(p); ++i)
+            inside |= is_at(p, i);
+        if (p.reg >= 0 && !inside)
+            p.unexpected = true;
+        next += slots(p);
+    }
+}
+
+void ParamRegisters::check(std::span<Param> params) const
+{
+    uint32_t next = 0, count = arch_.param_reg_count;
+    for (Param &p : params) {
+        uint32_t taken = p.in_memory ? 1 : slots(p);
+        if (p.has_location) {
+            if (next >= count)
+                continue; // on the stack
+            if (p.reg < 0)
+                p.optimized = true;
+            else if (expected(next) >= 0 && expected(next) != p.reg)
+                p.unexpected = true;
+        } else if (p.has_const_value && !tree_.clang) {
+            p.optimized = true;
+        }
+        next += taken;
+    }
+}
+
+void ParamRegisters::find_true_signature(std::span<Param> params) const
+{
+    const uint64_t first_word = (uint64_t{1} << arch_.address_size) - 1;
+    uint32_t next = 0;
+    for (size_t i = 0; i < params.size(); ++i) {
+        Param &p = params[i];
+        const bool in_registers = next < arch_.param_reg_count;
+        const uint32_t whole = slots(p);
+        // If it takes all of its registers, the one behind it is where it should be.
+        const bool takes_all =
+            in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
+        if (std::has_single_bit(p.pieces))
+            p.member = member_at(p, static_cast<uint64_t>(std::countr_zero(p.pieces)));
+        uint32_t taken = p.in_memory ? 1 : whole;
+        if (!p.has_location) {
+            p.optimized = !takes_all;
+            taken = takes_all ? whole : 0;
+        } else if (p.is_constant) {
+            p.optimized = true;
+            taken = 0;
+        } else if (!in_registers) {
+            taken = 0;
+        } else if (p.on_stack) {
+            p.unexpected = !p.in_memory;
+            taken = p.in_memory ? 0 : taken;
+        } else if (p.reg < 0 || (expected(next) >= 0 && expected(next) != p.reg)) {
+            p.unexpected = true;
+        } else if ((p.pieces & first_word) && (p.pieces & ~first_word)) {
+            taken = whole;
+        } else if (p.pieces && takes_all) {
+            p.member = 0;
+            taken = whole;
+        } else if (p.member) {
+            p.is_member = true;
+            taken = 1;
+        }
+        next += taken;
+    }
+}
+
+/// The member of `p`'s struct that begins at byte `offset`.
+DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
+{
+    DieIndex type = layout_.target(tree_.at(p.die));
+    for (unsigned n = 0; type && !tree_.at(type).byte_size; ++n)
+        type = n < 1000 ? layout_.target(tree_.at(type)) : 0;
+    const Die &d = tree_.at(type);
+    if (d.tag != DW_TAG_structure_type)
+        return 0;
+    for (DieIndex c = type + 1; c < d.end; c = tree_.at(c).end) {
+        const Die &m = tree_.at(c);
+        if (m.tag != DW_TAG_member || !m.is(Die::data_bit_offset | Die::located))
+            continue;
+        if (m.value == (m.is(Die::data_bit_offset) ? offset * 8 : offset))
+            return m.name && m.is(Die::typed) ? c : 0;
+    }
+    return 0;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// A function's parameters along the registers in which the ABI passes them: which one is not where
+// callers in other files would put it, and which one is not passed at all.
+#pragma once
+
+#include "common/arch.h"
+#include "emit/type_layout.h"
+
+#include <span>
+
+namespace btflink::emit
+{
+
+struct Param {
+    DieIndex die = 0;
+    const char *name = nullptr;
+    DieIndex type_of = 0; // DIE whose DW_AT_type counts: its own or its origin
+    uint32_t position = 0;
+    uint64_t size = 0;
+    bool in_memory = false;
+    bool has_location = false;
+    bool has_const_value = false;
+    bool is_constant = false, on_stack = false; // see ParamLocation
+    int reg = -1;                               // -1: unknown
+    uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
+    // Found out here:
+    bool optimized = false;  // not passed, or nowhere to be found
+    bool unexpected = false; // in another register than the ABI says
+    DieIndex member = 0;     // the only member of it that is in a register, so it is named after it
+    bool is_member = false;  // and that one is where the whole struct would begin
+    bool dropped = false;    // no part of the true signature
+};
+
+class ParamRegisters
+{
+public:
+    ParamRegisters(const Arch &arch, const DieTree &tree, const TypeLayout &layout)
+        : arch_(arch), tree_(tree), layout_(layout)
+    {
+    }
+
+    /// Of clang, which keeps the ABI unless it says otherwise.
+    void check_kept_signature(std::span<Param> params) const;
+    /// Of other compilers, or where clang says that it did not keep it: the prototype as it is in
+    /// the source, against where its parameters are.
+    void check(std::span<Param> params) const;
+    /// Where clang says that it did not keep it: which parameters are left, and of which only a
+    /// member. What cannot be told is unexpected.
+    void find_true_signature(std::span<Param> params) const;
+
+private:
+    uint32_t slots(const Param &p) const;
+    int expected(uint32_t index) const;
+    bool is_at(const Param &p, uint32_t index) const;
+    DieIndex member_at(const Param &p, uint64_t offset) const;
+
+    const Arch &arch_;
+    const DieTree &tree_;
+    const TypeLayout &layout_;
+};
+
+} // namespace btflink::emit
