@@ -275,8 +275,10 @@ private:
         const Slot &slot = slots_[selected.object];
         const LinkFunction &f = o.trailer.functions[selected.record];
         uint32_t proto = add_prototype(o, slot, f, selected.arena);
-        uint32_t func = append({new_str(slot, raw(f.name)),
-                                btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
+        uint32_t name =
+            selected.clone.empty() ? new_str(slot, raw(f.name)) : add_string(selected.clone);
+        uint32_t func =
+            append({name, btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
         if (f.func != void_id)
             for_tags(o, f.func, [&](TypeId tag) {
                 const btf_type &t = o.btf.type(tag);

@@ -362,9 +362,9 @@ private:
                 bad(id, "stands behind the plain types");
             }
         }
-        for (const LinkFunction &f : o.trailer.functions) {
+        auto check_words = [&](const LinkFunction &f) {
             if (!o.has_trailer || f.func != void_id)
-                continue;
+                return;
             const uint32_t *w = &o.trailer.proto_words[f.proto];
             bool fine = plain(w[0]);
             for (uint32_t i = 0; i < w[1]; ++i)
@@ -373,7 +373,9 @@ private:
                 ok = fail(o.where.at(pending_.part.trailer_offset),
                           strf("prototype of function %s refers to what is no plain type",
                                std::string(o.btf.str(f.name)).c_str()));
-        }
+        };
+        std::ranges::for_each(o.trailer.functions, check_words);
+        std::ranges::for_each(o.trailer.true_signatures, check_words);
         std::sort(o.link_tags.begin(), o.link_tags.end());
         return ok;
     }
@@ -512,6 +514,13 @@ Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned 
             if (contents.owned)
                 out.decompressed.push_back(std::move(contents.owned));
     return out;
+}
+
+void use_true_signatures(std::vector<Object> &objects)
+{
+    for (Object &o : objects)
+        for (const LinkFunction &f : o.trailer.true_signatures)
+            o.trailer.functions[f.instance] = f;
 }
 
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,

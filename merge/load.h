@@ -75,6 +75,9 @@ enum class Reading {
 };
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
 
+/// Functions are from here on described by their true signatures, where the object has any.
+void use_true_signatures(std::vector<Object> &objects);
+
 /// Were all types that were looked at in order? What is written before is not to be used if not.
 /// Objects that were not linked do not count: whether they were looked at is chance.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,

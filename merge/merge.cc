@@ -345,6 +345,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         return tl::unexpected(loaded.error());
     if (options.complete)
         RETURN_IF_ERROR(complete(options, given_image, *inputs, *loaded));
+    if (options.features.has(Feature::true_signature))
+        use_true_signatures(loaded->objects);
     const std::vector<Object> &objects = loaded->objects;
     for (const std::string &name : inputs->ignored)
         report.notes.push_back(name + ": neither ELF nor BTF, skipped");

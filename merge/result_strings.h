@@ -39,8 +39,11 @@ public:
         }
         base_ = base->strings();
         for (uint32_t at : wanted)
-            find(Text(std::string_view(base_.data() + at)), at);
+            use(at);
     }
+
+    /// The base's string at `offset` is used where it is, if no equal one was added before.
+    void use(uint32_t offset) { find(Text(std::string_view(base_.data() + offset)), offset); }
 
     /// Offset of the string, added if new.
     uint32_t add(const Text &text)

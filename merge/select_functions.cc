@@ -10,6 +10,10 @@
 // hashes are. The instance that provides the FUNC is the first at the address of one of the group's
 // symbols (so a strong definition beats a weak one), preferring one that kept its parameters.
 //
+// With true signatures, a name of which there is a clone stands for that clone, with the prototype
+// and under the name that it really has; and what is at a symbol's address need not agree with what
+// has no address (rule F-TS of pahole, as of 1.32).
+//
 // Where pahole is plainly wrong we differ:
 //   pahole                                             here
 //   the last name in the alphabet is never ambiguous   like all others
@@ -177,16 +181,59 @@ private:
         return false;
     }
 
+    /// Is its prototype what is passed, as far as the debug information tells?
+    bool has_true_signature(const Candidate &c) const
+    {
+        return features_.has(Feature::true_signature) &&
+               objects_[c.object].trailer.features.has(Feature::true_signature);
+    }
+
     /// Its prototype is not what callers pass.
     bool lost_parameters(const Group &group, const Candidate &c) const
     {
         const LinkFunction &f = record(c);
-        if (!(f.flags & fn_optimized_param))
+        if (!(f.flags & fn_optimized_param) || has_true_signature(c))
             return false;
         if (f.flags & fn_signature_changed)
             return true;
         auto at = address(c);
         return at && is_clone_at(group, *at);
+    }
+
+    /// The name of a clone at `address`, of whatever kind; empty: there is none.
+    std::string_view clone_at(const Group &group, Address address) const
+    {
+        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+            const FunctionSymbol &s = image_.functions[i];
+            if (s.defined && s.address == address && s.name.size() > s.base.size())
+                return s.name;
+        }
+        return {};
+    }
+
+    /// The first clone whose arguments are where its true signature says. As in pahole, instances
+    /// with an address come first; of these the first answers for the facts of all instances, each
+    /// other for its own and those before it.
+    std::optional<SelectedFunction> find_clone(const Group &group) const
+    {
+        uint32_t all = 0, so_far = 0;
+        for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next)
+            all |= record(candidates_[i]).flags;
+        bool is_first = true;
+        for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
+            const Candidate &c = candidates_[i];
+            auto at = address(c);
+            if (!at)
+                continue;
+            so_far |= record(c).flags;
+            const uint32_t flags = is_first ? all : so_far;
+            is_first = false;
+            std::string_view name = clone_at(group, *at);
+            const bool is_known = !(record(c).flags & fn_reordered) || has_true_signature(c);
+            if (!name.empty() && is_known && !(flags & (fn_unexpected_reg | fn_uncertain_loc)))
+                return SelectedFunction{.object = c.object, .record = c.record, .clone = name};
+        }
+        return std::nullopt;
     }
 
     const Candidate &canonical(const Group &group) const
@@ -228,12 +275,16 @@ private:
 
     FunctionSkip judge(const Group &group, const Candidate &chosen) const
     {
-        const LinkFunction &first = record(candidates_[group.first]);
+        auto at = address(chosen);
+        const bool exact = features_.has(Feature::true_signature) && at && is_symbol_at(group, *at);
+        const LinkFunction &first = record(exact ? chosen : candidates_[group.first]);
         uint32_t flags = 0;
         bool inconsistent = false;
         for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
             const LinkFunction &f = record(candidates_[i]);
             flags |= f.flags;
+            if (exact && !address(candidates_[i]))
+                continue; // inlined, where it may have other parameters
             if (!(flags & (fn_unexpected_reg | fn_reordered)) && f.loose_hash != first.loose_hash)
                 inconsistent = true;
         }
@@ -256,6 +307,12 @@ private:
 
     void decide(const Group &group)
     {
+        if (features_.has(Feature::true_signature))
+            if (auto clone = find_clone(group)) {
+                ++out_.skip_counts[static_cast<size_t>(FunctionSkip::none)];
+                out_.selected.push_back(*clone);
+                return;
+            }
         const Candidate &chosen = canonical(group);
         FunctionSkip skip = judge(group, chosen);
         ++out_.skip_counts[static_cast<size_t>(skip)];
@@ -319,6 +376,12 @@ const char *skip_name(FunctionSkip skip)
                                      "reordered", "optimized",      "ambiguous"};
     static_assert(std::size(names) == static_cast<size_t>(FunctionSkip::count));
     return names[static_cast<size_t>(skip)];
+}
+
+std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f)
+{
+    const Object &o = objects[f.object];
+    return f.clone.empty() ? o.btf.str(o.trailer.functions[f.record].name) : f.clone;
 }
 
 std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)

@@ -40,7 +40,11 @@ struct SelectedFunction {
     // Pointers of its prototype into an arena: bit 0 the result, 1 and 2 the first parameters.
     // The FUNC gets a prototype of its own, in which a type tag with kflag marks them.
     uint8_t arena = 0;
+    // Of a clone, by its true signature: the name of its symbol. Empty: it is named as its record.
+    std::string_view clone = {};
 };
+/// The name of its FUNC.
+std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
 constexpr uint32_t arena_slots = 3;
 constexpr std::string_view arena_tag = "address_space(1)";
 

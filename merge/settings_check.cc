@@ -12,13 +12,14 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// Features that decide what emit writes; of the others merge takes care.
-FeatureSet of_emit(FeatureSet set)
+/// Features that decide what emit writes; of the others merge takes care. True signatures that
+/// nobody asks for make no difference.
+FeatureSet of_emit(FeatureSet set, FeatureSet asked)
 {
     FeatureSet out;
     for (Feature f : {Feature::var, Feature::float_kind, Feature::decl_tag, Feature::type_tag,
-                      Feature::enum64, Feature::global_var})
-        if (set.has(f))
+                      Feature::enum64, Feature::global_var, Feature::true_signature})
+        if (set.has(f) && (f != Feature::true_signature || asked.has(f)))
             out.add(f);
     return out;
 }
@@ -50,7 +51,7 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::map<Setting, std::vector<const Object *>> groups;
     for (const Object &o : objects)
         if (o.has_trailer)
-            groups[{o.trailer.emitter, of_emit(o.trailer.features).bits()}].push_back(&o);
+            groups[{o.trailer.emitter, of_emit(o.trailer.features, asked).bits()}].push_back(&o);
     if (groups.empty())
         return {};
     auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {
@@ -64,11 +65,17 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
                                     text_of(it->first).c_str(), text_of(most->first).c_str(),
                                     most->second.size(), most->second.size() == 1 ? "" : "s",
                                     names_of(it->second).c_str()));
-    if (FeatureSet have(most->first.features); have != of_emit(asked))
+    FeatureSet have(most->first.features);
+    if (FeatureSet wanted = of_emit(asked, asked); have != wanted) {
+        const bool no_signatures =
+            wanted.has(Feature::true_signature) && !have.has(Feature::true_signature);
         warnings.push_back(strf("objects were emitted with %s, but the link asks for %s; types "
-                                "stay as they were emitted",
-                                feature_names(have).c_str(),
-                                feature_names(of_emit(asked)).c_str()));
+                                "stay as they were emitted%s",
+                                feature_names(have).c_str(), feature_names(wanted).c_str(),
+                                no_signatures ? ", and functions whose parameters were changed "
+                                                "are left out"
+                                              : ""));
+    }
     return warnings;
 }
 

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_set>
 
 namespace btflink::merge
 {
@@ -268,19 +269,48 @@ private:
     /// What of the base a function may be equal to.
     void index_base()
     {
-        std::vector<uint32_t> words;
         sources_.base_part->wanted.for_each(0, [&](uint32_t i) {
             const btf_type &t = base_->type(TypeId{i + 1});
             uint32_t kind = btf::kind_of(t);
-            if (!may_recur(*base_, t) && kind != BTF_KIND_FUNC && kind != BTF_KIND_DECL_TAG)
-                return;
-            words.resize(words_of(t));
-            std::memcpy(words.data(), &t, words.size() * 4);
-            auto &copied = *reinterpret_cast<btf_type *>(words.data());
-            btf::for_each_str_off(copied,
-                                  [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
-            index_.add(words, i + 1);
+            if (may_recur(*base_, t) || kind == BTF_KIND_FUNC || kind == BTF_KIND_DECL_TAG)
+                index_base_type(i + 1);
         });
+        index_base_clones();
+    }
+
+    void index_base_type(uint32_t id)
+    {
+        const btf_type &t = base_->type(TypeId{id});
+        base_words_.resize(words_of(t));
+        std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
+        auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
+        btf::for_each_str_off(copied, [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
+        index_.add(base_words_, id);
+    }
+
+    /// Names of clones are not among the objects' strings, so those of the base are not wanted.
+    void index_base_clones()
+    {
+        std::unordered_set<std::string_view> clones;
+        for (const SelectedFunction &f : functions_.selected)
+            if (!f.clone.empty())
+                clones.insert(f.clone);
+        if (clones.empty())
+            return;
+        std::unordered_set<uint32_t> found;
+        auto index_all = [&](uint32_t kind, auto is_of_clone) {
+            for (uint32_t id = 1; id < raw(base_->end_id()); ++id) {
+                const btf_type &t = base_->type(TypeId{id});
+                if (btf::kind_of(t) != kind || !is_of_clone(t))
+                    continue;
+                found.insert(id);
+                strings_.use(t.name_off);
+                index_base_type(id);
+            }
+        };
+        index_all(BTF_KIND_FUNC,
+                  [&](const btf_type &t) { return clones.contains(base_->str(t.name_off)); });
+        index_all(BTF_KIND_DECL_TAG, [&](const btf_type &t) { return found.contains(t.type); });
     }
 
     /// The words behind `begin` are a type of the link part: drop them if there is one like it.
@@ -316,7 +346,7 @@ private:
         } else if (TypeId proto{o.btf.type(f.func).type}; !o.is_plain(proto)) {
             gather(s, o.btf.type(proto), out);
         }
-        out.texts.emplace_back(o.btf.str(f.name));
+        out.texts.emplace_back(name_of(objects_, selected));
     }
 
     void add_function(const SelectedFunction &selected, Gathered &gathered)
@@ -426,6 +456,7 @@ private:
     std::vector<std::vector<uint32_t>> var_ids_; // per object and variable
     std::vector<uint32_t> order_;                // classes by their lowest types
     std::vector<uint32_t> out_;
+    std::vector<uint32_t> base_words_; // of a type of the base
     uint32_t next_id_ = 1;
 };
 

@@ -134,22 +134,30 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
         if (entry_of.count(v.var))
             btf_relocs.push_back({entry_of[v.var], v.symbol});
     }
-    for (const FunctionSpec &f : spec.functions) {
-        LinkFunction out;
-        out.name = string_offset(*btf, f.name);
-        out.flags = f.flags | (f.symbol.empty() ? 0u : uint32_t{fn_has_address});
-        out.pool_index = pool_index(f.symbol);
-        out.func = TypeId{f.func};
+    auto set_func = [&](LinkFunction &out, uint32_t func) {
+        out.func = TypeId{func};
         std::vector<TypeId> params;
         TypeId result{};
-        if (f.func) {
+        if (func) {
             const btf_type &proto = btf->type(TypeId{btf->type(out.func).type});
             result = TypeId{proto.type};
             for (uint32_t i = 0; i < btf::vlen_of(proto); ++i)
                 params.push_back(TypeId{btf::tail_of(proto)[i * 2 + 1]});
         }
         out.loose_hash = hasher.prototype(result, params);
+    };
+    for (const FunctionSpec &f : spec.functions) {
+        LinkFunction out;
+        out.name = string_offset(*btf, f.name);
+        out.flags = f.flags | (f.symbol.empty() ? 0u : uint32_t{fn_has_address});
+        out.pool_index = pool_index(f.symbol);
+        set_func(out, f.func);
         trailer.functions.push_back(out);
+        if (!f.true_func)
+            continue;
+        out.instance = static_cast<uint32_t>(trailer.functions.size() - 1);
+        set_func(out, f.true_func);
+        trailer.true_signatures.push_back(out);
     }
 
     bool wide = spec.address_size == 8;

@@ -38,6 +38,7 @@ struct FunctionSpec {
     std::string symbol = ""; // what its address is, an assembler expression; "": none
     uint32_t func = 0;       // type id of its FUNC, or 0: then the prototype is "void (void)"
     uint32_t flags = 0;
+    uint32_t true_func = 0; // type id of the FUNC of its true signature; 0: it has none
 };
 
 struct VariableSpec {

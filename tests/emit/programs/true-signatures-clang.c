@@ -1,0 +1,42 @@
+// True signatures of what clang changed, which says so from version 15 on: parameters that are not
+// passed are gone, a struct of which one member is passed is that member.
+// compilers: clang
+// flags: -O2
+// features: +true_signature
+// expect-dwarf5: FUNC middle: int (int a, int c)
+// expect-dwarf5: FUNC many: int (int a, int b, int c, int d, int e, int f)
+// expect-dwarf5: FUNC member: long (long a__one, struct pair b, int i)
+// expect-dwarf5: FUNC whole: long (struct pair a, struct pair b, int i)
+// expect-dwarf5: FUNC in_memory: long (union big u, int x)
+// expect-dwarf4: FUNC many: int (int a, int b, int c, int d, int e, int f, int g, int h)
+// expect-dwarf4: FUNC member: long (struct pair a, struct pair b, int i)
+// expect: FUNC kept: int (int a, int b, int c)
+// expect: FUNC user: int (int x)
+// reject: ^FUNC \S*\.
+struct pair { long one, two; };
+union big { long a; char text[24]; };
+//// a.c
+struct pair p, q;
+union big g;
+volatile int zero;
+__attribute__((noinline)) static int middle(int a, int b, int c) { return a * c - a - c; }
+__attribute__((noinline)) static int many(int a, int b, int c, int d, int e, int f, int g, int h)
+{
+    return a * f - b - c - d - e;
+}
+__attribute__((noinline)) static long member(struct pair a, struct pair b, int i)
+{
+    return a.one + b.one + b.two + i;
+}
+__attribute__((noinline)) static long whole(struct pair a, struct pair b, int i, int unused)
+{
+    return a.one + a.two + b.one + b.two + i;
+}
+__attribute__((noinline)) static long in_memory(union big u, int unused, int x) { return u.a + x; }
+__attribute__((noinline)) int kept(int a, int b, int c) { return a * c - a - c; }
+int user(int x)
+{
+    int y = zero, z = zero;
+    return middle(x, y, z) + many(x, y, z, x, y, z, x, y) + member(p, q, x) + whole(p, q, x, y) +
+           in_memory(g, x, z) + kept(x, y, z);
+}

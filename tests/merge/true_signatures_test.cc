@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Clones and functions that are passed other parameters than the source says, with the feature
+// true_signature and without.
+#include "tests/merge/object_maker.h"
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+FeatureSet with_signatures()
+{
+    return *parse_features("+true_signature");
+}
+
+class TrueSignatures : public testing::Test
+{
+protected:
+    void SetUp() override
+    {
+        if (!can_assemble())
+            GTEST_SKIP() << "the fixtures are x86-64 assembly";
+    }
+
+    /// An object with one clone of void f(int a, int b) that is passed `b` alone, at `symbol`.
+    std::string object(const std::string &name, const std::string &symbol,
+                       uint32_t flags = fn_reordered, FeatureSet features = with_signatures())
+    {
+        return make_object(dir_, name,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'a' type_id=1
+                    'b' type_id=1
+                [3] FUNC 'f' type_id=2 linkage=static
+                [4] FUNC_PROTO '' ret_type_id=0
+                    'b' type_id=1
+                [5] FUNC 'f' type_id=4 linkage=static
+                [6] DECL_TAG 'tag' type_id=5 component_idx=0)",
+                            .plain_end = 2,
+                            .assembly = ".text\n.balign 16\n.type " + symbol + ", @function\n" +
+                                        symbol + ": ret\n",
+                            .functions = {instance(symbol, flags, features)},
+                            .features = features});
+    }
+    static FunctionSpec instance(const std::string &symbol, uint32_t flags, FeatureSet features)
+    {
+        uint32_t true_func = features.has(Feature::true_signature) ? 5 : 0;
+        return {"f", symbol, 3, flags | fn_optimized_param, true_func};
+    }
+
+    /// Over a linked image and from the objects alone, by both engines; they must agree.
+    std::string all_ways(const std::vector<std::string> &objects, FeatureSet features)
+    {
+        std::string command = "ld -e 0 -o " + (dir_ / "image");
+        for (const std::string &o : objects)
+            command += " " + o;
+        run(command);
+        std::string text;
+        for (const std::string &image : {std::string(), dir_ / "image"})
+            for (Engine engine : {Engine::hash, Engine::libbpf}) {
+                Options options;
+                options.inputs = objects;
+                options.image = image;
+                options.engine = engine;
+                options.features = features;
+                std::string found = merged(dir_, options);
+                EXPECT_TRUE(text.empty() || found == text) << found << text;
+                text = found;
+            }
+        return text;
+    }
+
+    std::vector<std::string> warnings(const std::vector<std::string> &objects, FeatureSet features)
+    {
+        Options options;
+        options.inputs = objects;
+        options.output = dir_ / "out.btf";
+        options.features = features;
+        Report report;
+        EXPECT_TRUE(merge(options, report));
+        return report.warnings;
+    }
+
+    TempDir dir_;
+};
+
+constexpr const char *of_the_clone =
+    R"([1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+[2] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1
+	'b' type_id=1
+[3] FUNC 'f.isra.0' type_id=2 linkage=static
+[4] DECL_TAG 'tag' type_id=3 component_idx=0
+)";
+constexpr const char *nothing = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
+
+TEST_F(TrueSignatures, CloneUnderTheNameOfItsSymbol)
+{
+    EXPECT_EQ(all_ways({object("a", "f.isra.0")}, with_signatures()), of_the_clone);
+}
+
+TEST_F(TrueSignatures, NotAskedForTheyMakeNoDifference)
+{
+    EXPECT_EQ(all_ways({object("a", "f.isra.0")}, default_features()), nothing);
+    EXPECT_TRUE(warnings({object("a", "f.isra.0")}, default_features()).empty());
+}
+
+TEST_F(TrueSignatures, NotThereTheyAreNotInvented)
+{
+    std::string a = object("a", "f.isra.0", fn_reordered, default_features());
+    EXPECT_EQ(all_ways({a}, with_signatures()), nothing);
+    auto said = warnings({a}, with_signatures());
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_NE(said[0].find("and functions whose parameters were changed are left out"),
+              std::string::npos)
+        << said[0];
+    // What lost a parameter, but is not in another order, is as the source says.
+    EXPECT_NE(all_ways({object("a", "f.isra.0", 0, default_features())}, with_signatures())
+                  .find("vlen=2\n\t'a' type_id=1\n\t'b' type_id=1\n[3] FUNC 'f.isra.0'"),
+              std::string::npos);
+}
+
+TEST_F(TrueSignatures, ChangedByClangUnderItsOwnName)
+{
+    std::string text = all_ways({object("a", "f", fn_signature_changed)}, with_signatures());
+    EXPECT_NE(text.find("vlen=1\n\t'b' type_id=1\n[3] FUNC 'f' type_id=2"), std::string::npos)
+        << text;
+    EXPECT_EQ(all_ways({object("a", "f", fn_signature_changed)}, default_features()), nothing);
+    std::string without = object("a", "f", fn_signature_changed, default_features());
+    EXPECT_EQ(all_ways({without}, with_signatures()), nothing);
+}
+
+TEST_F(TrueSignatures, SomeObjectsWithoutThem)
+{
+    std::string a = object("a", "f.isra.0", fn_reordered, default_features());
+    std::string b = object("b", "f.isra.1");
+    EXPECT_NE(all_ways({a, b}, with_signatures()).find("FUNC 'f.isra.1'"), std::string::npos);
+    auto said = warnings({a, b}, with_signatures());
+    ASSERT_GE(said.size(), 1u);
+    EXPECT_NE(said[0].find("1 object was emitted by "), std::string::npos) << said[0];
+}
+
+TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
+{
+    // An inlined one whose parameter seems to be in another register.
+    std::string inlined = make_object(dir_, "inlined",
+                                      {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'a' type_id=1
+                    'b' type_id=1
+                [3] FUNC 'f' type_id=2 linkage=static)",
+                                       .plain_end = 2,
+                                       .functions = {{"f", "", 3, fn_unexpected_reg}},
+                                       .features = with_signatures()});
+    std::string a = object("a", "f.isra.0"), b = object("b", "f.isra.1");
+    for (const auto &objects : {std::vector{inlined, a}, std::vector{a, inlined}})
+        EXPECT_EQ(all_ways(objects, with_signatures()), nothing);
+    for (const auto &objects : {std::vector{inlined, a, b}, std::vector{a, inlined, b}})
+        EXPECT_NE(all_ways(objects, with_signatures()).find("FUNC 'f.isra.1'"), std::string::npos);
+}
+
+TEST_F(TrueSignatures, CloneThatTheBaseHas)
+{
+    for (Engine engine : {Engine::hash, Engine::libbpf}) {
+        Options options;
+        options.inputs = {object("a", "f.isra.0")};
+        options.engine = engine;
+        options.features = with_signatures();
+        EXPECT_EQ(merged(dir_, options), of_the_clone);
+        run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
+        options.base = dir_ / "base.btf";
+        EXPECT_EQ(merged(dir_, options), "");
+        options.inputs = {object("b", "f.isra.1")};
+        EXPECT_EQ(merged(dir_, options), "[5] FUNC 'f.isra.1' type_id=2 linkage=static\n"
+                                         "[6] DECL_TAG 'tag' type_id=5 component_idx=0\n");
+    }
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
