@@ -112,7 +112,7 @@ TEST_F(TrueSignatures, NotThereTheyAreNotInvented)
     EXPECT_EQ(all_ways({a}, with_signatures()), nothing);
     auto said = warnings({a}, with_signatures());
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_NE(said[0].find("and functions whose parameters were changed are left out"),
+    EXPECT_NE(said[0].find("functions whose parameters were changed are left out"),
               std::string::npos)
         << said[0];
     // What lost a parameter, but is not in another order, is as the source says.
@@ -138,7 +138,8 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
     EXPECT_NE(all_ways({a, b}, with_signatures()).find("FUNC 'f.isra.1'"), std::string::npos);
     auto said = warnings({a, b}, with_signatures());
     ASSERT_GE(said.size(), 1u);
-    EXPECT_NE(said[0].find("1 object was emitted by "), std::string::npos) << said[0];
+    EXPECT_NE(said[0].find("1 object was emitted with true_signature"), std::string::npos)
+        << said[0];
 }
 
 TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
