@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Builds the class graph, and merges classes that differ only by the declarable enums they refer
+// to.
 //
-// Problem. A stub hash says of a reference to a struct only the name, so that a declared struct and
-// each of its definitions leave what refers to them in one class. Of a reference to an enum it says
-// all, and gcc lets enums be declared, too: one header that declares an enum which three sources
-// define differently, and every struct that passes the name is in four classes.
+// Problem. The stub hash of a reference to a struct covers only its name, so a declaration of a
+// struct and all of its definitions leave the types that refer to them in one class. The stub hash
+// of a reference to an enum covers all of the enum, but gcc lets enums be declared, too. If one
+// header declares an enum and three sources define it differently, every struct that passes the
+// name is in four classes.
 //
-// Method. The graph has one node per class, read off its lowest type: some ten thousand of the
-// millions. Structs and unions have names, which declarations and definitions share. So have enums
-// that are declared anywhere; kernels have a handful. What reaches one of these, references to
-// named structs going by name and so ending that, is told apart anew: by words and names, then by
-// what it refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge
-// upwards from the enums instead would miss cycles that pass no name.) From here on a declared enum
-// is treated as a declared struct is.
+// Method. The graph has one node per class, read from its lowest type: some ten thousand for
+// millions of types. Structs and unions have names, which declarations and definitions share; enums
+// have one if any object declares them, which kernels do for a handful. References to named structs
+// go by name, so they end the search for classes that reach such an enum. These classes are
+// partitioned anew, by partition refinement: first by their own contents, with references to named
+// types by name, then by the blocks that they refer to, until no block splits. The classes of a
+// block become aliases of the lowest. (Merging upwards from the enums would miss cycles that pass
+// no name.) From here on a declared enum is treated as a declared struct is.
 //
-// Cost. Edges once; the rounds touch only what reaches enums that are declared somewhere.
+// Cost. Edges once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/class_graph.h"
 
 #include "merge/dedup/vectors.h"
@@ -137,7 +141,7 @@ private:
             out_.name[c] = it->second;
             out_.names[it->second].definitions.push_back(c);
         });
-        merge_users_of_enums();
+        merge_classes_above_enums();
     }
 
     template <typename Visit>
@@ -158,7 +162,7 @@ private:
         return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
     }
 
-    void merge_users_of_enums()
+    void merge_classes_above_enums()
     {
         auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
         Lists users = Lists::make(out_.size(), [&](auto put) {
@@ -167,42 +171,42 @@ private:
                     if (ref != no_class && !goes_by_name(ref))
                         put(ref, c);
         });
-        // What reaches one: it may be equal to another such class, and to no other.
-        std::vector<uint32_t> colour(out_.size(), none), open, above;
+        // The classes that reach one.
+        std::vector<uint32_t> block(out_.size(), none), pending, above;
         auto reach = [&](uint32_t c) {
             for (uint32_t user : users[c])
-                if (colour[user] == none) {
-                    colour[user] = 0;
-                    open.push_back(user);
+                if (block[user] == none) {
+                    block[user] = 0;
+                    pending.push_back(user);
                 }
         };
         for (uint32_t c = 0; c < out_.size(); ++c)
             if (is_enum(c) && out_.name[c] != no_name)
                 reach(c);
-        while (!open.empty()) {
-            above.push_back(open.back());
-            open.pop_back();
+        while (!pending.empty()) {
+            above.push_back(pending.back());
+            pending.pop_back();
             reach(above.back());
         }
         std::sort(above.begin(), above.end());
-        // Apart by their own contents, then by what they refer to, until nothing splits.
+        // Partition by their own contents, then by what they refer to, until no block splits.
         std::vector<uint32_t> next(out_.size());
         std::map<std::string, uint32_t> contents;
         for (uint32_t c : above)
-            next[c] = contents.emplace(content(c, colour), static_cast<uint32_t>(contents.size()))
+            next[c] = contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
                           .first->second;
         size_t count = contents.size();
         for (size_t last = 0; count != last;) {
             for (uint32_t c : above)
-                colour[c] = next[c];
+                block[c] = next[c];
             last = count;
             VectorIndex keys;
             std::vector<uint32_t> key;
             for (uint32_t c : above) {
-                key.assign(1, colour[c]);
+                key.assign(1, block[c]);
                 for (uint32_t ref : out_.refs_of(c))
-                    if (ref != no_class && out_.name[ref] == no_name && colour[ref] != none)
-                        key.push_back(colour[ref]);
+                    if (ref != no_class && out_.name[ref] == no_name && block[ref] != none)
+                        key.push_back(block[ref]);
                 next[c] = keys.add(key).first;
             }
             count = keys.size();
@@ -220,8 +224,8 @@ private:
         }
     }
 
-    /// Equal for classes that are equal but for what they refer to among those that have a colour.
-    std::string content(uint32_t c, const std::vector<uint32_t> &colour) const
+    /// Equal for classes that differ only in the references to classes that have a block.
+    std::string content(uint32_t c, const std::vector<uint32_t> &block) const
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
@@ -240,7 +244,7 @@ private:
         btf::for_each_type_id(own, [&](uint32_t &ref) {
             uint32_t target = refs[next++];
             bool by_name = target != no_class && out_.name[target] != no_name;
-            bool open = target != no_class && !by_name && colour[target] != none;
+            bool open = target != no_class && !by_name && block[target] != none;
             ref = target == no_class || open ? 0 : by_name ? out_.name[target] : target;
             names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
         });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 2: how classes refer to each other, and which names they define.
+// The class graph: how classes refer to each other, and which names they define or declare.
 #pragma once
 
 #include "merge/dedup/group_by_hash.h"
@@ -27,8 +27,8 @@ struct ClassGraph {
     std::vector<uint32_t> ref_ends; // per class: where its references end
     std::vector<uint32_t> refs;     // in the order of the type; no_class: void
     std::vector<StructName> names;
-    /// Classes that are another one in truth (what refers to an enum, to another definition of it
-    /// or to its declaration); others stand for themselves. Never a chain.
+    /// Per class: its representative, itself for most. Classes differ from their representatives
+    /// only by the definition or declaration of an enum that they refer to.
     std::vector<uint32_t> alias;
 
     size_t size() const { return kind.size(); }

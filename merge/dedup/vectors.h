@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Vectors of numbers as keys, and lists of numbers by number, each in a few flat arrays.
+// Vectors of numbers as keys of a hash table, and adjacency lists, each in a few flat arrays.
 #pragma once
 
 #include "merge/dedup/hash_bits.h"
