@@ -57,7 +57,7 @@ public:
         size_t count = classes_.first.size();
         out_.kind.resize(count);
         out_.name.assign(count, no_name);
-        out_.ref_ends.resize(count);
+        out_.refs.ends.resize(count);
         out_.alias.resize(count);
         for (uint32_t c = 0; c < count; ++c)
             out_.alias[c] = c;
@@ -82,14 +82,14 @@ private:
                     parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
                                            : no_class);
                 });
-                out_.ref_ends[c] = static_cast<uint32_t>(parts[b].size());
+                out_.refs.ends[c] = static_cast<uint32_t>(parts[b].size());
             }
         });
         for (size_t b = 0; b < batches; ++b) {
-            auto shift = static_cast<uint32_t>(out_.refs.size());
+            auto shift = static_cast<uint32_t>(out_.refs.items.size());
             for (size_t c = b * batch; c < std::min(count, (b + 1) * batch); ++c)
-                out_.ref_ends[c] += shift;
-            out_.refs.insert(out_.refs.end(), parts[b].begin(), parts[b].end());
+                out_.refs.ends[c] += shift;
+            out_.refs.items.insert(out_.refs.items.end(), parts[b].begin(), parts[b].end());
         }
     }
 
@@ -167,7 +167,7 @@ private:
         auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
         Lists users = Lists::make(out_.size(), [&](auto put) {
             for (uint32_t c = 0; c < out_.size(); ++c)
-                for (uint32_t ref : out_.refs_of(c))
+                for (uint32_t ref : out_.refs[c])
                     if (ref != no_class && !goes_by_name(ref))
                         put(ref, c);
         });
@@ -204,7 +204,7 @@ private:
             std::vector<uint32_t> key;
             for (uint32_t c : above) {
                 key.assign(1, block[c]);
-                for (uint32_t ref : out_.refs_of(c))
+                for (uint32_t ref : out_.refs[c])
                     if (ref != no_class && out_.name[ref] == no_name && block[ref] != none)
                         key.push_back(block[ref]);
                 next[c] = keys.add(key).first;
@@ -240,7 +240,7 @@ private:
             off = 0;
         });
         size_t next = 0;
-        auto refs = out_.refs_of(c);
+        auto refs = out_.refs[c];
         btf::for_each_type_id(own, [&](uint32_t &ref) {
             uint32_t target = refs[next++];
             bool by_name = target != no_class && out_.name[target] != no_name;

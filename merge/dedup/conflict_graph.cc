@@ -115,7 +115,7 @@ private:
     void for_refs(Visit visit) const
     {
         for (uint32_t c = 0; c < graph_.size(); ++c)
-            for (uint32_t ref : graph_.refs_of(c))
+            for (uint32_t ref : graph_.refs[c])
                 if (ref != no_class)
                     visit(graph_.alias[c], graph_.alias[ref]);
     }
@@ -159,7 +159,7 @@ private:
             auto each = [&](auto put) { // (what is looked at, who waits for it)
                 for (uint32_t i = 0; i < left.size(); ++i)
                     if (place[left[i]] != none)
-                        for (uint32_t ref : graph_.refs_of(left[i]))
+                        for (uint32_t ref : graph_.refs[left[i]])
                             if (ref != no_class && place[graph_.alias[ref]] != none) {
                                 uint32_t to = place[graph_.alias[ref]];
                                 put(users ? to : i, users ? i : to);
@@ -233,7 +233,7 @@ private:
                 while (!stack.empty()) {
                     uint32_t at = stack.back();
                     stack.pop_back();
-                    auto refs = graph_.refs_of(at);
+                    auto refs = graph_.refs[at];
                     for (size_t i = refs.size(); i--;) {
                         if (refs[i] == no_class)
                             continue;
@@ -323,7 +323,7 @@ private:
             for (uint32_t n = 0; any && n < out_.nodes.size(); ++n) {
                 if (out_.nodes[n].is_forward() || !is_struct(out_.nodes[n].cls))
                     continue;
-                const uint32_t c = out_.nodes[n].cls, first = c ? out_.slots.ends[c - 1] : 0;
+                const uint32_t c = out_.nodes[n].cls, first = out_.slots.begin(c);
                 for (uint64_t e = out_.edge_begin[n]; e < out_.edge_begin[n + 1]; ++e)
                     if (size_t at = first + (e - out_.edge_begin[n]); is_enum(out_.slots.items[at]))
                         visit(at, out_.edges[e]);

@@ -2,6 +2,7 @@
 // The conflict graph: the structs of all objects from which a conflict is reachable.
 #pragma once
 
+#include "common/graph/lists.h"
 #include "merge/dedup/class_graph.h"
 #include "merge/dedup/vectors.h"
 

@@ -280,7 +280,7 @@ private:
         for (size_t i = refs.size(); i--;)
             type_of[class_of(offset + raw(refs[i]) - 1)] = refs[i];
         auto for_refs = [&](uint32_t c, auto visit) {
-            const std::span targets = graph_.refs_of(c);
+            const std::span targets = graph_.refs[c];
             if (targets.size() > many_refs) {
                 size_t own = 0;
                 btf::for_each_type_id(sources_.list[s].btf->type(type_of[c]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Vectors of numbers as keys of a hash table, and adjacency lists, each in a few flat arrays.
+// Vectors of numbers as keys of a hash table, in a few flat arrays.
 #pragma once
 
 #include "merge/dedup/hash_bits.h"
@@ -90,31 +90,6 @@ private:
     std::vector<Slot> slots_;
     std::vector<uint32_t> words_;
     std::vector<size_t> ends_;
-};
-
-/// Lists of numbers by number.
-struct Lists {
-    std::vector<uint32_t> ends, items;
-
-    std::span<const uint32_t> operator[](uint32_t i) const
-    {
-        uint32_t begin = i ? ends[i - 1] : 0;
-        return {items.data() + begin, ends[i] - begin};
-    }
-    /// From (list, item) pairs that each() visits, twice; items keep their order.
-    template <typename Each>
-    static Lists make(size_t count, Each each)
-    {
-        Lists out;
-        out.ends.assign(count, 0);
-        each([&](uint32_t list, uint32_t) { ++out.ends[list]; });
-        uint32_t total = 0;
-        for (uint32_t &end : out.ends)
-            total += std::exchange(end, total);
-        out.items.resize(total);
-        each([&](uint32_t list, uint32_t item) { out.items[out.ends[list]++] = item; });
-        return out;
-    }
 };
 
 } // namespace btflink::merge
