@@ -20,6 +20,7 @@
 // Cost. Edges once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/class_graph.h"
 
+#include "common/graph/refine.h"
 #include "merge/dedup/vectors.h"
 #include "merge/parallel.h"
 
@@ -190,30 +191,23 @@ private:
         }
         std::sort(above.begin(), above.end());
         // Partition by their own contents, then by what they refer to, until no block splits.
-        std::vector<uint32_t> next(out_.size());
         std::map<std::string, uint32_t> contents;
+        std::vector<uint32_t> first;
         for (uint32_t c : above)
-            next[c] = contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
-                          .first->second;
-        size_t count = contents.size();
-        for (size_t last = 0; count != last;) {
-            for (uint32_t c : above)
-                block[c] = next[c];
-            last = count;
-            VectorIndex keys;
-            std::vector<uint32_t> key;
-            for (uint32_t c : above) {
-                key.assign(1, block[c]);
+            first.push_back(
+                contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
+                    .first->second);
+        for (size_t i = 0; i < above.size(); ++i)
+            block[above[i]] = first[i];
+        size_t count = refine<VectorIndex>(
+            above, block, contents.size(), [&](uint32_t c, std::vector<uint32_t> &key) {
                 for (uint32_t ref : out_.refs[c])
                     if (ref != no_class && out_.name[ref] == no_name && block[ref] != none)
                         key.push_back(block[ref]);
-                next[c] = keys.add(key).first;
-            }
-            count = keys.size();
-        }
+            });
         std::vector<uint32_t> lowest(count, none);
         for (uint32_t c : above) {
-            uint32_t &same = lowest[next[c]];
+            uint32_t &same = lowest[block[c]];
             if (same == none) {
                 same = c;
                 continue;

@@ -14,6 +14,7 @@
 // but never merges types that differ.
 #include "merge/dedup/conflict_graph.h"
 
+#include "common/graph/peel.h"
 #include "merge/parallel.h"
 
 namespace btflink::merge
@@ -152,7 +153,7 @@ private:
         for (uint32_t c = 0; c < graph_.size(); ++c)
             if (out_.role[c] == role_between && graph_.alias[c] == c)
                 left.push_back(c);
-        std::vector<uint32_t> place(graph_.size(), none), ready;
+        std::vector<uint32_t> place(graph_.size(), none);
         for (uint32_t i = 0; i < left.size(); ++i)
             place[left[i]] = i;
         for (bool users : {true, false}) {
@@ -165,21 +166,10 @@ private:
                                 put(users ? to : i, users ? i : to);
                             }
             };
-            Lists waiting = Lists::make(left.size(), each);
-            std::vector<uint32_t> waits(left.size());
-            for (uint32_t w : waiting.items)
-                ++waits[w];
+            const std::vector<uint32_t> waits = peel(left.size(), each);
             for (uint32_t i = 0; i < left.size(); ++i)
-                if (waits[i] == 0 && place[left[i]] != none)
-                    ready.push_back(i);
-            while (!ready.empty()) {
-                uint32_t i = ready.back();
-                ready.pop_back();
-                place[left[i]] = none;
-                for (uint32_t w : waiting[i])
-                    if (--waits[w] == 0)
-                        ready.push_back(w);
-            }
+                if (!waits[i])
+                    place[left[i]] = none;
         }
         std::erase_if(left, [&](uint32_t c) { return place[c] == none; });
         return left;

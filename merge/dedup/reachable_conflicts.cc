@@ -19,10 +19,12 @@
 // This hash is trusted as stub hashes are (group_by_hash.cc).
 #include "merge/dedup/reachable_conflicts.h"
 
+#include "common/graph/refine.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/parallel.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace btflink::merge
 {
@@ -186,31 +188,24 @@ private:
 void find_canonical(const ConflictGraph &conflicts, size_t source, std::vector<uint32_t> &canonical)
 {
     uint32_t begin = conflicts.node_begin[source], end = conflicts.node_begin[source + 1];
-    std::vector<uint32_t> block(end - begin), next(end - begin), key;
+    std::vector<uint32_t> block(end - begin), vertices(end - begin);
+    std::iota(vertices.begin(), vertices.end(), 0);
     for (uint32_t n = begin; n < end; ++n)
         block[n - begin] = conflicts.nodes[n].is_forward() ? none - 1 - conflicts.nodes[n].name
                                                            : conflicts.nodes[n].cls;
-    for (size_t groups = 0;;) {
-        VectorIndex index;
-        std::vector<uint32_t> lowest;
-        for (uint32_t n = begin; n < end; ++n) {
-            key.assign(1, block[n - begin]);
-            if (conflicts.paths[n])
-                for (const Path &p : *conflicts.paths[n])
-                    key.push_back(p.target == none ? none : block[p.target - begin]);
-            if (conflicts.paths[n] && conflicts.paths[n]->empty())
-                key.push_back(n);
-            auto [number, added] = index.add(key);
-            if (added)
-                lowest.push_back(n);
-            next[n - begin] = number;
-            canonical[n] = lowest[number];
-        }
-        block = next;
-        if (index.size() == groups)
-            return;
-        groups = index.size();
-    }
+    size_t count =
+        refine<VectorIndex>(vertices, block, 0, [&](uint32_t v, std::vector<uint32_t> &key) {
+            const Paths *paths = conflicts.paths[begin + v].get();
+            if (!paths)
+                return;
+            for (const Path &p : *paths)
+                key.push_back(p.target == none ? none : block[p.target - begin]);
+            if (paths->empty())
+                key.push_back(begin + v);
+        });
+    std::vector<uint32_t> lowest(count, none);
+    for (uint32_t n = begin; n < end; ++n)
+        canonical[n] = lowest[block[n - begin]] = std::min(lowest[block[n - begin]], n);
 }
 
 } // namespace
