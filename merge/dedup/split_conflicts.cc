@@ -21,6 +21,7 @@
 // Cost. Nodes, slots and types between nodes, once, in addition to join_groups.cc.
 #include "merge/dedup/split_conflicts.h"
 
+#include "common/graph/post_order.h"
 #include "merge/dedup/join_groups.h"
 #include "merge/dedup/resolve_forwards.h"
 
@@ -187,55 +188,46 @@ private:
 
     /// A walk over the types between the nodes of one object. Vertices are classes, or, in
     /// ambiguous objects, type ids less one.
-    struct Walk {
-        enum : uint8_t { fresh, open, done };
-        explicit Walk(size_t vertices) : memo(vertices, none), state(vertices) {}
+    struct Between {
+        explicit Between(size_t vertices) : memo(vertices, none), state(vertices) {}
         std::vector<uint32_t> memo; // per vertex: its final class
         std::vector<uint8_t> state;
         std::vector<uint32_t> stack, key;
+        std::vector<uint32_t> met; // vertices to forget
     };
 
     /// Find the final classes of `root` and of all that it refers to, in post-order.
     /// for_refs(vertex, visit) visits its References to what is not final; class_at(vertex);
     /// type_at(vertex).
-    void settle(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
+    void settle(Between &between, uint32_t s, uint32_t root, auto for_refs, auto class_at,
+                auto type_at)
     {
-        std::vector<uint32_t> &memo = walk.memo, &stack = walk.stack, &key = walk.key;
-        std::vector<uint8_t> &state = walk.state;
-        if (state[root] == Walk::done)
-            return;
-        stack.assign(1, root);
-        while (!stack.empty()) {
-            uint32_t at = stack.back();
-            if (state[at] == Walk::fresh) {
-                state[at] = Walk::open;
-                for_refs(at, [&](Reference r) {
-                    if (r.vertex != none && state[r.vertex] == Walk::fresh)
-                        stack.push_back(r.vertex);
-                });
-                if (stack.back() != at)
-                    continue;
-            }
-            stack.pop_back();
-            if (state[at] == Walk::done)
-                continue;
-            uint32_t c = class_at(at);
-            key.assign(1, c);
+        auto expand = [&](uint32_t at, auto need) {
             for_refs(at, [&](Reference r) {
-                uint32_t known = r.vertex == none ? r.final_class : memo[r.vertex];
-                if (known != none)
-                    key.push_back(known);
-                else // a cycle without a struct: equal to none of another object
-                    key.insert(key.end(), {irregular, s});
+                if (r.vertex != none)
+                    need(r.vertex);
             });
-            auto [number, added] = keys_.keys.add(key);
+        };
+        auto close = [&](uint32_t at) {
+            uint32_t c = class_at(at);
+            between.key.assign(1, c);
+            for_refs(at, [&](Reference r) {
+                uint32_t known = r.vertex == none ? r.final_class : between.memo[r.vertex];
+                if (known != none)
+                    between.key.push_back(known);
+                else // a cycle without a struct: equal to none of another object
+                    between.key.insert(between.key.end(), {irregular, s});
+            });
+            auto [number, added] = keys_.keys.add(between.key);
             if (added) {
                 TypeAt here{s, type_at(at)};
                 keys_.final_class.push_back(new_class(c, here, here));
             }
-            memo[at] = keys_.final_class[number];
-            state[at] = Walk::done;
-        }
+            between.memo[at] = keys_.final_class[number];
+        };
+        post_order(
+            root, [&](uint32_t at) -> uint8_t & { return between.state[at]; }, between.stack,
+            expand, close);
     }
 
     void assign_refs()
@@ -243,7 +235,7 @@ private:
         size_t most = 0; // types of a source
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
-        Walk classes(graph_.size()), types(most);
+        Between classes(graph_.size()), types(most);
         std::vector<TypeId> type_of(graph_.size(), void_id);
         std::vector<uint32_t> of_name(conflicts_.slot_names, none);
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
@@ -272,7 +264,7 @@ private:
     /// node. Only classes with many references are checked against the type of the object, so that
     /// a few bytes with false hashes do not cost as much as a type of any size. `type_of`: all
     /// void, before and after.
-    void assign_by_class(uint32_t s, Walk &walk, std::vector<TypeId> &type_of,
+    void assign_by_class(uint32_t s, Between &between, std::vector<TypeId> &type_of,
                          const std::vector<uint32_t> &of_name)
     {
         const std::span refs = refs_of(s);
@@ -299,26 +291,27 @@ private:
         };
         for (TypeId id : refs)
             settle(
-                walk, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
+                between, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
                 [&](uint32_t c) { return type_of[c]; });
-        walk.stack.clear();
+        std::vector<uint32_t> &met = between.met; // before their classes become others
         for (TypeId id : refs) {
             uint32_t c = class_of(offset + raw(id) - 1);
-            walk.stack.push_back(c);
-            classes_.of[offset + raw(id) - 1] = walk.memo[c];
+            met.push_back(c);
+            classes_.of[offset + raw(id) - 1] = between.memo[c];
         }
-        for (uint32_t c : walk.stack) {
-            walk.memo[c] = none;
-            walk.state[c] = Walk::fresh;
+        for (uint32_t c : met) {
+            between.memo[c] = none;
+            between.state[c] = walk::fresh;
             type_of[c] = void_id;
         }
+        met.clear();
     }
 
-    void assign_by_type(uint32_t s, Walk &walk)
+    void assign_by_type(uint32_t s, Between &between)
     {
         const Source &source = sources_.list[s];
         for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n)
-            walk.memo[raw(conflicts_.nodes[n].type) - 1] = final_[n];
+            between.memo[raw(conflicts_.nodes[n].type) - 1] = final_[n];
         auto role = [&](uint32_t i) {
             return classes_.of[source.offset + i] == no_class
                        ? role_final
@@ -331,17 +324,17 @@ private:
                 if (role(ref - 1) == role_between)
                     visit(Reference{none, ref - 1});
                 else
-                    visit(Reference{walk.memo[ref - 1]});
+                    visit(Reference{between.memo[ref - 1]});
             });
         };
         for (TypeId id : refs_of(s))
             settle(
-                walk, s, raw(id) - 1, for_refs,
+                between, s, raw(id) - 1, for_refs,
                 [&](uint32_t i) { return class_of(source.offset + i); },
                 [](uint32_t i) { return TypeId{i + 1}; });
         auto reset = [&](TypeId id) {
-            walk.state[raw(id) - 1] = Walk::fresh;
-            return std::exchange(walk.memo[raw(id) - 1], none);
+            between.state[raw(id) - 1] = walk::fresh;
+            return std::exchange(between.memo[raw(id) - 1], none);
         };
         for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n)
             reset(conflicts_.nodes[n].type);

@@ -32,6 +32,8 @@
 // objects of each version. Nothing is done unless asked for.
 #include "merge/explain/root_cause.h"
 
+#include "common/graph/post_order.h"
+
 #include <map>
 
 namespace btflink::merge
@@ -157,40 +159,30 @@ void SplitGraph::find_shapes()
     size_t count = partition_.classes.size();
     hash_.assign(count, 0);
     shape_.assign(count, none);
-    enum : uint8_t { fresh, open, done };
-    std::vector<uint8_t> state(count, fresh);
+    std::vector<uint8_t> state(count, walk::fresh);
     std::vector<uint32_t> stack, refs;
     std::string buffer;
     std::unordered_map<uint64_t, uint32_t> numbers;
-    for (uint32_t start = 0; start < count; ++start) {
-        if (!is_live(start))
-            continue;
-        stack.assign(1, start);
-        while (!stack.empty()) {
-            uint32_t c = stack.back();
-            refs_of(c, refs);
-            if (state[c] == fresh) {
-                state[c] = open;
-                for (uint32_t ref : refs)
-                    if (ref != no_class && name_[ref] == none && state[ref] == fresh)
-                        stack.push_back(ref);
-                if (stack.back() != c)
-                    continue;
-            }
-            stack.pop_back();
-            if (state[c] == done)
-                continue;
-            state[c] = done;
-            hash_[c] = shape_hash(c, refs, buffer);
-            if (!is_live(c))
-                continue;
-            auto [found, added] =
-                numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
-            if (added)
-                members_.emplace_back();
-            shape_[c] = found->second;
-        }
-    }
+    auto expand = [&](uint32_t c, auto need) {
+        refs_of(c, refs);
+        for (uint32_t ref : refs)
+            if (ref != no_class && name_[ref] == none)
+                need(ref);
+    };
+    auto close = [&](uint32_t c) {
+        refs_of(c, refs);
+        hash_[c] = shape_hash(c, refs, buffer);
+        if (!is_live(c))
+            return;
+        auto [found, added] = numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
+        if (added)
+            members_.emplace_back();
+        shape_[c] = found->second;
+    };
+    for (uint32_t start = 0; start < count; ++start)
+        if (is_live(start))
+            post_order(
+                start, [&](uint32_t c) -> uint8_t & { return state[c]; }, stack, expand, close);
     for (uint32_t c = 0; c < count; ++c) // in order, whatever the walk did
         if (shape_[c] != none)
             members_[shape_[c]].push_back(c);

@@ -2,6 +2,7 @@
 // The algorithms of common/graph on small graphs.
 #include "common/graph/lists.h"
 #include "common/graph/peel.h"
+#include "common/graph/post_order.h"
 #include "common/graph/refine.h"
 #include "common/graph/vector_index.h"
 
@@ -47,6 +48,23 @@ TEST(Peel, LeavesCyclesAndWhatReachesThem)
             put(to, from);
     });
     EXPECT_EQ(left, (Numbers{1, 1, 1, 0, 0, 0}));
+}
+
+TEST(PostOrder, SuccessorsFirstAndEachOnce)
+{
+    const Lists refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 0}});
+    std::vector<uint8_t> state(5);
+    Numbers closed, stack;
+    for (uint32_t root : {0u, 3u, 4u})
+        post_order(
+            root, [&](uint32_t v) -> uint8_t & { return state[v]; }, stack,
+            [&](uint32_t v, auto need) {
+                for (uint32_t to : refs[v])
+                    need(to);
+            },
+            [&](uint32_t v) { closed.push_back(v); });
+    EXPECT_EQ(closed, (Numbers{3, 2, 1, 0, 4}));
+    EXPECT_TRUE(stack.empty());
 }
 
 template <typename Index>
