@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Hashes of types that reach a cycle without names.
 //
-// Problem. The hash of a type covers the hashes of what it refers to; on a cycle there is no first
-// one. To cut the cycle where a walk happens to meet itself makes the hash depend on where the walk
-// began, and so on the order of types: equal types of two objects then are two.
+// Problem. The hash of a type covers the hashes of the types it refers to; on a cycle no type comes
+// first. If the cycle is cut where a walk meets itself, the hash depends on where the walk began,
+// and so on the order of types: equal types of two objects then get different hashes.
 //
-// Method. First the types are told apart, as in minimising an automaton: colours by their own
-// contents, then by the colours of what they refer to, until nothing splits. Then each colour's
-// hash is that of all it reaches, colour by colour in the order of a walk: contents, and numbers in
-// that order for references.
+// Method. First, partition refinement: blocks of types with equal contents that refer to types of
+// equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
+// their contents, and numbers in that order for references.
 //
-// Why it is right. What is the same as deep as one looks gets one colour, and the walks from the
-// same types in two blobs meet the same colours in the same order. A walk that reads the same
+// Why it is right. Types that are the same as deep as one looks are in one block, and walks from
+// the same types in two blobs meet the same blocks in the same order. A walk that reads the same
 // describes the same graph, so different types differ in what is hashed.
 //
-// Cost. Types times rounds, and colours times what each reaches; both are counted, and given up.
+// Cost. Types times rounds, and blocks times what each reaches. Both are counted, and given up at a
+// limit.
 #include "common/object_btf/cycle_hash.h"
 
+#include "common/graph/refine.h"
+#include "common/graph/vector_index.h"
+
 #include <map>
+#include <numeric>
 #include <xxhash.h>
 
 namespace btflink
@@ -27,33 +32,28 @@ namespace
 
 constexpr size_t max_steps = size_t{1} << 22; // some 0.1 s
 
-std::vector<uint32_t> coarsest_colours(const std::vector<std::vector<uint32_t>> &refs,
-                                       const std::vector<Hash128> &own, size_t &steps)
+/// Per type: its block in the coarsest partition.
+std::vector<uint32_t> coarsest_blocks(const std::vector<std::vector<uint32_t>> &refs,
+                                      const std::vector<Hash128> &own, size_t &steps)
 {
     std::map<std::pair<uint64_t, uint64_t>, uint32_t> first;
-    std::vector<uint32_t> colour, key;
+    std::vector<uint32_t> block, types(own.size());
+    std::iota(types.begin(), types.end(), 0);
     for (const Hash128 &h : own)
-        colour.push_back(
-            first.emplace(std::pair(h.low, h.high), static_cast<uint32_t>(first.size()))
-                .first->second);
-    for (size_t count = first.size(), last = 0; count != last && steps < max_steps;) {
-        last = count;
-        std::map<std::vector<uint32_t>, uint32_t> split;
-        std::vector<uint32_t> next;
-        for (size_t i = 0; i < refs.size(); ++i) {
-            key.assign(1, colour[i]);
-            for (uint32_t r : refs[i])
-                key.push_back(colour[r]);
-            next.push_back(split.emplace(key, static_cast<uint32_t>(split.size())).first->second);
+        block.push_back(first.emplace(std::pair(h.low, h.high), static_cast<uint32_t>(first.size()))
+                            .first->second);
+    refine<VectorIndex<>>(
+        types, block, first.size(),
+        [&](uint32_t type, std::vector<uint32_t> &key) {
+            for (uint32_t r : refs[type])
+                key.push_back(block[r]);
             steps += key.size();
-        }
-        colour.swap(next);
-        count = split.size();
-    }
-    return colour;
+        },
+        [&] { return steps < max_steps; });
+    return block;
 }
 
-/// Gathers little-endian words.
+/// Collects little-endian words.
 class Words
 {
 public:
@@ -83,24 +83,24 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
 {
     constexpr uint32_t none = UINT32_MAX;
     size_t steps = 0;
-    std::vector<uint32_t> colour = coarsest_colours(refs, own, steps);
+    std::vector<uint32_t> block = coarsest_blocks(refs, own, steps);
     std::vector<Hash128> hashes(own.size());
-    std::vector<uint32_t> leader(own.size(), none); // per colour: a type
-    std::vector<uint32_t> number(own.size(), none); // per colour: its place in the walk
-    std::vector<uint32_t> order;                    // the walk: a type of each colour
+    std::vector<uint32_t> representative(own.size(), none); // per block: a type
+    std::vector<uint32_t> number(own.size(), none);         // per block: its place in the walk
+    std::vector<uint32_t> order;                            // the walk: a type of each block
     Words words;
     for (uint32_t i = 0; i < own.size(); ++i) {
-        if (leader[colour[i]] != none) {
-            hashes[i] = hashes[leader[colour[i]]];
+        if (representative[block[i]] != none) {
+            hashes[i] = hashes[representative[block[i]]];
             continue;
         }
-        leader[colour[i]] = i;
+        representative[block[i]] = i;
         order.assign(1, i);
-        number[colour[i]] = 0;
+        number[block[i]] = 0;
         for (size_t at = 0; at < order.size() && steps < max_steps; ++at) {
             words.add(own[order[at]]);
             for (uint32_t r : refs[order[at]]) {
-                uint32_t &n = number[colour[r]];
+                uint32_t &n = number[block[r]];
                 if (n == none) {
                     n = static_cast<uint32_t>(order.size());
                     order.push_back(r);
@@ -112,7 +112,7 @@ std::vector<Hash128> cycle_hashes(const std::vector<std::vector<uint32_t>> &refs
         if (steps >= max_steps)
             return {};
         for (uint32_t t : order)
-            number[colour[t]] = none;
+            number[block[t]] = none;
         hashes[i] = words.finish();
     }
     return hashes;

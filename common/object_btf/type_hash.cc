@@ -17,6 +17,9 @@
 // Cost. Each type is hashed once, its bytes gathered in one buffer; the walk keeps its own stack,
 // for chains may be as deep as there are types.
 #include "common/object_btf/type_hash.h"
+
+#include "common/graph/peel.h"
+#include "common/graph/post_order.h"
 #include "common/object_btf/cycle_hash.h"
 
 #include <algorithm>
@@ -31,7 +34,8 @@ namespace btflink
 namespace
 {
 
-enum : uint8_t { fresh, open, done };
+using walk::done;
+using walk::open;
 
 /// Gathers what is to be hashed; integers are little-endian on every host.
 class Digest
@@ -95,35 +99,6 @@ private:
     std::vector<char> buffer_ = std::vector<char>(4096); // only grows
     size_t used_ = 0;
 };
-
-/// Post-order walk with its own stack: `expand(id, need)` calls need(child) for each child whose
-/// hash must be known first; `close(id)` then hashes `id`.
-/// `state(id)`: where that of a type is kept.
-template <typename State, typename Expand, typename Close>
-void post_order(TypeId root, State state, std::vector<TypeId> &stack, Expand expand, Close close)
-{
-    if (root == void_id || state(root) == done)
-        return;
-    stack.push_back(root);
-    while (!stack.empty()) {
-        TypeId id = stack.back();
-        uint8_t &mine = state(id);
-        if (mine == fresh) {
-            mine = open;
-            expand(id, [&](TypeId child) {
-                if (child != void_id && state(child) == fresh)
-                    stack.push_back(child);
-            });
-            if (stack.back() != id)
-                continue;
-        }
-        stack.pop_back();
-        if (mine == open) { // not closed through another path meanwhile
-            close(id);
-            state(id) = done;
-        }
-    }
-}
 
 /// Where the tables below have a type: all types by their ids.
 struct AllTypes {
@@ -225,37 +200,17 @@ private:
                     visit(slot(TypeId{child}));
             });
         };
-        // Take away what refers to nothing of the rest, until nothing is left but what is wanted.
-        std::vector<uint32_t> waits(hashes_.size()), ends(hashes_.size() + 1), users, ready;
-        types_.for_each(first, [&](TypeId t) {
-            if (state_[slot(t)] == done)
-                for_parts(t, [&](uint32_t child) { ++ends[child + 1]; });
-        });
-        for (size_t i = 1; i < ends.size(); ++i)
-            ends[i] += ends[i - 1];
-        users.resize(ends.back());
-        std::vector<uint32_t> at(ends.begin(), ends.end() - 1);
-        types_.for_each(first, [&](TypeId t) {
-            if (state_[slot(t)] != done)
-                return;
-            for_parts(t, [&](uint32_t child) {
-                users[at[child]++] = slot(t);
-                ++waits[slot(t)];
+        // What is left after peeling reaches a cycle.
+        const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
+            types_.for_each(first, [&](TypeId t) {
+                if (state_[slot(t)] == done)
+                    for_parts(t, [&](uint32_t child) { put(child, slot(t)); });
             });
-            if (waits[slot(t)] == 0)
-                ready.push_back(slot(t));
         });
-        while (!ready.empty()) {
-            uint32_t t = ready.back();
-            ready.pop_back();
-            for (uint32_t i = ends[t]; i < ends[t + 1]; ++i)
-                if (--waits[users[i]] == 0)
-                    ready.push_back(users[i]);
-        }
         std::vector<TypeId> members;
         std::vector<uint32_t> number(hashes_.size());
         types_.for_each(first, [&](TypeId t) {
-            if (waits[slot(t)]) {
+            if (left[slot(t)]) {
                 number[slot(t)] = static_cast<uint32_t>(members.size());
                 members.push_back(t);
                 state_[slot(t)] = open; // to others it is a part of a cycle
@@ -380,17 +335,18 @@ LooseHasher::LooseHasher(const Btf &btf)
     : btf_(btf), memo_(raw(btf.end_id())), state_(raw(btf.end_id())),
       buffers_(std::make_unique<Buffers>(btf))
 {
+    state_[raw(void_id)] = done;
 }
 
 LooseHasher::~LooseHasher() = default;
 
 Hash128 LooseHasher::of(TypeId root)
 {
-    if (root == void_id || state_[raw(root)] == done)
-        return root == void_id ? Hash128{} : memo_[raw(root)];
+    if (state_[raw(root)] == done)
+        return memo_[raw(root)];
     Digest &digest = buffers_->types;
     std::vector<TypeId> &stack = buffers_->stack;
-    auto ref = [&](TypeId id) { return id == void_id ? Hash128{} : memo_[raw(id)]; };
+    auto ref = [&](TypeId id) { return memo_[raw(id)]; };
     auto expand = [&](TypeId id, auto need) {
         switch (btf_.kind(id)) {
         case BTF_KIND_PTR:

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Builds the class graph, and merges classes that differ only by the declarable enums they refer
+// to.
 //
-// Problem. A stub hash says of a reference to a struct only the name, so that a declared struct and
-// each of its definitions leave what refers to them in one class. Of a reference to an enum it says
-// all, and gcc lets enums be declared, too: one header that declares an enum which three sources
-// define differently, and every struct that passes the name is in four classes.
+// Problem. The stub hash of a reference to a struct covers only its name, so a declaration of a
+// struct and all of its definitions leave the types that refer to them in one class. The stub hash
+// of a reference to an enum covers all of the enum, but gcc lets enums be declared, too. If one
+// header declares an enum and three sources define it differently, every struct that passes the
+// name is in four classes.
 //
-// Method. The graph has one node per class, read off its lowest type: some ten thousand of the
-// millions. Structs and unions have names, which declarations and definitions share. So have enums
-// that are declared anywhere; kernels have a handful. What reaches one of these, references to
-// named structs going by name and so ending that, is told apart anew: by words and names, then by
-// what it refers to, until nothing splits. Equal classes become aliases of the lowest. (To merge
-// upwards from the enums instead would miss cycles that pass no name.) From here on a declared enum
-// is treated as a declared struct is.
+// Method. The graph has one node per class, read from its lowest type: some ten thousand for
+// millions of types. Structs and unions have names, which declarations and definitions share; enums
+// have one if any object declares them, which kernels do for a handful. References to named structs
+// go by name, so they end the search for classes that reach such an enum. These classes are
+// partitioned anew, by partition refinement: first by their own contents, with references to named
+// types by name, then by the blocks that they refer to, until no block splits. The classes of a
+// block become aliases of the lowest. (Merging upwards from the enums would miss cycles that pass
+// no name.) From here on a declared enum is treated as a declared struct is.
 //
-// Cost. Edges once; the rounds touch only what reaches enums that are declared somewhere.
+// Cost. Edges once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/class_graph.h"
 
+#include "common/graph/refine.h"
 #include "merge/dedup/vectors.h"
 #include "merge/parallel.h"
 
@@ -53,7 +58,7 @@ public:
         size_t count = classes_.first.size();
         out_.kind.resize(count);
         out_.name.assign(count, no_name);
-        out_.ref_ends.resize(count);
+        out_.refs.ends.resize(count);
         out_.alias.resize(count);
         for (uint32_t c = 0; c < count; ++c)
             out_.alias[c] = c;
@@ -78,14 +83,14 @@ private:
                     parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
                                            : no_class);
                 });
-                out_.ref_ends[c] = static_cast<uint32_t>(parts[b].size());
+                out_.refs.ends[c] = static_cast<uint32_t>(parts[b].size());
             }
         });
         for (size_t b = 0; b < batches; ++b) {
-            auto shift = static_cast<uint32_t>(out_.refs.size());
+            auto shift = static_cast<uint32_t>(out_.refs.items.size());
             for (size_t c = b * batch; c < std::min(count, (b + 1) * batch); ++c)
-                out_.ref_ends[c] += shift;
-            out_.refs.insert(out_.refs.end(), parts[b].begin(), parts[b].end());
+                out_.refs.ends[c] += shift;
+            out_.refs.items.insert(out_.refs.items.end(), parts[b].begin(), parts[b].end());
         }
     }
 
@@ -137,7 +142,7 @@ private:
             out_.name[c] = it->second;
             out_.names[it->second].definitions.push_back(c);
         });
-        merge_users_of_enums();
+        merge_classes_above_enums();
     }
 
     template <typename Visit>
@@ -158,58 +163,51 @@ private:
         return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
     }
 
-    void merge_users_of_enums()
+    void merge_classes_above_enums()
     {
         auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
         Lists users = Lists::make(out_.size(), [&](auto put) {
             for (uint32_t c = 0; c < out_.size(); ++c)
-                for (uint32_t ref : out_.refs_of(c))
+                for (uint32_t ref : out_.refs[c])
                     if (ref != no_class && !goes_by_name(ref))
                         put(ref, c);
         });
-        // What reaches one: it may be equal to another such class, and to no other.
-        std::vector<uint32_t> colour(out_.size(), none), open, above;
+        // The classes that reach one.
+        std::vector<uint32_t> block(out_.size(), none), pending, above;
         auto reach = [&](uint32_t c) {
             for (uint32_t user : users[c])
-                if (colour[user] == none) {
-                    colour[user] = 0;
-                    open.push_back(user);
+                if (block[user] == none) {
+                    block[user] = 0;
+                    pending.push_back(user);
                 }
         };
         for (uint32_t c = 0; c < out_.size(); ++c)
             if (is_enum(c) && out_.name[c] != no_name)
                 reach(c);
-        while (!open.empty()) {
-            above.push_back(open.back());
-            open.pop_back();
+        while (!pending.empty()) {
+            above.push_back(pending.back());
+            pending.pop_back();
             reach(above.back());
         }
         std::sort(above.begin(), above.end());
-        // Apart by their own contents, then by what they refer to, until nothing splits.
-        std::vector<uint32_t> next(out_.size());
+        // Partition by their own contents, then by what they refer to, until no block splits.
         std::map<std::string, uint32_t> contents;
+        std::vector<uint32_t> first;
         for (uint32_t c : above)
-            next[c] = contents.emplace(content(c, colour), static_cast<uint32_t>(contents.size()))
-                          .first->second;
-        size_t count = contents.size();
-        for (size_t last = 0; count != last;) {
-            for (uint32_t c : above)
-                colour[c] = next[c];
-            last = count;
-            VectorIndex keys;
-            std::vector<uint32_t> key;
-            for (uint32_t c : above) {
-                key.assign(1, colour[c]);
-                for (uint32_t ref : out_.refs_of(c))
-                    if (ref != no_class && out_.name[ref] == no_name && colour[ref] != none)
-                        key.push_back(colour[ref]);
-                next[c] = keys.add(key).first;
-            }
-            count = keys.size();
-        }
+            first.push_back(
+                contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
+                    .first->second);
+        for (size_t i = 0; i < above.size(); ++i)
+            block[above[i]] = first[i];
+        size_t count = refine<VectorIndex>(
+            above, block, contents.size(), [&](uint32_t c, std::vector<uint32_t> &key) {
+                for (uint32_t ref : out_.refs[c])
+                    if (ref != no_class && out_.name[ref] == no_name && block[ref] != none)
+                        key.push_back(block[ref]);
+            });
         std::vector<uint32_t> lowest(count, none);
         for (uint32_t c : above) {
-            uint32_t &same = lowest[next[c]];
+            uint32_t &same = lowest[block[c]];
             if (same == none) {
                 same = c;
                 continue;
@@ -220,8 +218,8 @@ private:
         }
     }
 
-    /// Equal for classes that are equal but for what they refer to among those that have a colour.
-    std::string content(uint32_t c, const std::vector<uint32_t> &colour) const
+    /// Equal for classes that differ only in the references to classes that have a block.
+    std::string content(uint32_t c, const std::vector<uint32_t> &block) const
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
@@ -236,11 +234,11 @@ private:
             off = 0;
         });
         size_t next = 0;
-        auto refs = out_.refs_of(c);
+        auto refs = out_.refs[c];
         btf::for_each_type_id(own, [&](uint32_t &ref) {
             uint32_t target = refs[next++];
             bool by_name = target != no_class && out_.name[target] != no_name;
-            bool open = target != no_class && !by_name && colour[target] != none;
+            bool open = target != no_class && !by_name && block[target] != none;
             ref = target == no_class || open ? 0 : by_name ? out_.name[target] : target;
             names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
         });

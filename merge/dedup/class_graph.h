@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 2: how classes refer to each other, and which names they define.
+// The class graph: how classes refer to each other, and which names they define or declare.
 #pragma once
 
+#include "common/graph/lists.h"
 #include "merge/dedup/group_by_hash.h"
 
 #include <string_view>
@@ -22,22 +23,16 @@ struct StructName {
 };
 
 struct ClassGraph {
-    std::vector<uint8_t> kind;      // per class
-    std::vector<uint32_t> name;     // per class: definition or declaration of a name; or no_name
-    std::vector<uint32_t> ref_ends; // per class: where its references end
-    std::vector<uint32_t> refs;     // in the order of the type; no_class: void
+    std::vector<uint8_t> kind;  // per class
+    std::vector<uint32_t> name; // per class: definition or declaration of a name; or no_name
+    Lists refs;                 // per class, in the order of the type; no_class: void
     std::vector<StructName> names;
-    /// Classes that are another one in truth (what refers to an enum, to another definition of it
-    /// or to its declaration); others stand for themselves. Never a chain.
+    /// Per class: its representative, itself for most. Classes differ from their representatives
+    /// only by the definition or declaration of an enum that they refer to.
     std::vector<uint32_t> alias;
 
     size_t size() const { return kind.size(); }
     bool is_forward(uint32_t c) const { return name[c] != no_name && names[name[c]].forward == c; }
-    std::span<const uint32_t> refs_of(uint32_t c) const
-    {
-        uint32_t begin = c ? ref_ends[c - 1] : 0;
-        return {refs.data() + begin, ref_ends[c] - begin};
-    }
 };
 
 ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Builds the conflict graph: finds what reaches a conflict, the nodes of each object, and the edges
+// between them. README.md tells the algorithm.
 //
-// Problem. Of a kernel's 11,000 struct names some twenty have several definitions. What cannot
-// reach one of these is final by its stub hash; the rest is to be found, in all objects, without
-// looking at their types.
+// Method. "Affected" spreads backwards through the class graph, from the names that are conflicts.
+// Nodes are found by their classes alone. A class has the same slots in all objects, and a slot is
+// a name, which stands for one node of an object; so edges need no look at types. Only objects with
+// two definitions of one name ("ambiguous" objects) are walked type by type. Cycles that pass no
+// struct, which C does not have, become nodes as unnamed structs do, so what lies between nodes has
+// no cycle.
 //
-// Method. Steps 1 and 2 of split_conflicts.cc. Cycles that pass no struct, which C does not have,
-// are nodes as unnamed structs are, so that what lies between nodes is no cycle. Taint spreads
-// backwards through the class graph. Nodes are found by their classes; their slots are names, and a
-// name is one node of its object. Only in objects with two definitions of one name are the types
-// themselves walked.
-//
-// Cost. One look at each type's class; the rest in proportion to what is tainted. Walks by path
-// are cut off at max_paths steps: what has more equals no other, which costs room, not truth.
+// Cost. One look at each type's class; the rest is proportional to what is affected. Walks are cut
+// off at max_paths steps. A node with more paths equals no other node: this can leave duplicates,
+// but never merges types that differ.
 #include "merge/dedup/conflict_graph.h"
 
+#include "common/graph/peel.h"
 #include "merge/parallel.h"
 
 namespace btflink::merge
@@ -33,15 +34,15 @@ public:
     {
     }
 
-    HotGraph run()
+    ConflictGraph run()
     {
-        find_hot();
-        if (out_.conflicts) {
+        find_affected();
+        if (out_.count) {
             give_roles();
             collect_nodes();
             make_slots();
             make_edges();
-            open_enum_slots();
+            declare_enum_slots();
         }
         return std::move(out_);
     }
@@ -54,20 +55,20 @@ private:
         return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
     }
 
-    void find_hot()
+    void find_affected()
     {
-        out_.hot.assign(graph_.names.size(), false);
-        out_.tainted.assign(graph_.size(), false);
+        out_.affected_names.assign(graph_.names.size(), false);
+        out_.affected_classes.assign(graph_.size(), false);
         std::vector<uint32_t> names, open;
         for (uint32_t n = 0; n < graph_.names.size(); ++n) {
             const StructName &name = graph_.names[n];
             if (name.definitions.size() > 1 ||
                 (!name.definitions.empty() && base_declares(sources_, classes_, graph_, n))) {
-                out_.hot[n] = true;
+                out_.affected_names[n] = true;
                 names.push_back(n);
             }
         }
-        out_.conflicts = names.size();
+        out_.count = names.size();
         if (names.empty())
             return;
         // Who refers to a name, and who to a class without one.
@@ -83,10 +84,10 @@ private:
                     put(ref, user);
             });
         });
-        auto taint = [&](uint32_t c) {
-            if (out_.tainted[c])
+        auto affect = [&](uint32_t c) {
+            if (out_.affected_classes[c])
                 return;
-            out_.tainted[c] = true;
+            out_.affected_classes[c] = true;
             open.push_back(c);
         };
         while (!names.empty() || !open.empty()) {
@@ -94,18 +95,18 @@ private:
                 uint32_t n = names.back();
                 names.pop_back();
                 for (uint32_t user : by_name[n])
-                    taint(user);
+                    affect(user);
                 continue;
             }
             uint32_t c = open.back();
             open.pop_back();
-            ++out_.tainted_classes;
+            ++out_.affected_class_count;
             uint32_t name = graph_.name[c];
             if (name == no_name) {
                 for (uint32_t user : by_class[c])
-                    taint(user);
-            } else if (!out_.hot[name]) {
-                out_.hot[name] = true;
+                    affect(user);
+            } else if (!out_.affected_names[name]) {
+                out_.affected_names[name] = true;
                 names.push_back(name);
             }
         }
@@ -115,22 +116,22 @@ private:
     void for_refs(Visit visit) const
     {
         for (uint32_t c = 0; c < graph_.size(); ++c)
-            for (uint32_t ref : graph_.refs_of(c))
+            for (uint32_t ref : graph_.refs[c])
                 if (ref != no_class)
                     visit(graph_.alias[c], graph_.alias[ref]);
     }
 
     void give_roles()
     {
-        out_.role.assign(graph_.size(), role_plain);
+        out_.role.assign(graph_.size(), role_final);
         for (uint32_t c = 0; c < graph_.size(); ++c) {
-            bool hot = graph_.name[c] != no_name && out_.hot[graph_.name[c]];
+            bool affected = graph_.name[c] != no_name && out_.affected_names[graph_.name[c]];
             if (graph_.is_forward(graph_.alias[c]))
-                out_.role[c] = hot ? role_forward : role_plain;
-            else if (hot || (is_struct(c) && out_.tainted[c]))
+                out_.role[c] = affected ? role_forward : role_final;
+            else if (affected || (is_struct(c) && out_.affected_classes[c]))
                 out_.role[c] = role_node;
             else
-                out_.role[c] = out_.tainted[c] ? role_ref : role_plain;
+                out_.role[c] = out_.affected_classes[c] ? role_between : role_final;
         }
         for (uint32_t c : on_cycles())
             out_.role[c] = role_node;
@@ -143,43 +144,32 @@ private:
                                                               : none;
     }
 
-    /// Classes between nodes that lie on cycles, or between two. What refers to none of the others,
-    /// or to what none of them refers, is not one of them; what is left when all that is taken away
-    /// is.
+    /// Classes between nodes that lie on a cycle or on a way from one cycle to another: what is
+    /// left after peeling off, again and again, classes that no other refers to or that refer to no
+    /// other.
     std::vector<uint32_t> on_cycles() const
     {
         std::vector<uint32_t> left;
         for (uint32_t c = 0; c < graph_.size(); ++c)
-            if (out_.role[c] == role_ref && graph_.alias[c] == c)
+            if (out_.role[c] == role_between && graph_.alias[c] == c)
                 left.push_back(c);
-        std::vector<uint32_t> place(graph_.size(), none), ready;
+        std::vector<uint32_t> place(graph_.size(), none);
         for (uint32_t i = 0; i < left.size(); ++i)
             place[left[i]] = i;
         for (bool users : {true, false}) {
             auto each = [&](auto put) { // (what is looked at, who waits for it)
                 for (uint32_t i = 0; i < left.size(); ++i)
                     if (place[left[i]] != none)
-                        for (uint32_t ref : graph_.refs_of(left[i]))
+                        for (uint32_t ref : graph_.refs[left[i]])
                             if (ref != no_class && place[graph_.alias[ref]] != none) {
                                 uint32_t to = place[graph_.alias[ref]];
                                 put(users ? to : i, users ? i : to);
                             }
             };
-            Lists waiting = Lists::make(left.size(), each);
-            std::vector<uint32_t> waits(left.size());
-            for (uint32_t w : waiting.items)
-                ++waits[w];
+            const std::vector<uint32_t> waits = peel(left.size(), each);
             for (uint32_t i = 0; i < left.size(); ++i)
-                if (waits[i] == 0 && place[left[i]] != none)
-                    ready.push_back(i);
-            while (!ready.empty()) {
-                uint32_t i = ready.back();
-                ready.pop_back();
-                place[left[i]] = none;
-                for (uint32_t w : waiting[i])
-                    if (--waits[w] == 0)
-                        ready.push_back(w);
-            }
+                if (!waits[i])
+                    place[left[i]] = none;
         }
         std::erase_if(left, [&](uint32_t c) { return place[c] == none; });
         return left;
@@ -196,9 +186,9 @@ private:
                 if (classes_.of[source.offset + i] == no_class)
                     continue;
                 uint32_t c = class_of(source.offset + i);
-                if (out_.role[c] == role_plain)
+                if (out_.role[c] == role_final)
                     continue;
-                if (out_.role[c] == role_ref)
+                if (out_.role[c] == role_between)
                     refs[s].push_back(TypeId{i + 1});
                 else
                     parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
@@ -215,10 +205,10 @@ private:
         }
         out_.node_begin[count] = static_cast<uint32_t>(out_.nodes.size());
         out_.ref_begin[count] = static_cast<uint32_t>(out_.refs.size());
-        out_.tainted_types = out_.nodes.size() + out_.refs.size();
+        out_.affected_type_count = out_.nodes.size() + out_.refs.size();
         out_.members = Lists::make(graph_.size(), [&](auto put) {
             for (uint32_t n = 0; n < out_.nodes.size(); ++n)
-                if (!out_.nodes[n].is_hole())
+                if (!out_.nodes[n].is_forward())
                     put(out_.nodes[n].cls, n);
         });
     }
@@ -228,12 +218,12 @@ private:
         std::vector<uint32_t> seen(graph_.size(), none), listed(out_.slot_names, none), stack;
         out_.slots.ends.resize(graph_.size());
         for (uint32_t c = 0; c < graph_.size(); ++c) {
-            if (out_.role[c] == role_node && out_.tainted[c] && graph_.alias[c] == c) {
+            if (out_.role[c] == role_node && out_.affected_classes[c] && graph_.alias[c] == c) {
                 stack.assign(1, c);
                 while (!stack.empty()) {
                     uint32_t at = stack.back();
                     stack.pop_back();
-                    auto refs = graph_.refs_of(at);
+                    auto refs = graph_.refs[at];
                     for (size_t i = refs.size(); i--;) {
                         if (refs[i] == no_class)
                             continue;
@@ -242,7 +232,7 @@ private:
                         if (name != none && listed[name] != c) {
                             listed[name] = c;
                             out_.slots.items.push_back(name);
-                        } else if (out_.role[ref] == role_ref && seen[ref] != c) {
+                        } else if (out_.role[ref] == role_between && seen[ref] != c) {
                             seen[ref] = c;
                             stack.push_back(ref);
                         }
@@ -253,9 +243,9 @@ private:
         }
     }
 
-    /// An object has a node for each name that it refers to. With fewer nodes it states hashes that
-    /// are not its types', and must not cost as much as these.
-    bool lies(size_t n) const
+    /// An object has a node for each name that its types refer to. If a class has more slots than
+    /// the object has nodes, the stated hashes are not those of its types.
+    bool has_false_hashes(size_t n) const
     {
         uint32_t s = out_.nodes[n].source;
         return out_.slots[out_.nodes[n].cls].size() > out_.node_begin[s + 1] - out_.node_begin[s];
@@ -267,7 +257,7 @@ private:
         uint64_t total = 0;
         for (size_t n = 0; n < out_.nodes.size(); ++n) {
             out_.edge_begin[n] = total;
-            if (!out_.nodes[n].is_hole() && !lies(n))
+            if (!out_.nodes[n].is_forward() && !has_false_hashes(n))
                 total += out_.slots[out_.nodes[n].cls].size();
         }
         out_.edge_begin[out_.nodes.size()] = total;
@@ -285,33 +275,34 @@ private:
     /// `of_name`: all none, before and after.
     void make_edges(size_t s, std::vector<uint32_t> &of_name)
     {
-        bool exact = false;
+        bool ambiguous = false;
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
             uint32_t &mine = of_name[out_.nodes[n].name];
-            exact |= mine != none;
+            ambiguous |= mine != none;
             mine = n;
         }
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
-            if (out_.nodes[n].is_hole())
+            if (out_.nodes[n].is_forward())
                 continue;
-            if (lies(n)) {
+            if (has_false_hashes(n)) {
                 out_.paths[n] = std::make_unique<Paths>(); // equal to no other
                 continue;
             }
             auto slots = out_.slots[out_.nodes[n].cls];
             for (size_t i = 0; i < slots.size(); ++i)
                 out_.edges[out_.edge_begin[n] + i] = of_name[slots[i]];
-            if (exact && !slots.empty())
+            if (ambiguous && !slots.empty())
                 out_.paths[n] = walk(n, s);
         }
         for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
             of_name[out_.nodes[n].name] = none;
     }
 
-    /// A struct that some object has with only the declaration of an enum has the declaration, and
-    /// agrees with every definition: in all objects, so that it does not matter which come first.
-    /// (Only prototypes and pointers pass a declared enum, so no layout depends on it.)
-    void open_enum_slots()
+    /// If some object sees a struct with only the declaration of an enum, the struct refers to the
+    /// declaration and agrees with every definition. This holds in all objects, so that their order
+    /// does not matter. (Only prototypes and pointers can refer to a declared enum, so no layout
+    /// depends on it.)
+    void declare_enum_slots()
     {
         auto is_enum = [&](uint32_t name) {
             return name < graph_.names.size() && graph_.names[name].is_enum;
@@ -320,9 +311,9 @@ private:
         bool any = false;
         auto for_enums = [&](auto visit) { // (place in `open`, where the edge leads)
             for (uint32_t n = 0; any && n < out_.nodes.size(); ++n) {
-                if (out_.nodes[n].is_hole() || !is_struct(out_.nodes[n].cls))
+                if (out_.nodes[n].is_forward() || !is_struct(out_.nodes[n].cls))
                     continue;
-                const uint32_t c = out_.nodes[n].cls, first = c ? out_.slots.ends[c - 1] : 0;
+                const uint32_t c = out_.nodes[n].cls, first = out_.slots.begin(c);
                 for (uint64_t e = out_.edge_begin[n]; e < out_.edge_begin[n + 1]; ++e)
                     if (size_t at = first + (e - out_.edge_begin[n]); is_enum(out_.slots.items[at]))
                         visit(at, out_.edges[e]);
@@ -334,10 +325,10 @@ private:
         };
         any = std::ranges::any_of(out_.slots.items, is_enum);
         for_enums([&](size_t at, uint32_t to) {
-            open[at] = open[at] || (to != none && out_.nodes[to].is_hole());
+            open[at] = open[at] || (to != none && out_.nodes[to].is_forward());
         });
         for_enums([&](size_t at, uint32_t &to) {
-            if (open[at] && to != none && !out_.nodes[to].is_hole())
+            if (open[at] && to != none && !out_.nodes[to].is_forward())
                 to = none;
         });
     }
@@ -365,7 +356,7 @@ private:
                 uint32_t c = class_of(index);
                 uint32_t name = out_.slot_name[c];
                 if (name == none) {
-                    if (out_.role[c] == role_ref)
+                    if (out_.role[c] == role_between)
                         stack.push_back(TypeId{ref});
                     return;
                 }
@@ -382,12 +373,12 @@ private:
     const Classes &classes_;
     const ClassGraph &graph_;
     unsigned threads_;
-    HotGraph out_;
+    ConflictGraph out_;
 };
 
 } // namespace
 
-uint32_t HotGraph::node_at(size_t source, TypeId type) const
+uint32_t ConflictGraph::node_at(size_t source, TypeId type) const
 {
     auto begin = nodes.begin() + node_begin[source], end = nodes.begin() + node_begin[source + 1];
     auto it =
@@ -402,8 +393,8 @@ bool base_declares(const Sources &sources, const Classes &classes, const ClassGr
     return c != no_class && sources.is_base(classes.first[c].source);
 }
 
-HotGraph make_hot_graph(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                        unsigned threads)
+ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,
+                                  const ClassGraph &graph, unsigned threads)
 {
     return Builder(sources, classes, graph, threads).run();
 }

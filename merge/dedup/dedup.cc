@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs the steps of the deduplication one after the other.
 #include "merge/dedup/dedup.h"
 
 namespace btflink::merge
@@ -14,22 +15,21 @@ Result<MergedTypes> merge_types(const std::vector<Object> &objects,
         return tl::unexpected(sources.error());
     stats.add("types_in", sources->types);
 
-    // Bin: equal stub hashes, one class.
-    stats.begin_pass("bin");
-    Classes classes = bin_types(*sources, threads);
+    stats.begin_pass("group_by_hash");
+    Classes classes = group_by_hash(*sources, threads);
     stats.add("distinct_hashes", classes.first.size());
 
-    // Graph: from here on millions of types are some ten thousand classes.
+    // From here on, millions of types are some ten thousand classes.
     stats.begin_pass("class_graph");
     ClassGraph graph = make_class_graph(*sources, classes, threads);
     stats.add("struct_names", graph.names.size());
 
     // Refine: classes are final afterwards.
-    stats.begin_pass("refine");
-    Partition partition = refine(*sources, std::move(classes), graph, threads);
+    stats.begin_pass("split_conflicts");
+    Partition partition = split_conflicts(*sources, std::move(classes), graph, threads);
     stats.add("conflicting_names", partition.conflicts);
-    stats.add("tainted_classes", partition.tainted_classes);
-    stats.add("tainted_types", partition.tainted_types);
+    stats.add("affected_classes", partition.affected_classes);
+    stats.add("affected_types", partition.affected_types);
     stats.add("refinement_rounds", partition.rounds);
     stats.end_pass();
     return MergedTypes{std::move(*sources), std::move(partition)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The engine of its own: equal types by stub hashes. Its first half looks at types only and so can
-// run beside the passes that select functions and variables; the second half is write_types().
+// Our deduplication engine: which types of all objects are equal. README.md tells the algorithm. It
+// needs types only, so it can run beside the selection of functions and variables. write_types()
+// makes BTF of the result.
 #pragma once
 
 #include "merge/dedup/split_conflicts.h"

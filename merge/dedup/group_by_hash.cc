@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Groups the types of all objects by stub hash.
 //
-// Problem. A kernel's objects have six million types, of which one in a hundred is new. Who has an
-// equal one is to be found at the speed of reading 16 bytes per type, on all threads, and the
-// answer must not depend on who was first.
+// Problem. The objects of a kernel have six million types, of which one in a hundred is distinct.
+// Grouping them should run at the speed of reading 16 bytes per type, on all threads, and its
+// result must not depend on the threads.
 //
-// Method. The types are cut into as many runs, in link order, as there are threads. Each thread
-// finds the distinct hashes of its run in a table of its own, which holds only these and so fits
-// into a cache; the first of equal ones is the lowest of the run. Then the tables are put together:
-// distinct hashes fall into shards by their upper bits, each shard is one thread's, and of equal
-// hashes the lowest type stays. Classes are numbered in link order of their lowest types.
+// Method. The types are cut, in link order, into as many runs as there are threads. Each thread
+// finds the distinct hashes of its run with a table of its own, which holds only these and so fits
+// into a cache. Then the tables are merged: distinct hashes fall into shards by their upper bits,
+// one thread merges a shard, and of equal hashes the lowest type stays. Classes are numbered in the
+// order of their lowest types. The lowest type of a class is the same however the runs are cut, so
+// the numbers are, too.
 //
-// Why it is right. The lowest of the lowest is the lowest, however the runs are cut; and numbers
-// come from that alone. So nothing depends on threads.
+// Collisions. With 10^7 distinct types the odds that two 128-bit hashes collide are 10^-25. Test
+// builds keep a few bits only and compare types with equal hashes; so tests show that nothing else
+// trusts hashes (hash_bits.h).
 //
-// Collisions. 128 bits: with 10^7 distinct types the odds of one are 10^-25. Test builds leave a
-// few of them and compare what has equal hashes, which is how the tests show that nothing else
-// believes in hashes (hash_bits.h).
+// Cost. One look-up per type in a table of some megabytes, prefetched some types ahead; 4 bytes of
+// result per type.
 //
-// Cost. One look-up per type in a table of some megabytes, the slot of a type some places ahead
-// being fetched meanwhile; 4 bytes of result per type.
-//
-// Rejected. Records of (hash, object, type) in bins for all types: they are 24 bytes each, written
-// and read again, where the table reads 16 once. One shared table with atomics: the same cache
-// lines then travel between all cores (mold went the same way, prior to us).
+// Rejected. Records of (hash, object, type), sorted into buckets: 24 bytes per type are written and
+// read again, where the table reads 16 once. One shared table with atomics: its cache lines travel
+// between all cores.
 #include "merge/dedup/group_by_hash.h"
 
 #include "merge/dedup/hash_bits.h"
@@ -162,7 +161,7 @@ size_t shard_of(const Hash128 &hash)
 
 } // namespace
 
-Classes bin_types(const Sources &sources, unsigned threads)
+Classes group_by_hash(const Sources &sources, unsigned threads)
 {
     Classes out;
     out.of.resize(sources.types);

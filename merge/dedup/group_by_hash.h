@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 1: types with equal stub hashes become one class.
+// Classes of types with equal stub hashes: the first partition of all types.
 #pragma once
 
 #include "merge/dedup/type_space.h"
@@ -18,6 +18,6 @@ struct Classes {
     std::vector<uint32_t> of;
 };
 
-Classes bin_types(const Sources &sources, unsigned threads);
+Classes group_by_hash(const Sources &sources, unsigned threads);
 
 } // namespace btflink::merge

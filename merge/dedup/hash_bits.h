@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How much of its hashes the engine sees. All of it; but test builds (-DBTFLINK_HASH_BITS=N, by
-// meson's -Dhash_bits=N or in tests/merge/meson.build) leave N bits, so that hashes collide all the
-// time, and what has equal hashes is then compared itself. What such a build gets right does not
-// hang on a hash, except that 128 bits of a stub hash or of a view are believed (group_by_hash.cc,
-// reachable_conflicts.cc).
+// How many bits of its hashes the engine uses: all, except in test builds. These
+// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) leave N bits, so
+// that hashes collide all the time, and compare types with equal hashes. What such a build gets
+// right does not depend on hashes. Normal builds trust 128 bits of a stub hash (group_by_hash.cc)
+// or of a set of reachable conflicts (reachable_conflicts.cc).
 #pragma once
 
 #include "common/object_btf/type_hash.h"
@@ -16,7 +16,7 @@ constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
 #else
 constexpr unsigned hash_bits = 128;
 #endif
-/// Types and views with equal hashes are taken to be equal.
+/// Are types and sets with equal hashes taken to be equal?
 constexpr bool hashes_believed = hash_bits >= 128;
 
 constexpr uint64_t low_bits(unsigned n)

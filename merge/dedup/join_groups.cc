@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Joins equal nodes of all objects into groups, object by object. README.md draws an example.
 //
-// Problem. Objects know different parts of a program: where one has the definition of a struct
-// another has only its declaration, a hole. Two structs are the same if nothing that both know
-// differs, any number of pointers away. Of a name with several definitions a hole may stand for
-// each, so this is no equivalence; there is a choice, and it must be made well (few groups), the
-// same always, and not by walking from every struct to every other.
+// Problem. An object may only declare a struct that another one defines. Two structs are equal if
+// nothing that both objects define differs, any number of pointers away. A forward declaration may
+// stand for each of several definitions, so this is no equivalence relation. A choice is needed; it
+// must make few groups, be reproducible, and not walk from every struct to every other.
 //
-// Method. Objects join one by one, those of one opinion together (join_order.cc). What is there
-// already are groups, each led by a node of an earlier object, whose references its members share.
-// Nodes with the class and the view of an earlier node go where that went. For the others,
-// candidates are the groups of their class. Pairs (node, group) are taken to agree until a slot
-// tells otherwise: both know it, and the pair of what they know is no pair, or disagrees.
-// Disagreement travels backwards from slots to users, in rounds, until nothing changes. What is
-// left agrees, all the way down. Then, in id order: a node goes to the newest group that it agrees
-// with, and what it reaches goes with it; holes of the group's leader that the node fills are
-// pinned to what it has. If there is no such group the node leads a new one. In an exact object
-// (reachable_conflicts.cc) two paths may end in two structs of one name where the leader has one
-// hole for both. Step by step that agrees, but the hole cannot be both; so it is tried, and undone.
+// Method. Objects join in the order of join_order.cc. A group has a representative, a node of an
+// earlier object; its members share its references. A node joins the group of an earlier node with
+// the same class and the same set of reachable conflicts. For other nodes the candidates are the
+// groups of their class:
+//  1. All pairs (node, candidate) are taken to agree. A pair disagrees if both define some slot,
+//  and
+//     the definitions are of different classes or are a pair that disagrees.
+//  2. Disagreement spreads from slots to their users, in rounds, until nothing changes. The pairs
+//  that
+//     remain agree at any depth. This is the largest fixed point, as in partition refinement.
+//  3. In id order, a node joins the newest group that it agrees with. The nodes that it reaches
+//  join
+//     the groups reached in step, and forward declarations of the representative that the node
+//     defines are resolved to its definitions. If no group agrees, the node founds a new one.
+// In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
+// where the representative has one forward declaration for both. Each path alone agrees, but the
+// declaration cannot be resolved to both. So joining is tried, and undone.
 //
-// Which order makes the fewest groups nobody knows: where there is little to join it is done in
-// link order, too, and that is taken unless it makes more.
+// If there are few nodes, they join in link order as well, and the order with fewer groups wins.
 //
-// A base cannot be completed: what it only declares agrees with every definition, now and later,
-// and is never filled. So a group that a base's struct leads may have members that mean different
-// things by one declaration. That does no harm, because the references of the group are the base's,
-// and what a member's object knows beyond them is told by its own other types.
+// A base cannot be completed: its declarations agree with every definition, always, and are never
+// resolved. So members of a group with a base's representative may mean different things by one
+// declaration. This does no harm: the references of the group are the base's, and the module's
+// other types keep what the module knows.
 //
-// Invariant. Pairs that were followed when a node joined stay in agreement: what both knew was
-// equal, what the leader did not know is pinned to what the node had, and only unpinned holes ever
-// change. So each leader can stand for its group.
+// Invariant. A pair that was followed when a node joined stays in agreement: slots that both
+// defined were equal, slots that the representative did not define are resolved to the node's, and
+// only unresolved slots ever change. So a representative can stand for its group.
 //
-// Why the views. Without holes a node can only join what has the same view or has holes itself; so
-// where objects know everything, as most do, no pair is looked at.
+// Cost. Objects whose nodes all have known sets need no pairs; these are most. Others: their nodes,
+// times the groups of their classes, times slots, times rounds. A conflict makes few groups per
+// class, about as many as it has definitions.
 //
-// Cost. Per object with new views: its nodes, times the groups of their classes, times slots, times
-// the rounds; a conflict makes few groups per class, as many as it has sides.
-//
-// Rejected. Colouring all nodes in rounds with wild slots, and starting anew when holes are pinned:
-// a group's members then agree with its leader but not with each other's sides; a core struct of
-// two kinds made five groups where two do.
+// Rejected. Partition refinement of all nodes, with unresolved slots that match anything, started
+// anew whenever one is resolved: members then agree with the representative, but not with each
+// other. A core struct with two definitions made five groups where two would do.
 #include "merge/dedup/join_groups.h"
 
 #include "merge/dedup/join_order.h"
@@ -52,22 +55,22 @@ namespace btflink::merge
 namespace
 {
 
-// Joining so many twice takes a hundredth of a second; a kernel has a few thousand.
+// Joining this many twice takes a hundredth of a second. A kernel has a few thousand.
 constexpr size_t few_nodes = 20000;
 
 } // namespace
 
-class Colours::Joiner
+class Groups::Joiner
 {
 public:
-    Joiner(const Sources &sources, const HotGraph &hot, const Views &views, size_t classes,
-           Grouping &out)
-        : sources_(sources), hot_(hot), views_(views), out_(out), index_(hot.nodes.size()),
-          block_(hot.nodes.size())
+    Joiner(const Sources &sources, const ConflictGraph &conflicts,
+           const ReachableConflicts &reachable, size_t classes, Joined &out)
+        : sources_(sources), conflicts_(conflicts), reachable_(reachable), out_(out),
+          index_(conflicts.nodes.size()), block_(conflicts.nodes.size())
     {
-        out.colour.assign(hot.nodes.size(), none);
+        out.group.assign(conflicts.nodes.size(), none);
         out.groups.resize(classes);
-        out.any_filled.resize(hot.nodes.size());
+        out.any_resolved.resize(conflicts.nodes.size());
     }
 
     void run(const std::vector<uint32_t> &order)
@@ -77,52 +80,53 @@ public:
     }
 
 private:
-    /// What a leader's slot means now: a group, or this.
-    static constexpr uint32_t unknown = wild;
-    /// What is known of a pair.
+    /// What was found out about a pair.
     enum : uint8_t { disagreeing, agreeing, followed };
-    /// What a slot means: a group's class and its place there; no class has the number of the
-    /// other meanings.
-    struct Known {
+    /// What a slot of a representative means: a group, as its class and its place there. The class
+    /// is `unresolved` if it means none.
+    struct Meaning {
         uint32_t cls, index;
     };
-    /// A slot of a node of the object that joins, and the known node there: its class and where
-    /// its pairs begin.
-    struct Own {
+    /// A slot of a node of the object that joins, and the node there, which is a definition: its
+    /// class and where its pairs begin.
+    struct OwnSlot {
         uint32_t slot, cls, first;
     };
-    uint32_t meaning(uint32_t leader, uint32_t target) const
+    uint32_t meaning(uint32_t group, uint32_t target) const
     {
         if (target == none)
-            return unknown;
-        if (!hot_.nodes[target].is_hole())
-            return out_.colour[target];
-        uint32_t filled = out_.any_filled[leader] ? out_.filled(leader, target) : none;
-        return filled != none ? filled : unknown;
+            return unresolved;
+        if (!conflicts_.nodes[target].is_forward())
+            return out_.group[target];
+        uint32_t resolved = out_.any_resolved[group] ? out_.resolved(group, target) : none;
+        return resolved != none ? resolved : unresolved;
     }
 
     /// How many slots a node has to compare, and where the i-th leads.
     size_t slots_of(uint32_t n) const
     {
-        return hot_.paths[n] ? hot_.paths[n]->size() : hot_.edge_begin[n + 1] - hot_.edge_begin[n];
+        return conflicts_.paths[n] ? conflicts_.paths[n]->size()
+                                   : conflicts_.edge_begin[n + 1] - conflicts_.edge_begin[n];
     }
     uint32_t target(uint32_t n, size_t i) const
     {
-        return hot_.paths[n] ? (*hot_.paths[n])[i].target : hot_.edges[hot_.edge_begin[n] + i];
+        return conflicts_.paths[n] ? (*conflicts_.paths[n])[i].target
+                                   : conflicts_.edges[conflicts_.edge_begin[n] + i];
     }
 
-    /// Visit the slots of a node and a leader of one class: visit(node's target, number of the
-    /// leader's slot), until it returns false. False, too, if the two cannot be compared.
+    /// Visit the slots of a node and a representative of one class: visit(node's target, number of
+    /// the representative's slot), until it returns false. False, too, if the two cannot be
+    /// compared.
     template <typename Visit>
-    bool for_slots(uint32_t n, uint32_t leader, Visit visit) const
+    bool for_slots(uint32_t n, uint32_t group, Visit visit) const
     {
-        const Paths *mine = hot_.paths[n].get(), *its = hot_.paths[leader].get();
+        const Paths *mine = conflicts_.paths[n].get(), *its = conflicts_.paths[group].get();
         if ((mine && mine->empty()) || (its && its->empty()))
             return false;
         // Nodes of one class have the same paths.
         if (mine && its && its->size() != mine->size())
             return false;
-        const uint32_t *edges = hot_.edges.data() + hot_.edge_begin[n];
+        const uint32_t *edges = conflicts_.edges.data() + conflicts_.edge_begin[n];
         size_t count = its ? its->size() : slots_of(n);
         for (size_t i = 0; i < count; ++i)
             if (!visit(mine ? (*mine)[i].target : edges[its ? (*its)[i].slot : i],
@@ -131,75 +135,79 @@ private:
         return true;
     }
 
-    bool known(uint32_t target) const { return target != none && !hot_.nodes[target].is_hole(); }
+    bool is_defined(uint32_t target) const
+    {
+        return target != none && !conflicts_.nodes[target].is_forward();
+    }
 
     uint8_t &pair(uint32_t n, uint32_t group) { return agree_[first_[n - begin_] + index_[group]]; }
 
     bool agrees(uint32_t n, uint32_t group)
     {
-        const Known *its = known_.data() + block_[group];
-        auto fits = [&](const Known &known, uint32_t cls, uint32_t first) {
-            return known.cls == unknown ||
-                   (known.cls == cls && agree_[first + known.index] != disagreeing);
+        const Meaning *its = meanings_.data() + block_[group];
+        auto fits = [&](const Meaning &meaning, uint32_t cls, uint32_t first) {
+            return meaning.cls == unresolved ||
+                   (meaning.cls == cls && agree_[first + meaning.index] != disagreeing);
         };
-        if (!hot_.paths[n] && !hot_.paths[group]) // nearly all: the same, faster
+        if (!conflicts_.paths[n] && !conflicts_.paths[group]) // nearly all: the same, faster
             return std::all_of(
                 own_.begin() + own_begin_[n - begin_], own_.begin() + own_begin_[n + 1 - begin_],
-                [&](const Own &own) { return fits(its[own.slot], own.cls, own.first); });
+                [&](const OwnSlot &own) { return fits(its[own.slot], own.cls, own.first); });
         return for_slots(n, group, [&](uint32_t t, size_t i) {
-            return !known(t) || fits(its[i], hot_.nodes[t].cls, first_[t - begin_]);
+            return !is_defined(t) || fits(its[i], conflicts_.nodes[t].cls, first_[t - begin_]);
         });
     }
 
-    /// What a leader's slots mean from here on.
-    void note(uint32_t leader)
+    /// What a representative's slots mean from here on.
+    void note(uint32_t group)
     {
-        for (size_t i = 0; i < slots_of(leader); ++i) {
-            uint32_t m = meaning(leader, target(leader, i));
-            known_[block_[leader] + i] =
-                m == unknown ? Known{unknown, 0} : Known{hot_.nodes[m].cls, index_[m]};
+        for (size_t i = 0; i < slots_of(group); ++i) {
+            uint32_t m = meaning(group, target(group, i));
+            meanings_[block_[group] + i] = m == unresolved
+                                               ? Meaning{unresolved, 0}
+                                               : Meaning{conflicts_.nodes[m].cls, index_[m]};
         }
     }
 
     void join(size_t s)
     {
-        begin_ = hot_.node_begin[s];
-        end_ = hot_.node_begin[s + 1];
-        exact_ = views_.exact[s];
+        begin_ = conflicts_.node_begin[s];
+        end_ = conflicts_.node_begin[s + 1];
+        ambiguous_ = reachable_.ambiguous[s];
         key_of_.assign(end_ - begin_, none);
         bool all = true;
         for (uint32_t n = begin_; n < end_; ++n) {
-            if (hot_.nodes[n].is_hole())
+            if (conflicts_.nodes[n].is_forward())
                 continue;
-            uint32_t led = none;
-            if (!exact_) {
-                auto [number, added] =
-                    keys_.add(std::array<uint32_t, 2>{hot_.nodes[n].cls, views_.of[n]});
+            uint32_t joined = none;
+            if (!ambiguous_) {
+                auto [number, added] = keys_.add(
+                    std::array<uint32_t, 2>{conflicts_.nodes[n].cls, reachable_.set_of[n]});
                 if (added)
                     first_with_.push_back(n);
                 key_of_[n - begin_] = number;
-                led = out_.colour[first_with_[number]];
+                joined = out_.group[first_with_[number]];
             }
-            out_.colour[n] = led;
-            all &= led != none;
+            out_.group[n] = joined;
+            all &= joined != none;
         }
         if (all)
             return;
         find_pairs();
         for (uint32_t n = begin_; n < end_; ++n)
-            if (!hot_.nodes[n].is_hole() && out_.colour[n] == none)
+            if (!conflicts_.nodes[n].is_forward() && out_.group[n] == none)
                 place(n);
-        for (auto [leader, hole, node] : fills_) {
-            out_.fill.emplace(std::pair(leader, hole), node);
-            if (leaders_.empty() || leaders_.back() != leader)
-                leaders_.push_back(leader);
-            out_.any_filled[leader] = true;
+        for (auto [group, forward, node] : new_resolutions_) {
+            out_.resolutions.emplace(std::pair(group, forward), node);
+            if (changed_.empty() || changed_.back() != group)
+                changed_.push_back(group);
+            out_.any_resolved[group] = true;
         }
-        for (uint32_t leader : leaders_)
-            note(leader);
-        leaders_.clear();
-        fills_.clear();
-        filled_here_.clear();
+        for (uint32_t group : changed_)
+            note(group);
+        changed_.clear();
+        new_resolutions_.clear();
+        resolved_here_.clear();
     }
 
     void find_pairs()
@@ -209,36 +217,38 @@ private:
         agree_.clear();
         users_ = Lists::make(count, [&](auto put) {
             for (uint32_t n = begin_; n < end_; ++n) {
-                if (hot_.paths[n])
-                    for (const Path &p : *hot_.paths[n]) {
-                        if (known(p.target))
+                if (conflicts_.paths[n])
+                    for (const Path &p : *conflicts_.paths[n]) {
+                        if (is_defined(p.target))
                             put(p.target - begin_, n);
                     }
                 else
-                    for (uint64_t e = hot_.edge_begin[n]; e < hot_.edge_begin[n + 1]; ++e)
-                        if (known(hot_.edges[e]))
-                            put(hot_.edges[e] - begin_, n);
+                    for (uint64_t e = conflicts_.edge_begin[n]; e < conflicts_.edge_begin[n + 1];
+                         ++e)
+                        if (is_defined(conflicts_.edges[e]))
+                            put(conflicts_.edges[e] - begin_, n);
             }
         });
         std::vector<uint32_t> dirty, next;
         std::vector<bool> queued(count, false);
         for (uint32_t n = begin_; n < end_; ++n) {
             first_[n - begin_] = static_cast<uint32_t>(agree_.size());
-            if (hot_.nodes[n].is_hole())
+            if (conflicts_.nodes[n].is_forward())
                 continue;
-            for (uint32_t g : out_.groups[hot_.nodes[n].cls])
-                agree_.push_back(views_.is_open(n) || views_.is_open(g) ||
-                                 views_.of[n] == views_.of[g]);
+            for (uint32_t g : out_.groups[conflicts_.nodes[n].cls])
+                agree_.push_back(reachable_.may_reach_forward(n) ||
+                                 reachable_.may_reach_forward(g) ||
+                                 reachable_.set_of[n] == reachable_.set_of[g]);
             dirty.push_back(n);
         }
         own_.clear();
         own_begin_.assign(1, 0);
         for (uint32_t n = begin_; n < end_; ++n) {
-            if (!hot_.paths[n])
-                for (uint64_t e = hot_.edge_begin[n]; e < hot_.edge_begin[n + 1]; ++e)
-                    if (uint32_t t = hot_.edges[e]; known(t))
-                        own_.push_back({static_cast<uint32_t>(e - hot_.edge_begin[n]),
-                                        hot_.nodes[t].cls, first_[t - begin_]});
+            if (!conflicts_.paths[n])
+                for (uint64_t e = conflicts_.edge_begin[n]; e < conflicts_.edge_begin[n + 1]; ++e)
+                    if (uint32_t t = conflicts_.edges[e]; is_defined(t))
+                        own_.push_back({static_cast<uint32_t>(e - conflicts_.edge_begin[n]),
+                                        conflicts_.nodes[t].cls, first_[t - begin_]});
             own_begin_.push_back(own_.size());
         }
         uint64_t rounds = 0;
@@ -247,10 +257,12 @@ private:
             for (uint32_t n : dirty)
                 queued[n - begin_] = false;
             for (uint32_t n : dirty) {
-                bool changed = rounds == 1 && out_.groups[hot_.nodes[n].cls].empty();
-                // Pairs without holes on either side have equal views, and agree for good.
-                for (uint32_t g : out_.groups[hot_.nodes[n].cls])
-                    if (pair(n, g) && (views_.is_open(n) || views_.is_open(g)) && !agrees(n, g)) {
+                bool changed = rounds == 1 && out_.groups[conflicts_.nodes[n].cls].empty();
+                // Pairs that reach no forward declaration have equal sets, and always agree.
+                for (uint32_t g : out_.groups[conflicts_.nodes[n].cls])
+                    if (pair(n, g) &&
+                        (reachable_.may_reach_forward(n) || reachable_.may_reach_forward(g)) &&
+                        !agrees(n, g)) {
                         pair(n, g) = disagreeing;
                         changed = true;
                     }
@@ -265,66 +277,66 @@ private:
         out_.rounds = std::max(out_.rounds, rounds);
     }
 
-    /// Join a group, or lead one.
+    /// Join a group, or found one.
     void place(uint32_t n)
     {
         uint32_t key = key_of_[n - begin_];
-        uint32_t twin = key == none ? views_.twin[n] : first_with_[key];
-        if (out_.colour[twin] != none) {
-            out_.colour[n] = out_.colour[twin];
+        uint32_t same = key == none ? reachable_.canonical[n] : first_with_[key];
+        if (out_.group[same] != none) {
+            out_.group[n] = out_.group[same];
             return;
         }
-        auto &groups = out_.groups[hot_.nodes[n].cls];
+        auto &groups = out_.groups[conflicts_.nodes[n].cls];
         auto count = static_cast<size_t>(
             (n + 1 < end_ ? first_[n + 1 - begin_] : static_cast<uint32_t>(agree_.size())) -
             first_[n - begin_]);
         for (size_t i = count; i--;)
             if (uint32_t g = groups[i]; pair(n, g) && follow(n, g))
                 return;
-        out_.colour[n] = n;
+        out_.group[n] = n;
         index_[n] = static_cast<uint32_t>(groups.size());
         groups.push_back(n);
-        block_[n] = known_.size();
-        known_.resize(known_.size() + slots_of(n));
-        leaders_.push_back(n);
+        block_[n] = meanings_.size();
+        meanings_.resize(meanings_.size() + slots_of(n));
+        changed_.push_back(n);
         ++out_.count;
     }
 
-    /// What `n` and the group reach in step joins, and fills holes. False: one of the holes would
-    /// have to be two things; nothing was done.
+    /// What `n` and the group reach in step joins, and resolves forward declarations. False: one of
+    /// these would have to resolve to two definitions; nothing was done.
     bool follow(uint32_t n, uint32_t group)
     {
         visited_.clear();
-        const size_t fills_before = fills_.size();
+        const size_t resolved_before = new_resolutions_.size();
         visit(n, group);
         bool fits = true;
         for (size_t next = 0; fits && next < visited_.size(); ++next) {
             const auto [m, last] = visited_[next];
             const auto g = last; // a binding cannot be captured
             for_slots(m, g, [&](uint32_t t, size_t i) {
-                if (!known(t))
+                if (!is_defined(t))
                     return true;
                 uint32_t u = target(g, i), other = meaning(g, u);
-                if (other != unknown && hot_.nodes[t].cls != hot_.nodes[other].cls)
-                    fits = false; // an object lies about its hashes
-                else if (other != unknown)
+                if (other != unresolved && conflicts_.nodes[t].cls != conflicts_.nodes[other].cls)
+                    fits = false; // the stated hashes are false
+                else if (other != unresolved)
                     visit(t, other);
-                else if (u != none && !sources_.is_base(hot_.nodes[u].source))
-                    fits = fill(g, u, t);
+                else if (u != none && !sources_.is_base(conflicts_.nodes[u].source))
+                    fits = resolve(g, u, t);
                 return fits;
             });
         }
         for (auto [m, g] : visited_) {
             if (!fits)
                 pair(m, g) = agreeing;
-            else if (out_.colour[m] == none)
-                out_.colour[m] = g;
+            else if (out_.group[m] == none)
+                out_.group[m] = g;
         }
         if (fits)
             return true;
-        for (size_t i = fills_before; i < fills_.size(); ++i)
-            filled_here_.erase({fills_[i][0], fills_[i][1]});
-        fills_.resize(fills_before);
+        for (size_t i = resolved_before; i < new_resolutions_.size(); ++i)
+            resolved_here_.erase({new_resolutions_[i][0], new_resolutions_[i][1]});
+        new_resolutions_.resize(resolved_before);
         return false;
     }
 
@@ -334,94 +346,95 @@ private:
             visited_.emplace_back(m, g);
     }
 
-    /// A leader's hole is a node; false: it is another one already.
-    bool fill(uint32_t leader, uint32_t hole, uint32_t node)
+    /// A representative's forward is a node; false: it is another one already.
+    bool resolve(uint32_t group, uint32_t forward, uint32_t node)
     {
-        if (exact_) { // else there is but one node of that name
-            auto [at, added] = filled_here_.emplace(std::pair(leader, hole), node);
+        if (ambiguous_) { // else there is but one node of that name
+            auto [at, added] = resolved_here_.emplace(std::pair(group, forward), node);
             if (!added)
-                return views_.twin[at->second] == views_.twin[node];
+                return reachable_.canonical[at->second] == reachable_.canonical[node];
         }
-        fills_.push_back({leader, hole, node});
+        new_resolutions_.push_back({group, forward, node});
         return true;
     }
 
     const Sources &sources_;
-    const HotGraph &hot_;
-    const Views &views_;
-    Grouping &out_;
-    std::vector<uint32_t> index_;      // per leader: its place in Grouping::groups
-    std::vector<size_t> block_;        // per leader: where in known_ its slots are
-    std::vector<Known> known_;         // meaning(), one beside the other
-    VectorIndex keys_;                 // {class, view}
+    const ConflictGraph &conflicts_;
+    const ReachableConflicts &reachable_;
+    Joined &out_;
+    std::vector<uint32_t> index_;      // per group: its place in Joined::groups
+    std::vector<size_t> block_;        // per group: where in meanings_ its slots are
+    std::vector<Meaning> meanings_;    // meaning(), one beside the other
+    VectorIndex keys_;                 // {class, set}
     std::vector<uint32_t> first_with_; // per key: the first node that joined
     // Of the object that joins.
     uint32_t begin_ = 0, end_ = 0;  // its nodes
     std::vector<uint32_t> key_of_;  // per node
     std::vector<uint32_t> first_;   // per node: where its pairs begin
     std::vector<uint8_t> agree_;    // per pair
-    std::vector<Own> own_;          // of nodes without paths
+    std::vector<OwnSlot> own_;      // of nodes without paths
     std::vector<size_t> own_begin_; // per node, and the end
     Lists users_;                   // per node: nodes that have it as a slot
-    bool exact_ = false;
-    std::vector<std::pair<uint32_t, uint32_t>> visited_; // pairs that follow() came by
-    std::vector<std::array<uint32_t, 3>> fills_;         // leader, hole, node
-    std::vector<uint32_t> leaders_;                      // that are new, or have something filled
-    Fills filled_here_;                                  // of an exact object, the same
+    bool ambiguous_ = false;
+    std::vector<std::pair<uint32_t, uint32_t>> visited_;   // pairs that follow() met
+    std::vector<std::array<uint32_t, 3>> new_resolutions_; // group, forward, node
+    std::vector<uint32_t> changed_; // groups that are new, or of which something was resolved
+    Resolutions resolved_here_;     // the same, of an ambiguous object
 };
 
-Colours::Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,
-                 unsigned threads)
-    : sources_(sources), hot_(hot), groups_(graph.names.size())
+Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
+               unsigned threads)
+    : sources_(sources), conflicts_(conflicts), by_name_(graph.names.size())
 {
-    const Views views = make_views(sources, graph, hot, threads);
+    const ReachableConflicts reachable =
+        find_reachable_conflicts(sources, graph, conflicts, threads);
     auto join = [&](const std::vector<uint32_t> &order) {
-        Grouping made;
-        Joiner(sources, hot, views, graph.size(), made).run(order);
-        if (made_.colour.empty() || made.count < made_.count)
+        Joined made;
+        Joiner(sources, conflicts, reachable, graph.size(), made).run(order);
+        if (made_.group.empty() || made.count < made_.count)
             made_ = std::move(made);
     };
-    if (hot.nodes.size() <= few_nodes) {
+    if (conflicts.nodes.size() <= few_nodes) {
         std::vector<uint32_t> order(sources.list.size());
         std::iota(order.begin(), order.end(), 0);
         join(order);
     }
-    join(order_by_meaning(sources, hot));
+    join(order_by_definitions(sources, conflicts));
     for (uint32_t n = 0; n < graph.names.size(); ++n) {
         for (uint32_t c : graph.names[n].definitions)
-            groups_[n].insert(groups_[n].end(), made_.groups[c].begin(), made_.groups[c].end());
-        std::sort(groups_[n].begin(), groups_[n].end());
+            by_name_[n].insert(by_name_[n].end(), made_.groups[c].begin(), made_.groups[c].end());
+        std::sort(by_name_[n].begin(), by_name_[n].end());
     }
 }
 
-uint32_t Colours::value(uint32_t n, uint32_t target) const
+uint32_t Groups::value(uint32_t n, uint32_t target) const
 {
-    if (target == none) // only an object that lies about its hashes
-        return wild;
-    const Node &node = hot_.nodes[target];
-    if (!node.is_hole())
-        return made_.colour[target];
-    if (any_filled(n))
-        if (uint32_t group = filled(n, target); group != none)
+    if (target == none)
+        return unresolved;
+    const Node &node = conflicts_.nodes[target];
+    if (!node.is_forward())
+        return made_.group[target];
+    if (any_resolved(n))
+        if (uint32_t group = resolved(n, target); group != none)
             return group;
-    return wild;
+    return unresolved;
 }
 
-void Colours::vector_of(uint32_t n, std::vector<uint32_t> &out) const
+void Groups::slot_values(uint32_t n, std::vector<uint32_t> &out) const
 {
-    auto slots = hot_.slots[hot_.nodes[n].cls];
+    auto slots = conflicts_.slots[conflicts_.nodes[n].cls];
     out.clear();
-    if (!hot_.paths[n]) {
+    if (!conflicts_.paths[n]) {
         for (size_t i = 0; i < slots.size(); ++i)
-            out.push_back(value(n, hot_.edges[hot_.edge_begin[n] + i]));
+            out.push_back(value(n, conflicts_.edges[conflicts_.edge_begin[n] + i]));
         return;
     }
-    const Paths &paths = *hot_.paths[n];
+    const Paths &paths = *conflicts_.paths[n];
     if (paths.empty()) {
         out = {irregular, n};
         return;
     }
-    // A vector like others' unless two paths to one name have different ends.
+    // Values by name, unless two paths to one name lead to different nodes.
     constexpr uint32_t unset = irregular;
     out.assign(slots.size(), unset);
     bool regular = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 3c: which nodes of the hot graph are the same.
+// Groups of equal nodes: the equivalence classes of the conflict graph.
 #pragma once
 
 #include "merge/dedup/reachable_conflicts.h"
@@ -10,25 +10,31 @@ namespace btflink::merge
 {
 
 // Values of slots that are no node.
-constexpr uint32_t wild = UINT32_MAX;          // a hole: agrees with any
-constexpr uint32_t irregular = UINT32_MAX - 1; // first word of a vector by paths, not by names
+constexpr uint32_t unresolved = UINT32_MAX;    // a forward declaration: agrees with anything
+constexpr uint32_t irregular = UINT32_MAX - 1; // first word of values by paths, not by names
 
-class Colours
+/// A group is named by its representative, one of its nodes.
+class Groups
 {
 public:
-    Colours(const Sources &sources, const ClassGraph &graph, const HotGraph &hot, unsigned threads);
+    Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
+           unsigned threads);
 
-    /// The node that leads the group of `node`, which is no hole. Groups are what is the same.
-    uint32_t of(uint32_t node) const { return made_.colour[node]; }
+    /// The representative of a node that is no forward declaration.
+    uint32_t representative(uint32_t node) const { return made_.group[node]; }
     /// The groups of all definitions of a name, lowest first.
-    const std::vector<uint32_t> &groups(uint32_t name) const { return groups_[name]; }
-    /// What a hole of a leader was filled with by the members of its group, as a group; none:
-    /// nothing. Others of the leader's object may have it filled with something else.
-    uint32_t filled(uint32_t leader, uint32_t hole) const { return made_.filled(leader, hole); }
-    /// Has any of its holes been filled?
-    bool any_filled(uint32_t leader) const { return made_.any_filled[leader]; }
-    /// The values of a node's slots: groups or `wild`; or {irregular, ...}.
-    void vector_of(uint32_t node, std::vector<uint32_t> &out) const;
+    const std::vector<uint32_t> &of_name(uint32_t name) const { return by_name_[name]; }
+    /// The group that members of a group resolved a forward declaration of its representative to;
+    /// none: none of them knows a definition. In other groups of the same object it may resolve to
+    /// another definition.
+    uint32_t resolved(uint32_t group, uint32_t forward) const
+    {
+        return made_.resolved(group, forward);
+    }
+    /// Has any forward declaration of the representative been resolved?
+    bool any_resolved(uint32_t group) const { return made_.any_resolved[group]; }
+    /// The values of a node's slots: groups or `unresolved`; or {irregular, ...}.
+    void slot_values(uint32_t node, std::vector<uint32_t> &out) const;
     /// The most rounds that an object took.
     uint64_t rounds() const { return made_.rounds; }
 
@@ -42,27 +48,27 @@ private:
         }
     };
 
-    using Fills = std::unordered_map<std::pair<uint32_t, uint32_t>, uint32_t, PairHash>;
-    /// What joining in one order makes.
-    struct Grouping {
-        std::vector<uint32_t> colour;              // per node
-        std::vector<std::vector<uint32_t>> groups; // per class: leaders
+    using Resolutions = std::unordered_map<std::pair<uint32_t, uint32_t>, uint32_t, PairHash>;
+    /// The result of joining in one order.
+    struct Joined {
+        std::vector<uint32_t> group;               // per node
+        std::vector<std::vector<uint32_t>> groups; // per class
         size_t count = 0;                          // of groups
-        Fills fill;                                // {leader, hole}: the node that it stands for
-        std::vector<bool> any_filled;              // per leader
+        Resolutions resolutions;                   // {group, forward}: the node that it stands for
+        std::vector<bool> any_resolved;            // per group
         uint64_t rounds = 0;
 
-        uint32_t filled(uint32_t leader, uint32_t hole) const
+        uint32_t resolved(uint32_t of_group, uint32_t forward) const
         {
-            auto found = fill.find({leader, hole});
-            return found == fill.end() ? none : colour[found->second];
+            auto found = resolutions.find({of_group, forward});
+            return found == resolutions.end() ? none : group[found->second];
         }
     };
 
     const Sources &sources_;
-    const HotGraph &hot_;
-    Grouping made_;
-    std::vector<std::vector<uint32_t>> groups_; // per name
+    const ConflictGraph &conflicts_;
+    Joined made_;
+    std::vector<std::vector<uint32_t>> by_name_; // groups
 };
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 3c: in which order objects join groups.
+// The order in which objects join groups.
 #pragma once
 
 #include "merge/dedup/conflict_graph.h"
@@ -7,8 +7,7 @@
 namespace btflink::merge
 {
 
-/// All sources, a base first. Those that have the same definitions of names with several come one
-/// after the other.
-std::vector<uint32_t> order_by_meaning(const Sources &sources, const HotGraph &hot);
+/// All sources, a base first. Those with the same definitions of conflicting names are neighbours.
+std::vector<uint32_t> order_by_definitions(const Sources &sources, const ConflictGraph &conflicts);
 
 } // namespace btflink::merge

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Computes, for each node, the set of conflicts and forward declarations that it reaches. This
+// makes most comparisons of structs a comparison of two numbers. README.md tells why that is right.
 //
-// Problem. Two structs of one class may reach different definitions of some name, any number of
-// pointers away. Thousands of objects, each with hundreds of structs that reach each other: to
-// compare structs by walking from each is what makes other deduplicators hang.
+// Problem. Two structs of one class may reach different definitions of a name any number of
+// pointers away. Thousands of objects have hundreds of structs each, and these reach each other: a
+// walk from every struct takes too long.
 //
-// Method. In an object a hot name stands for one node. So what a node reaches is a set of names,
-// and what these mean is told by the marks among them: definitions of conflicting names (which of
-// them?) and holes. Strongly connected nodes reach the same; marks are gathered as bit sets, one
-// per component, those of what it refers to being done before. The view of a node is the list of
-// the marks that it reaches, as numbers that mean the same in all objects.
+// Method. In an object an affected name stands for one node. The elements of sets are the
+// definitions of conflicting names and the forward declarations. Nodes of a strongly connected
+// component reach the same set. Sets are bit sets, one per component, computed from the components
+// that it refers to. Then they become lists of elements, whose numbers mean the same in all
+// objects.
 //
-// Why it is right. Take two nodes of one class with equal views and walk from both in step. Equal
-// stubs reach equal names. If a name is no mark it is defined in both objects, and it has one
-// definition class only; if it is a mark both have the same. So no step ever differs.
+// In ambiguous objects, which have two nodes of one name, a name does not tell a node. Their nodes
+// have no set; equal nodes are found by partition refinement inside the object.
 //
-// Objects that have two nodes of one name are exact: a name does not tell what it stands for there.
-// Their nodes have no view; equal ones among them are found by refinement inside the object.
-//
-// Cost. Nodes and edges once, with one bit per mark for each; 16 bytes of hash per distinct view,
-// which is believed as stub hashes are (group_by_hash.cc).
+// Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
+// This hash is trusted as stub hashes are (group_by_hash.cc).
 #include "merge/dedup/reachable_conflicts.h"
 
+#include "common/graph/refine.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/parallel.h"
 
 #include <cstring>
+#include <numeric>
 
 namespace btflink::merge
 {
@@ -32,34 +32,34 @@ namespace btflink::merge
 namespace
 {
 
-/// Marks of names, apart from classes.
-constexpr uint32_t hole_bit = uint32_t{1} << 31;
+/// Tells names of forward declarations from classes.
+constexpr uint32_t forward_bit = uint32_t{1} << 31;
 
-/// What is compared of a view.
-std::vector<uint32_t> view_key(std::vector<uint32_t> marks)
+/// The key by which sets are compared.
+std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
 {
-    if (hashes_believed && marks.size() > 4) {
-        XXH128_hash_t h = XXH3_128bits(marks.data(), marks.size() * 4);
-        marks.resize(5);
-        marks[4] = static_cast<uint32_t>(-1); // no mark: this is a hash
-        std::memcpy(marks.data(), &h, sizeof h);
+    if (hashes_believed && elements.size() > 4) {
+        XXH128_hash_t h = XXH3_128bits(elements.data(), elements.size() * 4);
+        elements.resize(5);
+        elements[4] = static_cast<uint32_t>(-1); // no element: this is a hash
+        std::memcpy(elements.data(), &h, sizeof h);
     }
-    return marks;
+    return elements;
 }
 
-/// One object's views.
-class Viewer
+/// The sets of one object.
+class ReachOfObject
 {
 public:
-    Viewer(const ClassGraph &graph, const HotGraph &hot, size_t source)
-        : graph_(graph), hot_(hot), begin_(hot.node_begin[source]),
-          count_(hot.node_begin[source + 1] - begin_)
+    ReachOfObject(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source)
+        : graph_(graph), conflicts_(conflicts), begin_(conflicts.node_begin[source]),
+          count_(conflicts.node_begin[source + 1] - begin_)
     {
     }
 
     struct Component {
         std::vector<uint32_t> key;
-        bool open;
+        bool has_forward;
     };
     std::vector<Component> components;
     std::vector<uint32_t> of; // per node: its component
@@ -67,11 +67,11 @@ public:
     void run()
     {
         for (uint32_t i = 0; i < count_; ++i)
-            if (uint32_t mark = mark_of(i); mark != none) {
+            if (uint32_t element = element_of(i); element != none) {
                 bit_of_.emplace_back(i);
-                marks_.push_back(mark);
+                elements_.push_back(element);
             }
-        words_ = (marks_.size() + 63) / 64;
+        words_ = (elements_.size() + 63) / 64;
         of.assign(count_, none);
         low_.assign(count_, 0);
         bit_.assign(count_, none);
@@ -83,11 +83,11 @@ public:
     }
 
 private:
-    uint32_t mark_of(uint32_t i) const
+    uint32_t element_of(uint32_t i) const
     {
-        const Node &node = hot_.nodes[begin_ + i];
-        if (node.is_hole())
-            return hole_bit | node.name;
+        const Node &node = conflicts_.nodes[begin_ + i];
+        if (node.is_forward())
+            return forward_bit | node.name;
         bool conflict =
             node.name < graph_.names.size() && graph_.names[node.name].definitions.size() > 1;
         return conflict ? node.cls : none;
@@ -95,11 +95,12 @@ private:
 
     std::span<const uint32_t> edges(uint32_t i) const
     {
-        uint64_t first = hot_.edge_begin[begin_ + i];
-        return std::span(hot_.edges).subspan(first, hot_.edge_begin[begin_ + i + 1] - first);
+        uint64_t first = conflicts_.edge_begin[begin_ + i];
+        return std::span(conflicts_.edges)
+            .subspan(first, conflicts_.edge_begin[begin_ + i + 1] - first);
     }
 
-    /// Tarjan's components, with a stack of its own: chains are as long as there are nodes.
+    /// Tarjan's algorithm, without recursion: chains may be as long as there are nodes.
     void walk(uint32_t root)
     {
         enter(root);
@@ -118,11 +119,11 @@ private:
                 continue;
             }
             uint32_t done = at;
-            bool leads = low_[done] == index_of(done);
+            bool is_root = low_[done] == index_of(done);
             calls_.pop_back();
             if (!calls_.empty())
                 low_[calls_.back().first] = std::min(low_[calls_.back().first], low_[done]);
-            if (leads)
+            if (is_root)
                 close(done);
         }
     }
@@ -138,7 +139,7 @@ private:
     }
     uint32_t index_of(uint32_t i) const { return order_[i]; }
 
-    /// The nodes of open_ from `head` on are a component, and what they refer to is done.
+    /// The nodes of open_ from `head` on are a component. All that it refers to is closed already.
     void close(uint32_t head)
     {
         auto number = static_cast<uint32_t>(components.size());
@@ -161,20 +162,21 @@ private:
         open_.resize(first);
         bits_.insert(bits_.end(), bits.begin(), bits.end());
         std::vector<uint32_t> reached;
-        bool holes = false;
-        for (size_t b = 0; b < marks_.size(); ++b)
+        bool has_forward = false;
+        for (size_t b = 0; b < elements_.size(); ++b)
             if (bits[b / 64] >> b % 64 & 1) {
-                reached.push_back(marks_[b]);
-                holes |= (marks_[b] & hole_bit) != 0;
+                reached.push_back(elements_[b]);
+                has_forward |= (elements_[b] & forward_bit) != 0;
             }
         std::sort(reached.begin(), reached.end());
-        components.push_back({view_key(std::move(reached)), holes});
+        components.push_back({set_key(std::move(reached)), has_forward});
     }
 
     const ClassGraph &graph_;
-    const HotGraph &hot_;
+    const ConflictGraph &conflicts_;
     uint32_t begin_, count_;
-    std::vector<uint32_t> marks_, bit_of_, bit_; // per bit its mark and node; per node its bit
+    std::vector<uint32_t> elements_, bit_of_; // per bit: its element and node
+    std::vector<uint32_t> bit_;               // per node
     size_t words_ = 0;
     std::vector<uint64_t> bits_; // words_ per component
     std::vector<uint32_t> low_, order_, open_;
@@ -182,74 +184,68 @@ private:
     uint32_t entered_ = 0;
 };
 
-/// Equal nodes of an exact object: refinement by paths, until no class splits.
-void find_twins(const HotGraph &hot, size_t source, std::vector<uint32_t> &twin)
+/// Equal nodes of an ambiguous object, by partition refinement over paths.
+void find_canonical(const ConflictGraph &conflicts, size_t source, std::vector<uint32_t> &canonical)
 {
-    uint32_t begin = hot.node_begin[source], end = hot.node_begin[source + 1];
-    std::vector<uint32_t> colour(end - begin), next(end - begin), key;
+    uint32_t begin = conflicts.node_begin[source], end = conflicts.node_begin[source + 1];
+    std::vector<uint32_t> block(end - begin), vertices(end - begin);
+    std::iota(vertices.begin(), vertices.end(), 0);
     for (uint32_t n = begin; n < end; ++n)
-        colour[n - begin] =
-            hot.nodes[n].is_hole() ? none - 1 - hot.nodes[n].name : hot.nodes[n].cls;
-    for (size_t groups = 0;;) {
-        VectorIndex index;
-        std::vector<uint32_t> lowest;
-        for (uint32_t n = begin; n < end; ++n) {
-            key.assign(1, colour[n - begin]);
-            if (hot.paths[n])
-                for (const Path &p : *hot.paths[n])
-                    key.push_back(p.target == none ? none : colour[p.target - begin]);
-            if (hot.paths[n] && hot.paths[n]->empty())
-                key.push_back(n);
-            auto [number, added] = index.add(key);
-            if (added)
-                lowest.push_back(n);
-            next[n - begin] = number;
-            twin[n] = lowest[number];
-        }
-        colour = next;
-        if (index.size() == groups)
-            return;
-        groups = index.size();
-    }
+        block[n - begin] = conflicts.nodes[n].is_forward() ? none - 1 - conflicts.nodes[n].name
+                                                           : conflicts.nodes[n].cls;
+    size_t count =
+        refine<VectorIndex>(vertices, block, 0, [&](uint32_t v, std::vector<uint32_t> &key) {
+            const Paths *paths = conflicts.paths[begin + v].get();
+            if (!paths)
+                return;
+            for (const Path &p : *paths)
+                key.push_back(p.target == none ? none : block[p.target - begin]);
+            if (paths->empty())
+                key.push_back(begin + v);
+        });
+    std::vector<uint32_t> lowest(count, none);
+    for (uint32_t n = begin; n < end; ++n)
+        canonical[n] = lowest[block[n - begin]] = std::min(lowest[block[n - begin]], n);
 }
 
 } // namespace
 
-Views make_views(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,
-                 unsigned threads)
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
+                                            const ConflictGraph &conflicts, unsigned threads)
 {
-    Views out;
+    ReachableConflicts out;
     size_t count = sources.list.size();
-    out.of.assign(hot.nodes.size(), none);
-    out.twin.assign(hot.nodes.size(), none);
-    out.exact.assign(count, false);
+    out.set_of.assign(conflicts.nodes.size(), none);
+    out.canonical.assign(conflicts.nodes.size(), none);
+    out.ambiguous.assign(count, false);
     for (size_t s = 0; s < count; ++s)
-        for (uint32_t n = hot.node_begin[s]; n < hot.node_begin[s + 1] && !out.exact[s]; ++n)
-            out.exact[s] = hot.paths[n] != nullptr;
-    std::vector<Viewer> viewers;
-    viewers.reserve(count);
+        for (uint32_t n = conflicts.node_begin[s];
+             n < conflicts.node_begin[s + 1] && !out.ambiguous[s]; ++n)
+            out.ambiguous[s] = conflicts.paths[n] != nullptr;
+    std::vector<ReachOfObject> objects;
+    objects.reserve(count);
     for (size_t s = 0; s < count; ++s)
-        viewers.emplace_back(graph, hot, s);
+        objects.emplace_back(graph, conflicts, s);
     parallel_for(count, threads, [&](size_t s) {
-        if (out.exact[s])
-            find_twins(hot, s, out.twin);
+        if (out.ambiguous[s])
+            find_canonical(conflicts, s, out.canonical);
         else
-            viewers[s].run();
+            objects[s].run();
     });
     VectorIndex index;
     std::vector<uint32_t> numbers;
     for (size_t s = 0; s < count; ++s) {
-        if (out.exact[s])
+        if (out.ambiguous[s])
             continue;
         numbers.clear();
-        for (const Viewer::Component &c : viewers[s].components) {
+        for (const ReachOfObject::Component &c : objects[s].components) {
             auto [number, added] = index.add(c.key);
             if (added)
-                out.open.push_back(c.open);
+                out.has_forward.push_back(c.has_forward);
             numbers.push_back(number);
         }
-        for (uint32_t i = 0; i < viewers[s].of.size(); ++i)
-            out.of[hot.node_begin[s] + i] = numbers[viewers[s].of[i]];
+        for (uint32_t i = 0; i < objects[s].of.size(); ++i)
+            out.set_of[conflicts.node_begin[s] + i] = numbers[objects[s].of[i]];
     }
     return out;
 }

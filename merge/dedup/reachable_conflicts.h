@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 3b: what each node of the hot graph can see of its object.
+// Which conflicts and forward declarations each node reaches in its object.
 #pragma once
 
 #include "merge/dedup/conflict_graph.h"
@@ -7,18 +7,21 @@
 namespace btflink::merge
 {
 
-/// Nodes of one class with equal views are the same: in an object that has one node per name, the
-/// view tells all that is reached.
-struct Views {
-    std::vector<uint32_t> of;   // per node: the number of its view; none: its object is exact
-    std::vector<bool> open;     // per view: there are holes in it
-    std::vector<bool> exact;    // per source: it has several nodes of one name
-    std::vector<uint32_t> twin; // per node of an exact object: the lowest node that is equal to it
+/// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
+struct ReachableConflicts {
+    std::vector<uint32_t> set_of;    // per node: number of its set; none: its object is ambiguous
+    std::vector<bool> has_forward;   // per set: there are forward declarations in it
+    std::vector<bool> ambiguous;     // per source: it has several nodes of one name
+    std::vector<uint32_t> canonical; // per node of an ambiguous object: the lowest equal node
 
-    bool is_open(uint32_t node) const { return of[node] == none || open[of[node]]; }
+    /// May a forward declaration be reachable from the node?
+    bool may_reach_forward(uint32_t node) const
+    {
+        return set_of[node] == none || has_forward[set_of[node]];
+    }
 };
 
-Views make_views(const Sources &sources, const ClassGraph &graph, const HotGraph &hot,
-                 unsigned threads);
+ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
+                                            const ConflictGraph &conflicts, unsigned threads);
 
 } // namespace btflink::merge

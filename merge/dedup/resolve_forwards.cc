@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
+// typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
+// tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
 //
-// Problem. `struct s *` in an object that only declares `struct s`, outside of any struct: a
-// function's parameter, a typedef. There are several `struct s`; which is meant nobody can tell,
-// and btf__dedup takes what it met first, anywhere. The result should not grow by the choice.
+// Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
+// of keys: a class and the final classes that it refers to. Substitute each candidate for the
+// declaration and count the keys that do not exist yet. The candidate with the fewest new keys
+// wins; of several, the preferred one (that structs of other objects resolved the name to), else
+// the lowest. Users whose keys exist become aliases; the others stay and refer to the candidate.
 //
-// Method. Name by name. What refers to the declaration, through pointers and prototypes, is a list
-// of keys (a class and the final classes that it refers to). For each variant, put it into the
-// declaration's place and count how many keys nobody has yet; the variant with the fewest is taken,
-// of several the preferred (what structs of other objects took it for), else the lowest. Keys that
-// are there already become aliases of theirs; the others stay, their references lead to the
-// variant.
+// Invariant. Outside of structs all declarations of a name mean the same. So each choice makes
+// fewer classes: the declaration goes, and nothing is added.
 //
-// Invariant. All declarations of a name mean the same where no struct says otherwise, so each
-// choice makes fewer classes, never more: the declaration is gone, and nothing is added.
-//
-// Cost. Keys that reach declarations of conflicting names, times variants.
+// Cost. Keys that reach declarations of conflicting names, times candidates.
 #include "merge/dedup/resolve_forwards.h"
 
 #include <algorithm>
@@ -26,32 +24,32 @@ namespace btflink::merge
 namespace
 {
 
-class Chooser
+class Resolver
 {
 public:
-    Chooser(RefKeys &keys, Partition &partition) : keys_(keys), partition_(partition)
+    Resolver(RefKeys &keys, Partition &partition) : keys_(keys), partition_(partition)
     {
         for (uint32_t k = 0; k < keys_.keys.size(); ++k)
             note(k, k);
     }
 
-    void choose(const OpenForward &open)
+    void resolve(const UnresolvedForward &unresolved)
     {
-        std::vector<uint32_t> users = users_of(open.forward);
+        std::vector<uint32_t> users = users_of(unresolved.forward);
         uint32_t best = none;
         size_t fewest = SIZE_MAX;
-        for (uint32_t variant : open.variants) {
-            size_t stay = substitute(users, open.forward, variant);
-            bool better = stay < fewest || (stay == fewest && variant == open.preferred);
+        for (uint32_t candidate : unresolved.candidates) {
+            size_t stay = substitute(users, unresolved.forward, candidate);
+            bool better = stay < fewest || (stay == fewest && candidate == unresolved.preferred);
             if (better) {
                 fewest = stay;
-                best = variant;
+                best = candidate;
             }
         }
         if (best == none)
             return;
-        substitute(users, open.forward, best);
-        apply(users, open.forward);
+        substitute(users, unresolved.forward, best);
+        apply(users, unresolved.forward);
     }
 
 private:
@@ -67,18 +65,18 @@ private:
     /// Keys that reach a final class, those that others refer to first.
     std::vector<uint32_t> users_of(uint32_t c) const
     {
-        std::vector<uint32_t> found, open{c};
+        std::vector<uint32_t> found, pending{c};
         std::unordered_map<uint32_t, bool> seen;
-        while (!open.empty()) {
-            auto at = users_.find(open.back());
-            open.pop_back();
+        while (!pending.empty()) {
+            auto at = users_.find(pending.back());
+            pending.pop_back();
             if (at == users_.end())
                 continue;
             for (uint32_t k : at->second) {
                 if (gone_.contains(k) || std::exchange(seen[k], true))
                     continue;
                 found.push_back(k);
-                open.push_back(keys_.final_class[k]);
+                pending.push_back(keys_.final_class[k]);
             }
         }
         std::sort(found.begin(), found.end(),
@@ -86,11 +84,11 @@ private:
         return found;
     }
 
-    /// Fills meant_ and new_keys_; returns how many stay.
-    size_t substitute(const std::vector<uint32_t> &users, uint32_t forward, uint32_t variant)
+    /// Fills meant_ and new_keys_; returns how many users stay types of their own.
+    size_t substitute(const std::vector<uint32_t> &users, uint32_t forward, uint32_t candidate)
     {
         meant_.clear();
-        meant_[forward] = variant;
+        meant_[forward] = candidate;
         new_keys_.clear();
         VectorIndex added;
         std::vector<uint32_t> owner; // of the keys that were added
@@ -149,18 +147,19 @@ private:
     Partition &partition_;
     std::unordered_map<uint32_t, std::vector<uint32_t>> users_; // per final class: keys
     std::vector<uint32_t> rank_;                                // per key
-    std::unordered_map<uint32_t, bool> gone_;                   // keys that mean something else now
+    std::unordered_map<uint32_t, bool> gone_;                   // keys that were replaced
     std::unordered_map<uint32_t, uint32_t> meant_;              // final class -> another one
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys_;
 };
 
 } // namespace
 
-void choose_forwards(const std::vector<OpenForward> &open, RefKeys &keys, Partition &partition)
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition)
 {
-    Chooser chooser(keys, partition);
-    for (const OpenForward &f : open)
-        chooser.choose(f);
+    Resolver resolver(keys, partition);
+    for (const UnresolvedForward &f : forwards)
+        resolver.resolve(f);
     for (uint32_t c = 0; c < partition.alias.size(); ++c) {
         uint32_t end = c;
         while (partition.alias[end] != end)

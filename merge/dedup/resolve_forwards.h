@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 3d: what forward declarations mean where no struct tells.
+// Chooses definitions for forward declarations that no struct resolves.
 #pragma once
 
 #include "merge/dedup/split_conflicts.h"
@@ -8,20 +8,21 @@
 namespace btflink::merge
 {
 
-/// Final classes of what lies between structs, by what they are.
+/// Final classes of the types between structs, by their contents.
 struct RefKeys {
     VectorIndex keys; // class, then the final classes that it refers to; those come first
     std::vector<uint32_t> final_class; // per key
 };
 
-/// A declaration, and what it may stand for.
-struct OpenForward {
-    uint32_t forward;               // its final class
-    uint32_t preferred;             // one of `variants`, or none
-    std::vector<uint32_t> variants; // final classes, lowest first
+/// A forward declaration and the definitions that it may stand for.
+struct UnresolvedForward {
+    uint32_t forward;                 // its final class
+    uint32_t preferred;               // one of `candidates`, or none
+    std::vector<uint32_t> candidates; // final classes, lowest first
 };
 
-/// Give each a meaning: classes of `partition` become aliases of others. `open` in order.
-void choose_forwards(const std::vector<OpenForward> &open, RefKeys &keys, Partition &partition);
+/// Resolve each, in order: its class in `partition` becomes an alias of a candidate's.
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition);
 
 } // namespace btflink::merge

@@ -1,52 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-//
-// Problem. A stub hash says of a reference to `struct s` only its name. Where all objects agree on
-// `struct s` that is enough. Where they do not, types with equal stub hashes may mean different
-// things: `struct s *` in one object and in another, and whatever contains it, up to a task_struct
-// that differs three pointers deep. And objects that only declare `struct s;` mean any of them.
+// Makes the classes of equal stub hashes final: splits those whose types reach different
+// definitions of a name, and resolves forward declarations. README.md tells the algorithm.
 //
 // Method.
-//  1. Names with more than one definition are the conflicts. (With a base, so are names that the
-//     base only declares and somebody defines: the base cannot be completed, so what refers to the
-//     name means two things. Structs of the base that do are the base's all the same: its
-//     declaration agrees with any definition.) A class is tainted if
-//     it reaches a conflict in the class graph; a name is hot if it is a conflict or its only
-//     definition is tainted. All else is final as it is.
-//  2. Nodes are the definitions of hot names, and tainted structs without a name, in each object.
-//     The slots of a class are the hot names that it refers to, directly or through pointers,
-//     prototypes, unnamed structs. In an object a hot name stands for one node, so a class has the
-//     same slots everywhere and needs no look at the object's types. Objects with two definitions
-//     of one name are exact: their types are walked.
-//  3. Objects join one by one; nodes that agree in all that both know are one group
-//     (join_groups.cc). What an object only declares is a hole and agrees with any; a group's holes
-//     are filled by the members that know.
-//  4. A forward declaration that a struct refers to means what that struct's group has there. All
-//     other forward declarations of a name mean the same: the only variant, or, if structs took it
-//     for one, the variant that makes the fewest new types (resolve_forwards.cc). If there are
-//     several and no struct tells, they stay what they are.
-//  5. All other tainted types are equal if their classes and the final classes of what they refer
-//     to are. Groups whose holes were filled refer to other types than their leaders' objects do;
-//     these references are made last, and are new types only if no object has them.
+//  1. Types that reach no conflict are final. A forward declaration of a name with one definition
+//  is
+//     that definition.
+//  2. Each group of nodes (join_groups.cc) is a final class.
+//  3. A forward declaration that a struct refers to resolves to what that struct's group resolved
+//  it
+//     to. Others of its name resolve to the only definition, or, if structs resolved the name or it
+//     is an enum's, to the definition that adds the fewest types (resolve_forwards.cc). The rest
+//     stay declarations: several definitions fit, and nothing tells which is meant.
+//  4. Types between nodes are equal if their classes are, and the final classes that they refer to.
+//  5. A group whose forward declarations were resolved refers to other types than its
+//  representative
+//     does in its object. These references are computed last, and are new types only if no object
+//     has them.
 //
-// Why it is right. Let two types be equal if they have equal words and names and refer to equal
-// types, position by position; of all relations with this property the largest is wanted. Stub
-// hashes give a coarser one: equal types have equal stub hashes, for what a stub hash covers is
-// words, names and what names references reach. Where nothing is only declared, nodes are one if
-// and only if they have one class and see the same definitions (reachable_conflicts.cc says why),
-// which is the largest such relation. Slots instead of references do not change that: what lies
-// between a class and its slots is equal by the stub hash. Holes make agreement non-transitive, so
-// a choice is needed; ours never merges what differs in a slot known in both, which is what
-// btf__dedup accepts, too.
-//
-// Cost. Proportional to the nodes and slots that are hot, times the sides of the conflicts; never a
-// walk through the graph per candidate, where btf__dedup and pahole hang if one field of a central
-// struct differs.
-//
-// Rejected. Refinement of all types instead of definitions: ten times the nodes, and holes get
-// their variants at the pointer, before the struct around it has said which it needs. Propagating
-// "conflicted" to all users and keeping them per object (libctf): thousands of copies.
+// Cost. Nodes, slots and types between nodes, once, in addition to join_groups.cc.
 #include "merge/dedup/split_conflicts.h"
 
+#include "common/graph/post_order.h"
 #include "merge/dedup/join_groups.h"
 #include "merge/dedup/resolve_forwards.h"
 
@@ -61,36 +36,36 @@ namespace
 
 constexpr size_t many_refs = 32; // more than nearly all prototypes have
 
-class Refiner
+class Splitter
 {
 public:
-    Refiner(const Sources &sources, Classes &classes, const ClassGraph &graph, unsigned threads)
+    Splitter(const Sources &sources, Classes &classes, const ClassGraph &graph, unsigned threads)
         : sources_(sources), classes_(classes), graph_(graph),
-          hot_(make_hot_graph(sources, classes, graph, threads))
+          conflicts_(make_conflict_graph(sources, classes, graph, threads))
     {
-        if (hot_.conflicts)
-            colours_.emplace(sources, graph, hot_, threads);
+        if (conflicts_.count)
+            groups_.emplace(sources, graph, conflicts_, threads);
     }
 
     Partition run()
     {
-        out_.conflicts = hot_.conflicts;
-        out_.tainted_classes = hot_.tainted_classes;
-        out_.tainted_types = hot_.tainted_types;
+        out_.conflicts = conflicts_.count;
+        out_.affected_classes = conflicts_.affected_class_count;
+        out_.affected_types = conflicts_.affected_type_count;
         out_.alias = graph_.alias;
         out_.classes.reserve(graph_.size());
-        // What is not final by its class is not live until a type stays in it.
+        // A class that is not final now becomes live when the first type is assigned to it.
         for (uint32_t c = 0; c < graph_.size(); ++c)
             out_.classes.push_back({classes_.first[c], classes_.first[c],
-                                    !hot_.conflicts || hot_.role[c] == role_plain});
+                                    !conflicts_.count || conflicts_.role[c] == role_final});
         resolve_unique_forwards();
-        if (hot_.conflicts) {
-            out_.rounds = colours_->rounds();
+        if (conflicts_.count) {
+            out_.rounds = groups_->rounds();
             assign_structs();
-            resolve_holes();
+            resolve_nodes();
             assign_refs();
-            fill_holes();
-            choose_forwards(open_, keys_, out_);
+            resolve_references();
+            resolve_forwards(unresolved_, keys_, out_);
         }
         out_.of = std::move(classes_.of);
         return std::move(out_);
@@ -103,94 +78,102 @@ private:
     {
         for (uint32_t n = 0; n < graph_.names.size(); ++n) {
             const StructName &name = graph_.names[n];
-            if (!hot_.hot[n] && name.forward != no_class && !name.definitions.empty())
+            if (!conflicts_.affected_names[n] && name.forward != no_class &&
+                !name.definitions.empty())
                 out_.alias[name.forward] = name.definitions.front();
         }
     }
 
-    uint32_t new_class(uint32_t c, TypeAt first, TypeAt donor)
+    uint32_t new_class(uint32_t c, TypeAt first, TypeAt canonical)
     {
         if (first == out_.classes[c].first && !out_.classes[c].live) {
-            out_.classes[c].donor = donor;
+            out_.classes[c].canonical = canonical;
             out_.classes[c].live = true;
             return c;
         }
         auto number = static_cast<uint32_t>(out_.classes.size());
         origin_.push_back(c);
-        out_.classes.push_back({first, donor, true});
+        out_.classes.push_back({first, canonical, true});
         out_.alias.push_back(number);
         return number;
     }
 
-    /// The class in the graph that a final class came from.
+    /// The class of the class graph that a final class was split from.
     uint32_t origin(uint32_t c) const
     {
         return graph_.alias[c < graph_.size() ? c : origin_[c - graph_.size()]];
     }
 
-    TypeAt place(uint32_t n) const { return {hot_.nodes[n].source, hot_.nodes[n].type}; }
+    TypeAt place(uint32_t n) const
+    {
+        return {conflicts_.nodes[n].source, conflicts_.nodes[n].type};
+    }
 
     void assign_structs()
     {
-        final_.assign(hot_.nodes.size(), none);
-        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
-            if (hot_.nodes[n].is_hole())
+        final_.assign(conflicts_.nodes.size(), none);
+        for (uint32_t n = 0; n < conflicts_.nodes.size(); ++n) {
+            if (conflicts_.nodes[n].is_forward())
                 continue;
-            uint32_t &led = final_[colours_->of(n)]; // may be asked for before its own turn
-            if (led == none)
-                led = new_class(hot_.nodes[n].cls, place(n), place(colours_->of(n)));
-            final_[n] = led;
+            uint32_t &made =
+                final_[groups_->representative(n)]; // may be asked for before its own turn
+            if (made == none)
+                made =
+                    new_class(conflicts_.nodes[n].cls, place(n), place(groups_->representative(n)));
+            final_[n] = made;
         }
     }
 
-    /// What a vector of Colours has for a slot; of several by different paths the first.
-    static uint32_t known_at(const std::vector<uint32_t> &vector, uint32_t slot)
+    /// The value of a slot; of several by different paths, the first that is resolved.
+    static uint32_t value_of_slot(const std::vector<uint32_t> &vector, uint32_t slot)
     {
         if (vector[0] != irregular)
             return vector[slot];
         for (size_t i = 1; i + 1 < vector.size(); i += 2)
-            if (vector[i] == slot && vector[i + 1] != wild)
+            if (vector[i] == slot && vector[i + 1] != unresolved)
                 return vector[i + 1];
-        return wild;
+        return unresolved;
     }
 
-    void resolve_holes()
+    void resolve_nodes()
     {
-        // What the first struct that has a hole of this name as a slot needed.
-        std::vector<uint32_t> needed(hot_.slot_names, none), leader;
-        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
-            if (hot_.nodes[n].is_hole() || sources_.is_base(hot_.nodes[n].source))
+        // Per name: what the first struct that refers to a forward declaration of it resolved it
+        // to.
+        std::vector<uint32_t> needed(conflicts_.slot_names, none), representative;
+        for (uint32_t n = 0; n < conflicts_.nodes.size(); ++n) {
+            if (conflicts_.nodes[n].is_forward() || sources_.is_base(conflicts_.nodes[n].source))
                 continue;
-            auto slots = hot_.slots[hot_.nodes[n].cls];
-            leader.clear();
-            for (size_t i = 0; i < hot_.edge_begin[n + 1] - hot_.edge_begin[n]; ++i) {
-                uint32_t hole = hot_.edges[hot_.edge_begin[n] + i];
-                if (needed[slots[i]] != none || hole == none || !hot_.nodes[hole].is_hole())
+            auto slots = conflicts_.slots[conflicts_.nodes[n].cls];
+            representative.clear();
+            for (size_t i = 0; i < conflicts_.edge_begin[n + 1] - conflicts_.edge_begin[n]; ++i) {
+                uint32_t forward_node = conflicts_.edges[conflicts_.edge_begin[n] + i];
+                if (needed[slots[i]] != none || forward_node == none ||
+                    !conflicts_.nodes[forward_node].is_forward())
                     continue;
-                if (leader.empty())
-                    colours_->vector_of(colours_->of(n), leader);
-                uint32_t v = known_at(leader, static_cast<uint32_t>(i));
-                if (v != wild)
+                if (representative.empty())
+                    groups_->slot_values(groups_->representative(n), representative);
+                uint32_t v = value_of_slot(representative, static_cast<uint32_t>(i));
+                if (v != unresolved)
                     needed[slots[i]] = final_[v];
             }
         }
-        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
-            if (!hot_.nodes[n].is_hole())
+        for (uint32_t n = 0; n < conflicts_.nodes.size(); ++n) {
+            if (!conflicts_.nodes[n].is_forward())
                 continue;
-            uint32_t name = hot_.nodes[n].name, forward = graph_.names[name].forward;
-            if (sources_.is_base(hot_.nodes[n].source))
+            uint32_t name = conflicts_.nodes[n].name, forward = graph_.names[name].forward;
+            if (sources_.is_base(conflicts_.nodes[n].source))
                 final_[n] = forward;
-            else if (colours_->groups(name).size() == 1)
-                final_[n] = final_[colours_->groups(name).front()];
+            else if (groups_->of_name(name).size() == 1)
+                final_[n] = final_[groups_->of_name(name).front()];
             else if (base_declares(sources_, classes_, graph_, name))
                 final_[n] = needed[name] != none ? needed[name] : forward;
             else {
                 final_[n] = forward;
                 const bool is_enum = graph_.names[name].is_enum;
                 if ((needed[name] != none || is_enum) && !out_.classes[forward].live) {
-                    open_.push_back({forward, needed[name], {}});
-                    for (uint32_t group : colours_->groups(name))
-                        open_.back().variants.push_back(final_[group]);
+                    unresolved_.push_back({forward, needed[name], {}});
+                    for (uint32_t group : groups_->of_name(name))
+                        unresolved_.back().candidates.push_back(final_[group]);
                 }
             }
             if (final_[n] == forward)
@@ -203,56 +186,48 @@ private:
         uint32_t final_class, vertex = none;
     };
 
-    /// A walk through what lies between the nodes of one object. Vertices: classes, or in exact
-    /// objects types, less one.
-    struct Walk {
-        enum : uint8_t { fresh, open, done };
-        explicit Walk(size_t vertices) : memo(vertices, none), state(vertices) {}
+    /// A walk over the types between the nodes of one object. Vertices are classes, or, in
+    /// ambiguous objects, type ids less one.
+    struct Between {
+        explicit Between(size_t vertices) : memo(vertices, none), state(vertices) {}
         std::vector<uint32_t> memo; // per vertex: its final class
         std::vector<uint8_t> state;
         std::vector<uint32_t> stack, key;
+        std::vector<uint32_t> met; // vertices to forget
     };
 
-    /// Find the final classes of `root` and of what it leads to. for_refs(vertex, visit) visits
-    /// References to what is not plain; class_at(vertex); type_at(vertex).
-    void settle(Walk &walk, uint32_t s, uint32_t root, auto for_refs, auto class_at, auto type_at)
+    /// Find the final classes of `root` and of all that it refers to, in post-order.
+    /// for_refs(vertex, visit) visits its References to what is not final; class_at(vertex);
+    /// type_at(vertex).
+    void settle(Between &between, uint32_t s, uint32_t root, auto for_refs, auto class_at,
+                auto type_at)
     {
-        std::vector<uint32_t> &memo = walk.memo, &stack = walk.stack, &key = walk.key;
-        std::vector<uint8_t> &state = walk.state;
-        if (state[root] == Walk::done)
-            return;
-        stack.assign(1, root);
-        while (!stack.empty()) {
-            uint32_t at = stack.back();
-            if (state[at] == Walk::fresh) {
-                state[at] = Walk::open;
-                for_refs(at, [&](Reference r) {
-                    if (r.vertex != none && state[r.vertex] == Walk::fresh)
-                        stack.push_back(r.vertex);
-                });
-                if (stack.back() != at)
-                    continue;
-            }
-            stack.pop_back();
-            if (state[at] == Walk::done)
-                continue;
-            uint32_t c = class_at(at);
-            key.assign(1, c);
+        auto expand = [&](uint32_t at, auto need) {
             for_refs(at, [&](Reference r) {
-                uint32_t known = r.vertex == none ? r.final_class : memo[r.vertex];
-                if (known != none)
-                    key.push_back(known);
-                else // a cycle without a struct: equal to none of another object
-                    key.insert(key.end(), {irregular, s});
+                if (r.vertex != none)
+                    need(r.vertex);
             });
-            auto [number, added] = keys_.keys.add(key);
+        };
+        auto close = [&](uint32_t at) {
+            uint32_t c = class_at(at);
+            between.key.assign(1, c);
+            for_refs(at, [&](Reference r) {
+                uint32_t known = r.vertex == none ? r.final_class : between.memo[r.vertex];
+                if (known != none)
+                    between.key.push_back(known);
+                else // a cycle without a struct: equal to none of another object
+                    between.key.insert(between.key.end(), {irregular, s});
+            });
+            auto [number, added] = keys_.keys.add(between.key);
             if (added) {
                 TypeAt here{s, type_at(at)};
                 keys_.final_class.push_back(new_class(c, here, here));
             }
-            memo[at] = keys_.final_class[number];
-            state[at] = Walk::done;
-        }
+            between.memo[at] = keys_.final_class[number];
+        };
+        post_order(
+            root, [&](uint32_t at) -> uint8_t & { return between.state[at]; }, between.stack,
+            expand, close);
     }
 
     void assign_refs()
@@ -260,35 +235,36 @@ private:
         size_t most = 0; // types of a source
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
-        Walk classes(graph_.size()), types(most);
+        Between classes(graph_.size()), types(most);
         std::vector<TypeId> type_of(graph_.size(), void_id);
-        std::vector<uint32_t> of_name(hot_.slot_names, none);
+        std::vector<uint32_t> of_name(conflicts_.slot_names, none);
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
-            bool exact = false; // two nodes of one name
-            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
-                exact |= std::exchange(of_name[hot_.nodes[n].name], n) != none;
-            if (exact)
+            bool ambiguous = false; // two nodes of one name
+            for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n)
+                ambiguous |= std::exchange(of_name[conflicts_.nodes[n].name], n) != none;
+            if (ambiguous)
                 assign_by_type(s, types);
             else
                 assign_by_class(s, classes, type_of, of_name);
-            for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n) {
-                of_name[hot_.nodes[n].name] = none;
+            for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n) {
+                of_name[conflicts_.nodes[n].name] = none;
                 if (final_[n] != none)
-                    classes_.of[sources_.index(s, hot_.nodes[n].type)] = final_[n];
+                    classes_.of[sources_.index(s, conflicts_.nodes[n].type)] = final_[n];
             }
         }
     }
 
     std::span<const TypeId> refs_of(uint32_t s) const
     {
-        return {hot_.refs.data() + hot_.ref_begin[s], hot_.refs.data() + hot_.ref_begin[s + 1]};
+        return {conflicts_.refs.data() + conflicts_.ref_begin[s],
+                conflicts_.refs.data() + conflicts_.ref_begin[s + 1]};
     }
 
-    /// Without looking at the types: a class has the same references in all these objects, and a
-    /// name is one node. Only where these are many a look makes sure that the object has as many,
-    /// else a few bytes that lie would cost as much as a type of any size. `type_of`: all void
-    /// before and after.
-    void assign_by_class(uint32_t s, Walk &walk, std::vector<TypeId> &type_of,
+    /// Reads no types: a class has the same references in all these objects, and a name is one
+    /// node. Only classes with many references are checked against the type of the object, so that
+    /// a few bytes with false hashes do not cost as much as a type of any size. `type_of`: all
+    /// void, before and after.
+    void assign_by_class(uint32_t s, Between &between, std::vector<TypeId> &type_of,
                          const std::vector<uint32_t> &of_name)
     {
         const std::span refs = refs_of(s);
@@ -296,7 +272,7 @@ private:
         for (size_t i = refs.size(); i--;)
             type_of[class_of(offset + raw(refs[i]) - 1)] = refs[i];
         auto for_refs = [&](uint32_t c, auto visit) {
-            const std::span targets = graph_.refs_of(c);
+            const std::span targets = graph_.refs[c];
             if (targets.size() > many_refs) {
                 size_t own = 0;
                 btf::for_each_type_id(sources_.list[s].btf->type(type_of[c]),
@@ -305,116 +281,120 @@ private:
                     return visit(Reference{none});
             }
             for (uint32_t to : targets) {
-                if (to == no_class || hot_.role[to = graph_.alias[to]] == role_plain)
+                if (to == no_class || conflicts_.role[to = graph_.alias[to]] == role_final)
                     continue;
-                if (uint32_t name = hot_.slot_name[to]; name != none)
+                if (uint32_t name = conflicts_.slot_name[to]; name != none)
                     visit(Reference{of_name[name] == none ? none : final_[of_name[name]]});
-                else // void: the object has no such type, it lies about its hashes
+                else // void: the object has no such type, its hashes are false
                     visit(Reference{none, type_of[to] == void_id ? none : to});
             }
         };
         for (TypeId id : refs)
             settle(
-                walk, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
+                between, s, class_of(offset + raw(id) - 1), for_refs, [](uint32_t c) { return c; },
                 [&](uint32_t c) { return type_of[c]; });
-        walk.stack.clear();
+        std::vector<uint32_t> &met = between.met; // before their classes become others
         for (TypeId id : refs) {
             uint32_t c = class_of(offset + raw(id) - 1);
-            walk.stack.push_back(c);
-            classes_.of[offset + raw(id) - 1] = walk.memo[c];
+            met.push_back(c);
+            classes_.of[offset + raw(id) - 1] = between.memo[c];
         }
-        for (uint32_t c : walk.stack) {
-            walk.memo[c] = none;
-            walk.state[c] = Walk::fresh;
+        for (uint32_t c : met) {
+            between.memo[c] = none;
+            between.state[c] = walk::fresh;
             type_of[c] = void_id;
         }
+        met.clear();
     }
 
-    void assign_by_type(uint32_t s, Walk &walk)
+    void assign_by_type(uint32_t s, Between &between)
     {
         const Source &source = sources_.list[s];
-        for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
-            walk.memo[raw(hot_.nodes[n].type) - 1] = final_[n];
+        for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n)
+            between.memo[raw(conflicts_.nodes[n].type) - 1] = final_[n];
         auto role = [&](uint32_t i) {
             return classes_.of[source.offset + i] == no_class
-                       ? role_plain
-                       : Role{hot_.role[class_of(source.offset + i)]};
+                       ? role_final
+                       : Role{conflicts_.role[class_of(source.offset + i)]};
         };
         auto for_refs = [&](uint32_t i, auto visit) {
             btf::for_each_type_id(source.btf->type(TypeId{i + 1}), [&](uint32_t ref) {
-                if (!ref || role(ref - 1) == role_plain)
+                if (!ref || role(ref - 1) == role_final)
                     return;
-                if (role(ref - 1) == role_ref)
+                if (role(ref - 1) == role_between)
                     visit(Reference{none, ref - 1});
                 else
-                    visit(Reference{walk.memo[ref - 1]});
+                    visit(Reference{between.memo[ref - 1]});
             });
         };
         for (TypeId id : refs_of(s))
             settle(
-                walk, s, raw(id) - 1, for_refs,
+                between, s, raw(id) - 1, for_refs,
                 [&](uint32_t i) { return class_of(source.offset + i); },
                 [](uint32_t i) { return TypeId{i + 1}; });
         auto reset = [&](TypeId id) {
-            walk.state[raw(id) - 1] = Walk::fresh;
-            return std::exchange(walk.memo[raw(id) - 1], none);
+            between.state[raw(id) - 1] = walk::fresh;
+            return std::exchange(between.memo[raw(id) - 1], none);
         };
-        for (uint32_t n = hot_.node_begin[s]; n < hot_.node_begin[s + 1]; ++n)
-            reset(hot_.nodes[n].type);
+        for (uint32_t n = conflicts_.node_begin[s]; n < conflicts_.node_begin[s + 1]; ++n)
+            reset(conflicts_.nodes[n].type);
         for (TypeId id : refs_of(s))
             classes_.of[source.offset + raw(id) - 1] = reset(id);
     }
 
-    /// Groups whose leaders have holes that members filled: their references, and what lies between
-    /// these and the structs, are not those of the leaders' objects.
-    void fill_holes()
+    /// Computes the references of groups whose forward declarations were resolved. These, and the
+    /// types between nodes on the way, differ from those in the representatives' objects.
+    void resolve_references()
     {
-        for (uint32_t n = 0; n < hot_.nodes.size(); ++n) {
-            if (hot_.nodes[n].is_hole() || colours_->of(n) != n || !colours_->any_filled(n))
+        for (uint32_t n = 0; n < conflicts_.nodes.size(); ++n) {
+            if (conflicts_.nodes[n].is_forward() || groups_->representative(n) != n ||
+                !groups_->any_resolved(n))
                 continue;
             out_.classes[final_[n]].refs = static_cast<uint32_t>(out_.refs.size());
             uint32_t at = out_.classes[final_[n]].refs;
             out_.refs.emplace_back();
-            between_ = {}; // not clear(): that takes as long as the largest took
-            std::vector<uint32_t> refs = refs_in(n, hot_.nodes[n].type, 0);
+            between_ = {}; // clear() would take as long as for the largest
+            std::vector<uint32_t> refs = refs_in(n, conflicts_.nodes[n].type, 0);
             out_.refs[at] = std::move(refs);
         }
     }
 
-    /// The classes that a type refers to, as the leader's group sees them.
-    std::vector<uint32_t> refs_in(uint32_t leader, TypeId type, uint32_t depth)
+    /// The classes that a type refers to, as the representative's group sees them.
+    std::vector<uint32_t> refs_in(uint32_t representative, TypeId type, uint32_t depth)
     {
-        uint32_t s = hot_.nodes[leader].source;
+        uint32_t s = conflicts_.nodes[representative].source;
         const btf_type &t = sources_.list[s].btf->type(type);
         std::vector<uint32_t> out;
         btf::for_each_type_id(t, [&](uint32_t ref) {
-            out.push_back(ref ? class_in(leader, TypeId{ref}, depth) : no_class);
+            out.push_back(ref ? class_in(representative, TypeId{ref}, depth) : no_class);
         });
         return out;
     }
 
-    uint32_t class_in(uint32_t leader, TypeId type, uint32_t depth)
+    uint32_t class_in(uint32_t representative, TypeId type, uint32_t depth)
     {
-        constexpr uint32_t max_depth = 1000; // of what lies between structs: a cycle without any
-        uint32_t s = hot_.nodes[leader].source;
+        constexpr uint32_t max_depth = 1000; // between two structs; more is a cycle
+        uint32_t s = conflicts_.nodes[representative].source;
         size_t index = sources_.index(s, type);
-        if (uint32_t n = hot_.node_at(s, type); n != none) {
-            uint32_t group = hot_.nodes[n].is_hole() ? colours_->filled(leader, n) : none;
+        if (uint32_t n = conflicts_.node_at(s, type); n != none) {
+            uint32_t group =
+                conflicts_.nodes[n].is_forward() ? groups_->resolved(representative, n) : none;
             return group != none ? final_[group] : classes_.of[index];
         }
         uint32_t c = origin(classes_.of[index]);
-        if (hot_.role[c] != role_ref || depth > max_depth)
+        if (conflicts_.role[c] != role_between || depth > max_depth)
             return classes_.of[index];
-        // What many paths lead to is looked at once. On a cycle, which only liars have, it is this:
+        // Computed once for all paths. On a cycle, which only false hashes make, it is this:
         auto [memo, is_new] = between_.emplace(type, classes_.of[index]);
         if (!is_new)
             return memo->second;
-        std::vector<uint32_t> refs = refs_in(leader, type, depth + 1), key{c};
+        std::vector<uint32_t> refs = refs_in(representative, type, depth + 1), key{c};
         size_t next = 0;
         btf::for_each_type_id(sources_.list[s].btf->type(type), [&](uint32_t ref) {
             uint32_t to = refs[next++];
-            if (ref && (hot_.node_at(s, TypeId{ref}) != none ||
-                        hot_.role[origin(classes_.of[sources_.index(s, TypeId{ref})])] == role_ref))
+            if (ref && (conflicts_.node_at(s, TypeId{ref}) != none ||
+                        conflicts_.role[origin(classes_.of[sources_.index(s, TypeId{ref})])] ==
+                            role_between))
                 key.push_back(to);
         });
         auto [number, added] = keys_.keys.add(key);
@@ -430,21 +410,22 @@ private:
     const Sources &sources_;
     Classes &classes_;
     const ClassGraph &graph_;
-    const HotGraph hot_;
-    std::optional<const Colours> colours_; // if there are conflicts
+    const ConflictGraph conflicts_;
+    std::optional<const Groups> groups_; // if there are conflicts
     Partition out_;
-    std::vector<uint32_t> final_;   // per node: its final class
-    RefKeys keys_;                  // of types between structs
-    std::vector<OpenForward> open_; // declarations that no struct tells the meaning of
-    std::vector<uint32_t> origin_;  // of classes that were added
-    std::unordered_map<TypeId, uint32_t> between_; // what class_in() found for a leader
+    std::vector<uint32_t> final_;                  // per node: its final class
+    RefKeys keys_;                                 // of types between nodes
+    std::vector<UnresolvedForward> unresolved_;    // forward declarations that no struct resolves
+    std::vector<uint32_t> origin_;                 // of classes that were added
+    std::unordered_map<TypeId, uint32_t> between_; // what class_in() found for a representative
 };
 
 } // namespace
 
-Partition refine(const Sources &sources, Classes classes, const ClassGraph &graph, unsigned threads)
+Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
+                          unsigned threads)
 {
-    return Refiner(sources, classes, graph, threads).run();
+    return Splitter(sources, classes, graph, threads).run();
 }
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What equality of stub hashes stands for, decided by comparing. Only builds that make hashes
-// collide on purpose need it.
+// Equality that stub hashes stand for, decided by comparing types. Only test builds, whose hashes
+// collide on purpose, need it.
 #pragma once
 
 #include "merge/dedup/type_space.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Numbers the plain types of all inputs: which there are of each object, and which the base's part
+// has.
 #include "merge/dedup/type_space.h"
 
 namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the hash engine merges: the base's types, then those of each object, one numbering for all.
+// The types to be deduplicated: the base's, then those of each object, in one numbering.
 #pragma once
 
 #include "merge/input/prune_base.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Prints BTF types as C.
 #include "merge/explain/c_text.h"
 
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds what a kernel would refuse in the BTF of a finished file.
 //
 // Problem. "failed to validate module BTF: -22" is all that a kernel says. Most often the module
 // was built over another vmlinux than the one that runs: its numbers of types and offsets of

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the names whose definitions differ by themselves, and what else was split because of each.
 //
-// Problem. One `volatile` in a header that half of the objects see otherwise, and the result has
-// thirty thousand structs twice. Each of them differs only because of what it points to, but for
-// the one whose member has the `volatile`. That one is to be named.
+// Problem. Half of the objects see one `volatile` in a header, the other half do not, and the
+// result has thirty thousand structs twice. All of them differ because of what they refer to, but
+// for the one whose member has the `volatile`. That one is the root cause.
 //
-// Method, on the final classes (split_conflicts.h):
-//  1. The shape of a class is all that it says itself: kind, sizes, names, offsets, and of what it
-//     refers to the kind and name; what has no name (pointers, prototypes, unnamed structs) by its
-//     own shape. Classes of one name but of several shapes differ by themselves: the name is a
-//     root.
-//  2. Classes of one shape can differ only in what they refer to. At a position where they do, all
-//     refer to things of one name, or to unnamed ones of one shape. So from each shape that was
-//     split there are edges to the names and unnamed shapes that it was split by.
-//  3. A walk against these edges, from all roots at once, breadth first, gives to each split shape
-//     the nearest root and the way to it.
-// What a root is to blame for are the classes beyond the first of each shape that it is nearest to;
-// each is counted once, though other roots may keep them apart, too.
+// Method, on the final classes (merge/dedup/split_conflicts.h):
+//  1. The shape of a class is its own contents: kind, sizes, names, offsets, and the kinds and
+//  names of
+//     the types it refers to; types without a name (pointers, prototypes, unnamed structs) count by
+//     their own shapes. A name whose classes have several shapes is a root.
+//  2. Classes of one shape differ only in what they refer to. At a position where they differ, all
+//     refer to types of one name, or to unnamed ones of one shape. So each shape that was split has
+//     edges to the names and unnamed shapes that split it.
+//  3. A breadth-first search against these edges, from all roots at once, finds for each split
+//  shape
+//     the nearest root and the path to it.
+// A root is blamed for the classes beyond the first of each shape that it is nearest to. Each is
+// counted once, even if other roots would have split it, too.
 //
-// Why a root is always found. If the definitions of a name have one shape, some position differs,
-// and so on; were this to go on for ever without meeting two shapes, the classes along the way
-// would agree in everything that can be reached, and the engine had made them one. (Were any left
-// all the same, the report would say how many.)
+// Why a root is always found. If the definitions of a name have one shape, they differ at some
+// position, and so on. If this never met two shapes, the classes on the way would agree in
+// everything that is reachable, and deduplication would have merged them. (If any were left all the
+// same, the report would say how many.)
 //
-// A declaration differs from a definition only where there is but one: above a base that has only
-// the declaration, what has no name (pointers, prototypes) and typedefs are there twice. Where there
-// are several, it is undecided between them, and what keeps them apart is to blame for it, too.
+// A declaration differs from a definition only where there is one definition: over a base that only
+// declares the name, typedefs and types without a name (pointers, prototypes) are there twice. If
+// there are several, the declaration is undecided between them, and their root is blamed for it,
+// too.
 //
-// Cost: the final types and their references, once; and a look at the class of each input type, for
-// the objects on each side. Nothing of it is done unless it is asked for.
+// Cost. The final types and their references, once; and the class of each input type, for the
+// objects of each version. Nothing is done unless asked for.
 #include "merge/explain/root_cause.h"
+
+#include "common/graph/post_order.h"
 
 #include <map>
 
@@ -81,8 +86,8 @@ void SplitGraph::refs_of(uint32_t c, std::vector<uint32_t> &out) const
             out.push_back(ref == no_class ? no_class : partition_.alias[ref]);
         return;
     }
-    btf::for_each_type_id(sources_.type(f.donor),
-                          [&](uint32_t ref) { out.push_back(class_at(f.donor.source, ref)); });
+    btf::for_each_type_id(sources_.type(f.canonical),
+                          [&](uint32_t ref) { out.push_back(class_at(f.canonical.source, ref)); });
 }
 
 void SplitGraph::find_names()
@@ -90,7 +95,7 @@ void SplitGraph::find_names()
     std::map<std::pair<char, std::string_view>, uint32_t> numbers;
     name_.assign(partition_.classes.size(), none);
     for (uint32_t c = 0; c < partition_.classes.size(); ++c) {
-        TypeAt at = donor(c);
+        TypeAt at = canonical(c);
         char space = space_of(btf_of(c), at.type);
         if (!space || partition_.alias[c] != c)
             continue;
@@ -120,7 +125,7 @@ uint64_t SplitGraph::stub(uint32_t c) const
 uint64_t SplitGraph::shape_hash(uint32_t c, const std::vector<uint32_t> &refs,
                                 std::string &buffer) const
 {
-    TypeAt at = donor(c);
+    TypeAt at = canonical(c);
     const btf_type &t = sources_.type(at);
     const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
     buffer.clear();
@@ -155,40 +160,30 @@ void SplitGraph::find_shapes()
     size_t count = partition_.classes.size();
     hash_.assign(count, 0);
     shape_.assign(count, none);
-    enum : uint8_t { fresh, open, done };
-    std::vector<uint8_t> state(count, fresh);
+    std::vector<uint8_t> state(count, walk::fresh);
     std::vector<uint32_t> stack, refs;
     std::string buffer;
     std::unordered_map<uint64_t, uint32_t> numbers;
-    for (uint32_t start = 0; start < count; ++start) {
-        if (!is_live(start))
-            continue;
-        stack.assign(1, start);
-        while (!stack.empty()) {
-            uint32_t c = stack.back();
-            refs_of(c, refs);
-            if (state[c] == fresh) {
-                state[c] = open;
-                for (uint32_t ref : refs)
-                    if (ref != no_class && name_[ref] == none && state[ref] == fresh)
-                        stack.push_back(ref);
-                if (stack.back() != c)
-                    continue;
-            }
-            stack.pop_back();
-            if (state[c] == done)
-                continue;
-            state[c] = done;
-            hash_[c] = shape_hash(c, refs, buffer);
-            if (!is_live(c))
-                continue;
-            auto [found, added] =
-                numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
-            if (added)
-                members_.emplace_back();
-            shape_[c] = found->second;
-        }
-    }
+    auto expand = [&](uint32_t c, auto need) {
+        refs_of(c, refs);
+        for (uint32_t ref : refs)
+            if (ref != no_class && name_[ref] == none)
+                need(ref);
+    };
+    auto close = [&](uint32_t c) {
+        refs_of(c, refs);
+        hash_[c] = shape_hash(c, refs, buffer);
+        if (!is_live(c))
+            return;
+        auto [found, added] = numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
+        if (added)
+            members_.emplace_back();
+        shape_[c] = found->second;
+    };
+    for (uint32_t start = 0; start < count; ++start)
+        if (is_live(start))
+            post_order(
+                start, [&](uint32_t c) -> uint8_t & { return state[c]; }, stack, expand, close);
     for (uint32_t c = 0; c < count; ++c) // in order, whatever the walk did
         if (shape_[c] != none)
             members_[shape_[c]].push_back(c);
@@ -198,10 +193,11 @@ void SplitGraph::find_roots()
 {
     for (Name &name : names_) {
         for (uint32_t c : name.classes)
-            if (std::find(name.sides.begin(), name.sides.end(), shape_[c]) == name.sides.end())
-                name.sides.push_back(shape_[c]);
+            if (std::find(name.versions.begin(), name.versions.end(), shape_[c]) ==
+                name.versions.end())
+                name.versions.push_back(shape_[c]);
         if (name.classes.size() == 1 && name.forward != none)
-            name.sides.push_back(shape_[name.forward]);
+            name.versions.push_back(shape_[name.forward]);
     }
 }
 

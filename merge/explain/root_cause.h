@@ -13,10 +13,10 @@ namespace btflink::merge
 /// A name, and the classes that it has in the result.
 struct Name {
     char space;
-    std::vector<uint32_t> classes; // definitions, in order
-    uint32_t forward = none;       // a declaration that stayed one
-    std::vector<uint32_t> sides;   // shapes that differ, in order; of a root two or more
-    bool is_root() const { return sides.size() > 1; }
+    std::vector<uint32_t> classes;  // definitions, in order
+    uint32_t forward = none;        // a declaration that stayed one
+    std::vector<uint32_t> versions; // shapes that differ, in order; of a root two or more
+    bool is_root() const { return versions.size() > 1; }
 };
 
 /// How something was split: at `position` of its references by `by`, a vertex.
@@ -33,7 +33,7 @@ public:
     const std::vector<Name> &names() const { return names_; }
     /// The final classes of a shape, in order.
     const std::vector<uint32_t> &members(uint32_t shape) const { return members_[shape]; }
-    /// The name that keeps the definitions of `name` apart, itself perhaps; none: there is one.
+    /// The name because of which `name` has several definitions, perhaps itself; none: it has one.
     uint32_t root_of(uint32_t name) const { return root_[name]; }
     /// What split the only shape of a name that is no root.
     const Edge &parent_of_name(uint32_t name) const { return parent_[split_name_[name]]; }
@@ -53,8 +53,8 @@ public:
     /// Types that were split and have no root.
     size_t unexplained() const { return unexplained_; }
 
-    TypeAt donor(uint32_t c) const { return partition_.classes[c].donor; }
-    const Btf &btf_of(uint32_t c) const { return *sources_.list[donor(c).source].btf; }
+    TypeAt canonical(uint32_t c) const { return partition_.classes[c].canonical; }
+    const Btf &btf_of(uint32_t c) const { return *sources_.list[canonical(c).source].btf; }
     /// What a shape says of a reference in a type of `source`: equal for equal names.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 

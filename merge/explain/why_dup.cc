@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes the report of --why-dup: which names have several definitions, where these differ, and in
+// which objects each is.
 #include "merge/explain/why_dup.h"
 
 #include "merge/explain/c_text.h"
@@ -12,7 +14,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t objects_named = 3; // on each side
+constexpr size_t objects_named = 3; // on each version
 constexpr size_t max_depth = 40;    // of unnamed structs in unnamed structs
 
 bool is_composite(uint32_t kind)
@@ -91,7 +93,7 @@ private:
     std::string plain_name(uint32_t n) const
     {
         uint32_t c = any_class(n);
-        return c == none ? "" : std::string(sources_.name(graph_.donor(c)));
+        return c == none ? "" : std::string(sources_.name(graph_.canonical(c)));
     }
     std::string title(uint32_t n) const
     {
@@ -99,7 +101,7 @@ private:
         if (c == none)
             return "";
         return (graph_.names()[n].space == 't' ? "typedef " : "") +
-               c_name(graph_.btf_of(c), graph_.donor(c).type);
+               c_name(graph_.btf_of(c), graph_.canonical(c).type);
     }
     bool is_of_base(uint32_t n) const
     {
@@ -111,10 +113,10 @@ private:
     /// ".member" if that is what a reference of the class is.
     std::string label(uint32_t c, uint32_t position) const
     {
-        const btf_type &t = sources_.type(graph_.donor(c));
+        const btf_type &t = sources_.type(graph_.canonical(c));
         if (!is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
             return "";
-        std::string_view name = sources_.str(graph_.donor(c), btf::tail_of(t)[position * 3]);
+        std::string_view name = sources_.str(graph_.canonical(c), btf::tail_of(t)[position * 3]);
         return name.empty() ? "" : "." + std::string(name);
     }
 
@@ -139,7 +141,7 @@ private:
         }
     }
 
-    struct Side {
+    struct VersionUsers {
         size_t count = 0;            // of objects
         uint32_t last = none;        // source that was counted last
         std::vector<uint32_t> first; // sources
@@ -148,38 +150,38 @@ private:
     /// Which objects have which definitions of these names.
     void find_objects(const std::vector<uint32_t> &names)
     {
-        std::vector<uint32_t> side_of(partition_.classes.size(), none);
+        std::vector<uint32_t> version_of(partition_.classes.size(), none);
         for (uint32_t n : names)
-            for (uint32_t s : graph_.names()[n].sides) {
+            for (uint32_t s : graph_.names()[n].versions) {
                 for (uint32_t c : graph_.members(s))
-                    side_of[c] = static_cast<uint32_t>(sides_.size());
-                side_number_[s] = sides_.size();
-                sides_.emplace_back();
+                    version_of[c] = static_cast<uint32_t>(users_.size());
+                version_number_[s] = users_.size();
+                users_.emplace_back();
             }
         for (uint32_t source = 0; source < sources_.list.size(); ++source)
             for (uint32_t i = 0; i < sources_.list[source].count; ++i) {
                 size_t index = sources_.list[source].offset + i;
                 if (partition_.of[index] == no_class)
                     continue;
-                uint32_t c = partition_.class_of(index), side = side_of[c];
-                if (side == none || sides_[side].last == source)
+                uint32_t c = partition_.class_of(index), version = version_of[c];
+                if (version == none || users_[version].last == source)
                     continue;
                 // Who only declares it has no part in the difference.
                 if (btf::is_declaration(sources_.list[source].btf->type(TypeId{i + 1})) &&
-                    !btf::is_declaration(graph_.btf_of(c).type(graph_.donor(c).type)))
+                    !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
                     continue;
-                sides_[side].last = source;
-                ++sides_[side].count;
-                if (sides_[side].first.size() < objects_named)
-                    sides_[side].first.push_back(source);
+                users_[version].last = source;
+                ++users_[version].count;
+                if (users_[version].first.size() < objects_named)
+                    users_[version].first.push_back(source);
             }
     }
 
-    std::string side_text(const Side &side) const
+    std::string users_text(const VersionUsers &version) const
     {
         std::string names, out;
-        size_t count = side.count;
-        for (uint32_t source : side.first) {
+        size_t count = version.count;
+        for (uint32_t source : version.first) {
             if (sources_.is_base(source)) {
                 out = "the base " + base_name_;
                 --count;
@@ -192,7 +194,7 @@ private:
         if (count)
             out += (out.empty() ? "" : " and ") +
                    strf("%zu object%s: ", count, count == 1 ? "" : "s") + names +
-                   (side.count > side.first.size() ? ", ..." : "");
+                   (version.count > version.first.size() ? ", ..." : "");
         return out;
     }
 
@@ -297,11 +299,11 @@ private:
     {
         const Name &name = graph_.names()[n];
         std::string out = strf("%s: %zu versions that differ by themselves\n", title(n).c_str(),
-                               name.sides.size());
-        TypeAt first = graph_.donor(graph_.members(name.sides[0])[0]);
+                               name.versions.size());
+        TypeAt first = graph_.canonical(graph_.members(name.versions[0])[0]);
         std::vector<uint32_t> place;
-        for (size_t i = 1; i < name.sides.size(); ++i) {
-            TypeAt other = graph_.donor(graph_.members(name.sides[i])[0]);
+        for (size_t i = 1; i < name.versions.size(); ++i) {
+            TypeAt other = graph_.canonical(graph_.members(name.versions[i])[0]);
             Difference d;
             find_difference(first, other, d);
             out += strf("  first difference, %s%s: version 1 has \"%s\", version %zu \"%s\"\n",
@@ -309,9 +311,9 @@ private:
             if (i == 1)
                 place = d.place;
         }
-        for (size_t i = 0; i < name.sides.size(); ++i) {
-            uint32_t side = name.sides[i];
-            TypeAt at = graph_.donor(graph_.members(side)[0]);
+        for (size_t i = 0; i < name.versions.size(); ++i) {
+            uint32_t version = name.versions[i];
+            TypeAt at = graph_.canonical(graph_.members(version)[0]);
             std::vector<uint32_t> here = place;
             if (i > 1) {
                 Difference d;
@@ -319,7 +321,7 @@ private:
                 here = d.place;
             }
             out += strf("  version %zu, in %s\n\t", i + 1,
-                        side_text(sides_[side_number_.at(side)]).c_str()) +
+                        users_text(users_[version_number_.at(version)]).c_str()) +
                    c_definition(btf_at(at), at.type, 1, here) + "\n";
         }
         const SplitGraph::Blame &b = graph_.blame(n);
@@ -334,8 +336,8 @@ private:
     const Partition &partition_;
     const std::string &base_name_;
     const SplitGraph graph_;
-    std::vector<Side> sides_;
-    std::unordered_map<uint32_t, size_t> side_number_; // per shape
+    std::vector<VersionUsers> users_;
+    std::unordered_map<uint32_t, size_t> version_number_; // per shape
 };
 
 } // namespace

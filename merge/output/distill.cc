@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes a distilled base: what a module needs to find its base types in another kernel.
 //
 // Problem. Split BTF names types of its base by number, so it goes with that one kernel only; an
 // external module is built against one kernel and loaded into the next, whose numbers are others.

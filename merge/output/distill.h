@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 8b: split BTF for a base that may be another one when it is used.
+// Split BTF for a base that may be another one when it is used.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes the result: one type id per final class, one offset per string.
 //
-// Problem. Final classes are scattered over thousands of blobs; the result has one id per class and
-// one offset per string, the same whoever computed the classes, and as btf__dedup would have them.
+// Problem. Final classes are scattered over thousands of blobs. The result must not depend on who
+// computed the classes, and its order is that of btf__dedup.
 //
-// Method. First ids: classes in the order of their lowest types, behind those of an object its
-// VARs. Then words: each class is copied from its donor, ids and strings translated. Then functions
-// by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by their final words,
-// with each other, with the prototypes among the plain types, and with what the base has: a
-// module's FUNC that the base has, too, disappears.
+// Method. First ids: classes in the order of their lowest types, and behind those of an object its
+// VARs. Then words: each class is a copy of its canonical type, ids and strings translated. Then
+// functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by their
+// final words with each other, with the prototypes among the plain types, and with those of the
+// base: a module's FUNC that the base has, too, is left out.
 //
-// Strings get their offsets in the order in which the inputs refer to them first. That
-// includes types that are gone, like forward declarations that a later object completes.
+// Strings get their offsets in the order in which the inputs first refer to them. This includes
+// types that are not in the result, like resolved forward declarations.
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
@@ -18,7 +19,7 @@
 #include "common/graph/flat_index.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/libbpf/assemble.h"
-#include "merge/output/gathered.h"
+#include "merge/output/read_ahead.h"
 #include "merge/output/string_table.h"
 
 #include <algorithm>
@@ -90,11 +91,11 @@ public:
         write_plain();
         if (base_)
             index_base();
-        Gathered gathered(
+        ReadAhead ahead(
             functions_.selected.size(), threads_,
-            [this](size_t i, Gathered::Batch &out) { gather(functions_.selected[i], out); });
+            [this](size_t i, ReadAhead::Batch &out) { collect(functions_.selected[i], out); });
         for (const SelectedFunction &f : functions_.selected)
-            add_function(f, gathered);
+            add_function(f, ahead);
         for (const DataSection &section : variables_.sections)
             add_datasec(section);
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
@@ -114,7 +115,7 @@ private:
         for (uint32_t c = 0; c < order_.size(); ++c)
             order_[c] = c;
         auto first = [&](uint32_t c) { return std::pair(partition_.classes[c].first, c); };
-        // Those that refine() added are behind all others, each part in order already or short.
+        // Classes that split_conflicts() added are behind all others; both parts are nearly sorted.
         std::sort(order_.begin(), order_.end(),
                   [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
     }
@@ -170,9 +171,9 @@ private:
         return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
     }
 
-    /// Append a type of a source, translated; returns its words. `gathered`: where its strings
-    /// and ids are next; null: they were not gathered.
-    std::span<uint32_t> copy(uint32_t source, const btf_type &t, Gathered *gathered)
+    /// Append a type of a source, translated; returns its words. `ahead`: its strings and ids are
+    /// the next there; null: they were not read ahead.
+    std::span<uint32_t> copy(uint32_t source, const btf_type &t, ReadAhead *ahead)
     {
         size_t begin = out_.size(), count = words_of(t);
         out_.resize(begin + count);
@@ -181,15 +182,15 @@ private:
         const Btf &btf = *sources_.list[source].btf;
         btf::for_each_str_off(mine, [&](uint32_t &off) {
             if (off)
-                off = gathered ? strings_.add(gathered->next_text()) : strings_.add(btf.str(off));
+                off = ahead ? strings_.add(ahead->next_text()) : strings_.add(btf.str(off));
         });
         btf::for_each_type_id(
-            mine, [&](uint32_t &ref) { ref = gathered ? gathered->next_id() : id(source, ref); });
+            mine, [&](uint32_t &ref) { ref = ahead ? ahead->next_id() : id(source, ref); });
         return {out_.data() + begin, count};
     }
 
     /// The strings of a type, and what it refers to.
-    void gather(uint32_t source, const btf_type &t, Gathered::Batch &out) const
+    void collect(uint32_t source, const btf_type &t, ReadAhead::Batch &out) const
     {
         const Btf &btf = *sources_.list[source].btf;
         btf::for_each_type_id(t, [&](uint32_t ref) { out.ids.push_back(id(source, ref)); });
@@ -201,13 +202,13 @@ private:
 
     void write_plain()
     {
-        Gathered gathered(order_.size(), threads_, [this](size_t i, Gathered::Batch &out) {
+        ReadAhead ahead(order_.size(), threads_, [this](size_t i, ReadAhead::Batch &out) {
             const FinalClass &c = partition_.classes[order_[i]];
-            TypeAt at = is_live(order_[i]) ? c.donor : c.first;
+            TypeAt at = is_live(order_[i]) ? c.canonical : c.first;
             if (sources_.is_base(c.first.source))
                 return;
             size_t begin = out.ids.size();
-            gather(at.source, sources_.type(at), out);
+            collect(at.source, sources_.type(at), out);
             if (is_live(order_[i]) && c.refs != no_refs)
                 for (uint32_t ref : partition_.refs[c.refs])
                     out.ids[begin++] = ref == no_class ? 0 : ids_[partition_.alias[ref]];
@@ -220,7 +221,7 @@ private:
             if (s == UINT32_MAX)
                 continue;
             for (; next < order_.size() && first_of(next).source == s; ++next)
-                write_class(order_[next], gathered);
+                write_class(order_[next], ahead);
             const Object &o = objects_[i];
             for (size_t v = 0; v < o.variables.size(); ++v) {
                 if (!variables_.kept[i][v])
@@ -236,20 +237,20 @@ private:
 
     TypeAt first_of(size_t place) const { return partition_.classes[order_[place]].first; }
 
-    void write_class(uint32_t c, Gathered &gathered)
+    void write_class(uint32_t c, ReadAhead &ahead)
     {
         const FinalClass &mine = partition_.classes[c];
         if (!is_live(c)) {
-            btf::for_each_type_id(sources_.type(mine.first), [&](uint32_t) { gathered.next_id(); });
+            btf::for_each_type_id(sources_.type(mine.first), [&](uint32_t) { ahead.next_id(); });
             btf::for_each_str_off(sources_.type(mine.first), [&](uint32_t off) {
                 if (off)
-                    strings_.add(gathered.next_text());
+                    strings_.add(ahead.next_text());
             });
             return;
         }
-        const btf_type &t = sources_.type(mine.donor);
-        auto words = copy(mine.donor.source, t, &gathered);
-        if (may_recur(*sources_.list[mine.donor.source].btf, t))
+        const btf_type &t = sources_.type(mine.canonical);
+        auto words = copy(mine.canonical.source, t, &ahead);
+        if (may_recur(*sources_.list[mine.canonical.source].btf, t))
             index_.add(words, ids_[c]);
     }
 
@@ -328,7 +329,7 @@ private:
     }
 
     /// The strings of a function's prototype, and its name.
-    void gather(const SelectedFunction &selected, Gathered::Batch &out) const
+    void collect(const SelectedFunction &selected, ReadAhead::Batch &out) const
     {
         const Object &o = objects_[selected.object];
         const LinkFunction &f = o.trailer.functions[selected.record];
@@ -342,19 +343,19 @@ private:
                 out.ids.push_back(id(s, w[3 + 2 * i]));
             }
         } else if (TypeId proto{o.btf.type(f.func).type}; !o.is_plain(proto)) {
-            gather(s, o.btf.type(proto), out);
+            collect(s, o.btf.type(proto), out);
         }
         out.texts.emplace_back(name_of(objects_, selected));
     }
 
-    void add_function(const SelectedFunction &selected, Gathered &gathered)
+    void add_function(const SelectedFunction &selected, ReadAhead &ahead)
     {
         const Object &o = objects_[selected.object];
         uint32_t s = sources_.of_object[selected.object];
         const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t proto = add_prototype(o, s, f, selected.arena, gathered);
+        uint32_t proto = add_prototype(o, s, f, selected.arena, ahead);
         size_t begin = out_.size();
-        out_.insert(out_.end(), {strings_.add(gathered.next_text()),
+        out_.insert(out_.end(), {strings_.add(ahead.next_text()),
                                  btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
         // Without a base no two are equal: there is one per name.
         uint32_t func = base_ ? finish(begin) : next_id_++;
@@ -401,7 +402,7 @@ private:
     }
 
     uint32_t add_prototype(const Object &o, uint32_t s, const LinkFunction &f, uint8_t arena,
-                           Gathered &gathered)
+                           ReadAhead &ahead)
     {
         std::array<uint32_t, arena_slots> pointers{};
         if (arena)
@@ -416,16 +417,16 @@ private:
             bool plain = o.is_plain(proto);
             if (plain && !arena)
                 return id(s, raw(proto));
-            copy(s, o.btf.type(proto), plain ? nullptr : &gathered);
+            copy(s, o.btf.type(proto), plain ? nullptr : &ahead);
             return finish_proto();
         }
         const uint32_t *w = &o.trailer.proto_words[f.proto];
         uint32_t count = w[1];
         out_.insert(out_.end(),
-                    {0, btf::make_info(BTF_KIND_FUNC_PROTO, count, false), gathered.next_id()});
+                    {0, btf::make_info(BTF_KIND_FUNC_PROTO, count, false), ahead.next_id()});
         for (w += 2; count; --count, w += 2) {
-            out_.push_back(w[0] ? strings_.add(gathered.next_text()) : 0);
-            out_.push_back(gathered.next_id());
+            out_.push_back(w[0] ? strings_.add(ahead.next_text()) : 0);
+            out_.push_back(ahead.next_id());
         }
         return finish_proto();
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Engine pass 4: final classes, functions and variables get their ids and become BTF.
+// Writes the BTF of the result: final classes, functions and variables.
 #pragma once
 
 #include "merge/dedup/split_conflicts.h"

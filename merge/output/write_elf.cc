@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes the result into ELF files.
 //
 // Problem. Final BTF is to stand in an ELF file: a new small object, a linked image of a gigabyte
 // that has no `.BTF` yet, or a module with object BTF in its place, of which nothing may stay.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 9: final BTF inside ELF files.
+// Final BTF inside ELF files.
 #pragma once
 
 #include "common/io/bytes.h"

@@ -166,8 +166,8 @@ class TimeTrace(Report):
     def test_passes_are_in_it(self):
         objects = self.pair()
         for dedup, threads, passes in (
-                ('hash', 1, {'bin', 'refine', 'write_types'}),
-                ('hash', 2, {'bin', 'refine', 'write_types', 'worker'}),
+                ('hash', 1, {'group_by_hash', 'split_conflicts', 'write_types'}),
+                ('hash', 2, {'group_by_hash', 'split_conflicts', 'write_types', 'worker'}),
                 ('libbpf', 1, {'assemble', 'dedup'})):
             events = self.events(f'--dedup={dedup}', f'--threads={threads}', *objects)
             names = {e['name'] for e in events}

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Assembles one blob, with all duplicates, as btf__dedup wants it.
 //
 // Problem. Thousands of blobs, hundreds of megabytes, each with ids and string offsets of its own,
 // become one.

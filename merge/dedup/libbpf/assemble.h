@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 6: all that was selected, as one BTF blob with all its duplicates.
+// All that was selected, as one BTF blob with all its duplicates.
 #pragma once
 
 #include "merge/link/select_functions.h"

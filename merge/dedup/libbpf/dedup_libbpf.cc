@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Runs btf__dedup over the assembled blob.
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 
 #include "common/btf/btf_format.h"

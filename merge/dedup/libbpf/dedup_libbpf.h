@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 7, first engine: libbpf's btf__dedup.
+// The other engine: libbpf's btf__dedup.
 #pragma once
 
 #include "merge/dedup/libbpf/assemble.h"

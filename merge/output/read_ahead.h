@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Strings and translated type ids in the order in which they will be asked for. They lie all over
-// the inputs, so that most of the time is waiting for memory: other threads go ahead, batch by
-// batch, and who asks gathers, too, where they are not far enough.
+// Reads ahead the strings and translated type ids that the writer will need, in its order. They are
+// scattered over the inputs, so reading them is mostly waiting for memory. Other threads collect
+// them batch by batch; the writer collects a batch itself if nobody has taken it yet.
 #pragma once
 
 #include "common/result.h"
@@ -16,7 +16,7 @@
 namespace btflink::merge
 {
 
-class Gathered
+class ReadAhead
 {
 public:
     struct Batch {
@@ -24,23 +24,23 @@ public:
         std::vector<uint32_t> ids;
     };
     /// Appends those of one item.
-    using Gather = std::function<void(size_t item, Batch &out)>;
+    using Collect = std::function<void(size_t item, Batch &out)>;
 
-    /// Items 0 to `count` in order. What `gather` looks at must not change meanwhile.
-    Gathered(size_t count, unsigned threads, Gather gather)
-        : count_(count), gather_(std::move(gather)),
+    /// Items 0 to `count` in order. What `collect` reads must not change meanwhile.
+    ReadAhead(size_t count, unsigned threads, Collect collect)
+        : count_(count), collect_(std::move(collect)),
           batches_((count + batch_size - 1) / batch_size), ready_(batches_.size())
     {
         threads = static_cast<unsigned>(std::min<size_t>(threads, batches_.size()));
         for (unsigned t = 1; t < threads; ++t)
             others_.emplace_back([this] {
-                while (gather_next())
+                while (collect_next())
                     continue;
             });
     }
-    Gathered(const Gathered &) = delete;
-    Gathered &operator=(const Gathered &) = delete;
-    ~Gathered()
+    ReadAhead(const ReadAhead &) = delete;
+    ReadAhead &operator=(const ReadAhead &) = delete;
+    ~ReadAhead()
     {
         for (std::thread &other : others_)
             other.join();
@@ -56,14 +56,14 @@ private:
         bool checked = false; // that the batch is ready
     };
 
-    /// Gathers the first batch that nobody has taken; false: all are taken.
-    bool gather_next()
+    /// Collects the first batch that nobody has taken; false: all are taken.
+    bool collect_next()
     {
         size_t b = taken_++;
         if (b >= batches_.size())
             return false;
         for (size_t i = b * batch_size; i < std::min(count_, (b + 1) * batch_size); ++i)
-            gather_(i, batches_[b]);
+            collect_(i, batches_[b]);
         ready_[b].store(true, std::memory_order_release);
         ready_[b].notify_one();
         return true;
@@ -71,10 +71,10 @@ private:
 
     void wait_for(size_t b)
     {
-        // Or what was gathered has changed meanwhile: somebody writes to a mapped file.
+        // Else the inputs have changed meanwhile: somebody writes to a mapped file.
         CHECK(b < batches_.size());
         while (!ready_[b].load(std::memory_order_acquire))
-            if (!gather_next())
+            if (!collect_next())
                 ready_[b].wait(false, std::memory_order_acquire);
     }
 
@@ -93,7 +93,7 @@ private:
     }
 
     const size_t count_;
-    const Gather gather_;
+    const Collect collect_;
     std::vector<Batch> batches_;
     std::vector<std::atomic<bool>> ready_;
     std::atomic<size_t> taken_ = 0;
