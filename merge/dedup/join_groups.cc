@@ -384,7 +384,7 @@ private:
 
 Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
                unsigned threads)
-    : sources_(sources), conflicts_(conflicts), by_name_(graph.names.size())
+    : conflicts_(conflicts), by_name_(graph.names.size())
 {
     const ReachableConflicts reachable =
         find_reachable_conflicts(sources, graph, conflicts, threads);

@@ -65,7 +65,6 @@ private:
         }
     };
 
-    const Sources &sources_;
     const ConflictGraph &conflicts_;
     Joined made_;
     std::vector<std::vector<uint32_t>> by_name_; // groups

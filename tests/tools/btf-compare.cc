@@ -30,6 +30,7 @@ struct Options {
     std::string a, b, base_a, base_b, against;
     std::vector<std::string> ignore, kinds;
     size_t show = 3;
+    Arrays arrays = Arrays::as_written;
     bool digest = false, deep = false;
 
     /// Does this row decide the exit status?
@@ -71,7 +72,7 @@ std::vector<std::string> row_names()
 }
 
 /// Rows in the order of row_names(); the last is empty unless `deep`.
-std::vector<Row> make_rows(const Btf &btf, bool deep)
+std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
 {
     std::vector<Row> rows(btf::kind_count);
     auto add = [&](Row &row, TypeId id, const SignatureTable &all) {
@@ -79,12 +80,12 @@ std::vector<Row> make_rows(const Btf &btf, bool deep)
         row.signatures.push_back(all.of(id));
         row.distinct.insert(all.of(id));
     };
-    SignatureTable names(btf, Depth::names);
+    SignatureTable names(btf, Depth::names, arrays);
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
         add(rows[btf.kind(id) - 1], id, names);
     if (!deep)
         return rows;
-    SignatureTable all(btf, Depth::all);
+    SignatureTable all(btf, Depth::all, arrays);
     for (TypeId id : rows[BTF_KIND_FUNC - 1].ids)
         add(rows.back(), id, all);
     return rows;
@@ -106,7 +107,8 @@ size_t only(const Btf &btf, const Row &mine, const Row &other, size_t show, std:
 
 int compare(const Options &options, const Btf &a, const Btf &b)
 {
-    auto rows_a = make_rows(a, options.deep), rows_b = make_rows(b, options.deep);
+    auto rows_a = make_rows(a, options.deep, options.arrays),
+         rows_b = make_rows(b, options.deep, options.arrays);
     auto names = row_names();
     size_t signatures = 0, counts = 0;
     std::printf("%-12s%9s%9s%10s%10s%8s%8s\n", "kind", "A", "B", "A types", "B types", "only A",
@@ -125,7 +127,8 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        counts += ra.ids.size() != rb.ids.size();
+        // Flat, what differs by a dimension alone is one, and there twice.
+        counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
                 "kinds with differing numbers of types %zu\n",
@@ -142,7 +145,7 @@ std::string digest_line(const std::string &name, const Row &row)
 
 int print_digest(const Btf &btf)
 {
-    auto rows = make_rows(btf, true);
+    auto rows = make_rows(btf, true, Arrays::as_written);
     auto names = row_names();
     std::printf("%s: kind, types, distinct signatures, digest of these\n", digest_title.data());
     for (size_t i = 0; i < names.size(); ++i)
@@ -172,7 +175,7 @@ Result<int> compare_against(const Options &options, const Btf &btf)
             return fail(Where{options.against}, "unknown kind in line '" + line + "'");
         expected[static_cast<size_t>(row - names.begin())] = line;
     }
-    auto rows = make_rows(btf, options.counts(names.back()));
+    auto rows = make_rows(btf, options.counts(names.back()), Arrays::as_written);
     int status = exit_equal;
     for (size_t i = 0; i < names.size(); ++i) {
         if (!options.counts(names[i]))
@@ -223,6 +226,9 @@ int main(int argc, char **argv)
         ->delimiter(',')
         ->check(CLI::IsMember(names));
     app.add_flag("--deep", options.deep, "compare functions also with all types they reach");
+    app.add_flag_callback(
+        "--flat-arrays", [&] { options.arrays = Arrays::flat; },
+        "an array of arrays counts as one, with the product of the dimensions");
     auto *digest = app.add_flag("--digest", options.digest, "print a digest of A");
     auto *against = app.add_option("--against", options.against, "compare A with such a digest");
     digest->excludes(against)->excludes(b);
