@@ -4,20 +4,21 @@
 // several units in one object repeat nearly all. Types that are equal must become one, types that
 // only look equal must not: a program may hold two different structs of one name, one per function.
 //
-// Method. Types start in classes by stub hash: a partition that is never too fine. If no struct or
-// union name has two definitions, or a definition and a forward declaration, that partition is
-// right already. Otherwise it is refined: in each round a type's class becomes (its own words, the
-// classes of what it refers to), until the number of classes stays the same.
+// Method. The blocks of types with equal stub hashes are a partition that is never too fine. If no
+// struct or union name has two definitions, or a definition and a forward declaration, it is right
+// already. Else it is refined (common/graph/refine.h) until types of one block refer to types of
+// the same blocks: that is equality of the (infinite) unfolded types.
 //
-// Why right: refinement ends at the coarsest partition in which members of a class refer to members
-// of equal classes, which is equality of the (infinite) unfolded types. Cost: one round is linear;
-// rounds are at most as many as the longest chain of references to a difference, and only objects
-// with such names pay.
+// Cost. One round is linear. There are at most as many rounds as the longest chain of references to
+// a difference is long, and only objects with such names need any.
 #include "emit/unit/unit_dedup.h"
-#include "common/graph/flat_index.h"
 
+#include "common/graph/flat_index.h"
+#include "common/graph/refine.h"
+#include "common/graph/vector_index.h"
+
+#include <ranges>
 #include <string>
-#include <xxhash.h>
 
 namespace btflink::emit
 {
@@ -25,7 +26,8 @@ namespace btflink::emit
 namespace
 {
 
-using Classes = std::vector<uint32_t>; // class of each id; 0 is void
+using Blocks = std::vector<uint32_t>;     // of the partition, by id
+constexpr uint32_t no_block = UINT32_MAX; // void's
 
 class Deduplicator
 {
@@ -37,20 +39,20 @@ public:
 
     UnitDedup run()
     {
-        Classes classes(end_);
-        size_t count = classify(hashes_, classes);
+        Blocks blocks(end_, no_block);
+        size_t count = classify(blocks);
         UnitDedup out;
         if (has_conflicts(out.ambiguous))
-            for (;;) {
-                size_t refined = refine(classes);
-                if (refined == count)
-                    break;
-                count = refined;
-            }
-        std::vector<TypeId> first(count + 1, void_id);
+            count = refine<VectorIndex<>>(
+                std::views::iota(1u, end_), blocks, count,
+                [&](uint32_t id, std::vector<uint32_t> &key) {
+                    btf::for_each_type_id(types_.type(TypeId{id}),
+                                          [&](uint32_t ref) { key.push_back(blocks[ref]); });
+                });
+        std::vector<TypeId> first(count, void_id);
         out.representative.assign(end_, void_id);
         for (uint32_t id = 1; id < end_; ++id) {
-            TypeId &owner = first[classes[id]];
+            TypeId &owner = first[blocks[id]];
             if (owner == void_id)
                 owner = TypeId{id};
             out.representative[id] = owner;
@@ -60,16 +62,16 @@ public:
     }
 
 private:
-    /// Numbers types by their hashes' first appearance, from 1; returns how many there are.
-    size_t classify(const std::vector<Hash128> &hashes, Classes &classes) const
+    /// Numbers types by the first appearance of their stub hashes; returns how many there are.
+    size_t classify(Blocks &blocks) const
     {
         FlatIndex seen(end_);
         uint32_t count = 0;
         for (uint32_t id = 1; id < end_; ++id) {
-            const Hash128 &hash = hashes[id - 1];
+            const Hash128 &hash = hashes_[id - 1];
             auto [first, is_new] = seen.find_or_add(
-                hash.low, id, [&](uint32_t other) { return hashes[other - 1] == hash; });
-            classes[id] = is_new ? ++count : classes[first];
+                hash.low, id, [&](uint32_t other) { return hashes_[other - 1] == hash; });
+            blocks[id] = is_new ? count++ : blocks[first];
         }
         return count;
     }
@@ -109,21 +111,6 @@ private:
             conflicts |= name.several || (name.forward && name.definition);
         }
         return conflicts;
-    }
-
-    /// One round; returns the number of classes.
-    size_t refine(Classes &classes) const
-    {
-        std::vector<Hash128> hashes(end_ - 1);
-        std::vector<uint32_t> words;
-        for (uint32_t id = 1; id < end_; ++id) {
-            const btf_type &t = types_.type(TypeId{id});
-            words.assign(1, classes[id]);
-            btf::for_each_type_id(t, [&](uint32_t ref) { words.push_back(classes[ref]); });
-            XXH128_hash_t h = XXH3_128bits(words.data(), words.size() * sizeof words[0]);
-            hashes[id - 1] = {h.low64, h.high64};
-        }
-        return classify(hashes, classes);
     }
 
     const Btf &types_;

@@ -11,14 +11,11 @@
 // the same class and the same set of reachable conflicts. For other nodes the candidates are the
 // groups of their class:
 //  1. All pairs (node, candidate) are taken to agree. A pair disagrees if both define some slot,
-//  and
-//     the definitions are of different classes or are a pair that disagrees.
+//     and the definitions are of different classes or are a pair that disagrees.
 //  2. Disagreement spreads from slots to their users, in rounds, until nothing changes. The pairs
-//  that
-//     remain agree at any depth. This is the largest fixed point, as in partition refinement.
+//     that remain agree at any depth. This is the largest fixed point, as in partition refinement.
 //  3. In id order, a node joins the newest group that it agrees with. The nodes that it reaches
-//  join
-//     the groups reached in step, and forward declarations of the representative that the node
+//     join the groups reached in step, and forward declarations of the representative that the node
 //     defines are resolved to its definitions. If no group agrees, the node founds a new one.
 // In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
 // where the representative has one forward declaration for both. Each path alone agrees, but the

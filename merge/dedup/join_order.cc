@@ -2,12 +2,11 @@
 // Finds an order of objects in which few groups arise.
 //
 // Problem. If objects join in link order, a group may mix definitions. Say `struct core` has two
-// definitions. The first object has the first one and resolves b of
-// `struct a { struct b *b; struct c *c; }`; the second object has the second one and resolves c.
-// Both structs a agree, so they become one group: b means the first `struct core` and c the second.
-// No object that resolves both agrees with it, so both kinds of objects need groups of their own
-// all the same. Such mixtures multiply with the number of slots: twenty groups of a class where two
-// would do.
+// definitions. The first object has the first one and resolves b of `struct a { struct b *b; struct
+// c *c; }`; the second object has the second one and resolves c. Both structs a agree, so they
+// become one group: b means the first `struct core` and c the second. No object that resolves both
+// agrees with it, so both kinds of objects need groups of their own all the same. Such mixtures
+// multiply with the number of slots: twenty groups of a class where two would do.
 //
 // Method. Objects with the same definitions of conflicting names join one after the other; the
 // names that most objects define count first. When the first object with other definitions joins,

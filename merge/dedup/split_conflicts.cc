@@ -4,19 +4,16 @@
 //
 // Method.
 //  1. Types that reach no conflict are final. A forward declaration of a name with one definition
-//  is
-//     that definition.
+//     is that definition.
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. A forward declaration that a struct refers to resolves to what that struct's group resolved
-//  it
-//     to. Others of its name resolve to the only definition, or, if structs resolved the name or it
-//     is an enum's, to the definition that adds the fewest types (resolve_forwards.cc). The rest
+//     it to. Others of its name resolve to the only definition, or, if structs resolved the name or
+//     it is an enum's, to the definition that adds the fewest types (resolve_forwards.cc). The rest
 //     stay declarations: several definitions fit, and nothing tells which is meant.
 //  4. Types between nodes are equal if their classes are, and the final classes that they refer to.
 //  5. A group whose forward declarations were resolved refers to other types than its
-//  representative
-//     does in its object. These references are computed last, and are new types only if no object
-//     has them.
+//     representative does in its object. These references are computed last, and are new types only
+//     if no object has them.
 //
 // Cost. Nodes, slots and types between nodes, once, in addition to join_groups.cc.
 #include "merge/dedup/split_conflicts.h"
@@ -137,8 +134,7 @@ private:
 
     void resolve_nodes()
     {
-        // Per name: what the first struct that refers to a forward declaration of it resolved it
-        // to.
+        // Per name: what the first struct that refers to its forward declaration resolved it to.
         std::vector<uint32_t> needed(conflicts_.slot_names, none), representative;
         for (uint32_t n = 0; n < conflicts_.nodes.size(); ++n) {
             if (conflicts_.nodes[n].is_forward() || sources_.is_base(conflicts_.nodes[n].source))

@@ -7,15 +7,13 @@
 //
 // Method, on the final classes (merge/dedup/split_conflicts.h):
 //  1. The shape of a class is its own contents: kind, sizes, names, offsets, and the kinds and
-//  names of
-//     the types it refers to; types without a name (pointers, prototypes, unnamed structs) count by
-//     their own shapes. A name whose classes have several shapes is a root.
+//     names of the types it refers to; types without a name (pointers, prototypes, unnamed structs)
+//     count by their own shapes. A name whose classes have several shapes is a root.
 //  2. Classes of one shape differ only in what they refer to. At a position where they differ, all
 //     refer to types of one name, or to unnamed ones of one shape. So each shape that was split has
 //     edges to the names and unnamed shapes that split it.
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
-//  shape
-//     the nearest root and the path to it.
+//     shape the nearest root and the path to it.
 // A root is blamed for the classes beyond the first of each shape that it is nearest to. Each is
 // counted once, even if other roots would have split it, too.
 //
