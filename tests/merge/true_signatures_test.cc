@@ -185,10 +185,10 @@ TEST_F(TrueSignatures, WhatIsAtASymbolNeedNotAgreeWithWhatIsInlined)
     EXPECT_EQ(all_ways({other("b", "any"), a}, with_signatures()).find("FUNC 'f'"),
               std::string::npos);
     // What is in two parts has no address; then nobody knows who is right.
-    EXPECT_EQ(all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")},
-                       with_signatures())
-                  .find("FUNC 'f'"),
-              std::string::npos);
+    EXPECT_EQ(
+        all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures())
+            .find("FUNC 'f'"),
+        std::string::npos);
 }
 
 TEST_F(TrueSignatures, CloneThatTheBaseHas)
