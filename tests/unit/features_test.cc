@@ -52,7 +52,7 @@ TEST(Features, UnknownNamesAreErrors)
 
 TEST(Features, NamesParseBack)
 {
-    FeatureSet all(0x1fff);
+    FeatureSet all(0x3fff);
     EXPECT_EQ(parse(feature_names(all)), all);
     EXPECT_EQ(parse(feature_names(default_features())), default_features());
 }
