@@ -11,7 +11,6 @@
 // Cost. One walk; a look at a struct's members where only one is passed.
 #include "emit/unit/param_registers.h"
 
-#include <algorithm>
 #include <bit>
 #include <dwarf.h>
 

@@ -17,7 +17,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = HERE.parent / 'emit' / 'cases'
-ALL_FEATURES = 0x1fff & ~1  # of common/object_btf/features.h
+ALL_FEATURES = 0x3fff & ~1  # of common/object_btf/features.h
+TRUE_SIGNATURE = 0x2000
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
         'merge': 128}
@@ -157,10 +158,11 @@ class Seeds:
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             if not self.compile(str(source), 'x.o', 'gcc', '-O2'):
                 continue
-            self.run(self.btf_emit, '--strip-dwarf', '--features=+global_var',
+            self.run(self.btf_emit, '--strip-dwarf', '--features=+global_var,true_signature',
                      *(['--address-pool'] if n % 2 else []), 'x.o')
-            self.put('merge', f'case-{source.stem}', bundle([('i', self.read('x.o')), *pair[:1]],
-                                                            (0, 1, 8)[n % 3]))
+            self.put('merge', f'case-{source.stem}',
+                     bundle([('i', self.read('x.o')), *pair[:1]], (0, 1, 8)[n % 3],
+                            DEFAULT_FEATURES | TRUE_SIGNATURE))
 
     def words_seeds(self):
         for n, text in enumerate(WORDS):

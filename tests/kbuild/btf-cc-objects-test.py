@@ -327,6 +327,8 @@ class Settings(ObjectsCase):
                 ({'BTF_CC_FEATURES': 'var,float'}, {'var', 'float'}),
                 ({'BTF_CC_FEATURES': '+global_var'}, LISTED | {'decl_tag_kfuncs', 'global_var'}),
                 ({'BTF_CC_FEATURES': 'default'}, LISTED | {'decl_tag_kfuncs'}),
+                ({'PAHOLE_FLAGS': '--btf_features=default --btf_features=true_signature'},
+                 LISTED | {'decl_tag_kfuncs', 'true_signature'}),
                 ({'BTF_CC_FEATURES': 'var', 'PAHOLE_FLAGS': '--btf_features=float'}, {'var'}),
                 *(({'PAHOLE_FLAGS': flags}, features) for flags, features in KERNELS.items())):
             with self.subTest(settings=settings):

@@ -7,6 +7,7 @@ usage: btf-pahole-inputs-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE
 """
 import itertools
 import os
+import re
 import shutil
 import stat
 
@@ -61,12 +62,14 @@ DISCARD = 'SECTIONS { /DISCARD/ : { *(.gone) } }'
 
 
 class InputsCase(KbuildCase):
+    features = '+global_var'  # of btf-cc
+
     def objects(self, sources, with_btf, strip=False, more=()):
         """Objects in a folder of their own; those named in `with_btf` by way of btf-cc."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             wrapper = [self.btf_cc] if name in with_btf else []
-            settings = {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': '+global_var',
+            settings = {'BTF_CC_STRICT': '1', 'BTF_CC_FEATURES': self.features,
                         'BTF_CC_STRIP_DWARF': str(int(strip))}
             done = self.run_tool(*wrapper, 'gcc', '-g', '-O2', '-fno-pie', '-fno-common', '-c',
                                  *more, name + '.c', '-o', name + '.o', settings=settings)
@@ -283,6 +286,69 @@ class Programs(InputsCase):
         for size in range(0, len(whole), max(97, len(whole) // 20)):
             self.write('vmlinux.o', whole[:size])
             self.refuse('vmlinux.o.*: .+', '-J', 'vmlinux', same=['vmlinux', 'vmlinux.o'])
+
+
+class TrueSignatures(InputsCase):
+    """A clone that is not passed its first parameter."""
+    features = '+global_var,true_signature'
+    asked = '--btf_features=' + features
+    turn = '''struct angle { int by; };
+static struct angle here = { 3 };
+static int count[8];
+static __attribute__((noinline)) int turn(int unused, int at, struct angle a) { return count[at & 7] * a.by; }
+int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, here); }
+'''
+
+    def functions(self, *names):
+        """Those called turn*, without what kind of clone they are, and their parameters."""
+        parts, found = {}, []
+        for line in self.dump(*names):
+            if line.startswith('['):
+                head, name = line.split()[0][1:-1], line.split("'")[1]
+                parts[head] = []
+            elif "'" in line:
+                parts[head].append(line.split("'")[1])
+            if line.startswith(f"[{head}] FUNC 'turn"):
+                proto = line.split('type_id=')[1].split()[0]
+                found.append((re.sub(r'\.(isra|constprop)', '', name), parts.get(proto)))
+        return found
+
+    def test_all_ways_to_mix(self):
+        sources = KERNEL | {'turn': self.turn}
+        self.link('plain', *self.objects(sources, ()))
+        self.encode(self.asked, '--btf_encode_detached=want', 'plain')
+        self.assertIn(('turn.0', ['at', 'a']), self.functions('want'))
+        for with_btf in self.subsets(('sched', 'turn')):
+            with self.subTest(with_btf=with_btf):
+                objects = self.objects(sources, with_btf)
+                self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+                self.link('vmlinux', *objects)
+                self.encode(self.asked, '--btf_encode_detached=out', 'vmlinux')
+                self.same_meaning('out', 'want')
+                self.encode(VARIABLES, 'vmlinux')
+                self.assertNotIn('turn.', str(self.functions('vmlinux')))
+
+    def test_objects_without(self):
+        """Somebody asks for what the objects do not have: said, and no clone is there."""
+        self.features = '+global_var'
+        objects = self.objects(KERNEL | {'turn': self.turn}, KERNEL | {'turn': ''})
+        self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+        self.link('vmlinux', *objects)
+        status, out, error = self.pahole('-J', self.asked, 'vmlinux')
+        self.assertEqual((status, out), (0, ''))
+        self.assertRegex(error, '^btf-pahole: WARNING: objects were emitted with .*, and functions '
+                         'whose parameters were changed are left out\n$')
+        self.assertEqual(self.functions('vmlinux'), [('turn_both', ['x'])])
+
+    def test_module(self):
+        """As in vmlinux, where pahole takes a module's clone for the function itself."""
+        self.kernel(KERNEL)
+        self.encode(self.asked, 'vmlinux')
+        for with_btf in ((), ('turn',)):
+            self.objects({'turn': self.turn}, with_btf)
+            self.must('ld', '-r', '-o', 'turn.ko', 'turn.o')
+            self.encode(self.asked, '--btf_base', 'vmlinux', 'turn.ko')
+            self.assertIn(('turn.0', ['at', 'a']), self.functions('turn.ko', 'vmlinux'))
 
 
 class Modules(InputsCase):

@@ -44,6 +44,26 @@ protected:
                             .functions = {instance(symbol, flags, features)},
                             .features = features});
     }
+    /// An object with an instance of void f(int a, int b, int c), truly so, at `address`, if that
+    /// is not empty. It defines `symbol`.
+    std::string other(const std::string &name, const std::string &address,
+                      const std::string &symbol = "any", uint32_t flags = 0)
+    {
+        std::string code =
+            ".text\n.balign 16\n.type " + symbol + ", @function\n" + symbol + ": ret\n";
+        return make_object(dir_, name,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'a' type_id=1
+                    'b' type_id=1
+                    'c' type_id=1
+                [3] FUNC 'f' type_id=2 linkage=static)",
+                            .plain_end = 2,
+                            .assembly = code,
+                            .functions = {{"f", address, 3, flags}},
+                            .features = with_signatures()});
+    }
     static FunctionSpec instance(const std::string &symbol, uint32_t flags, FeatureSet features)
     {
         uint32_t true_func = features.has(Feature::true_signature) ? 5 : 0;
@@ -145,21 +165,31 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
 TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
 {
     // An inlined one whose parameter seems to be in another register.
-    std::string inlined = make_object(dir_, "inlined",
-                                      {.btf = R"(
-                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
-                [2] FUNC_PROTO '' ret_type_id=0
-                    'a' type_id=1
-                    'b' type_id=1
-                [3] FUNC 'f' type_id=2 linkage=static)",
-                                       .plain_end = 2,
-                                       .functions = {{"f", "", 3, fn_unexpected_reg}},
-                                       .features = with_signatures()});
+    std::string inlined = other("inlined", "", "any", fn_unexpected_reg);
     std::string a = object("a", "f.isra.0"), b = object("b", "f.isra.1");
     for (const auto &objects : {std::vector{inlined, a}, std::vector{a, inlined}})
-        EXPECT_EQ(all_ways(objects, with_signatures()), nothing);
+        EXPECT_EQ(all_ways(objects, with_signatures()).find("FUNC 'f"), std::string::npos);
     for (const auto &objects : {std::vector{inlined, a, b}, std::vector{a, inlined, b}})
         EXPECT_NE(all_ways(objects, with_signatures()).find("FUNC 'f.isra.1'"), std::string::npos);
+}
+
+TEST_F(TrueSignatures, WhatIsAtASymbolNeedNotAgreeWithWhatIsInlined)
+{
+    std::string a = object("a", "f", fn_signature_changed);
+    for (const auto &objects : {std::vector{a, other("b", "")}, std::vector{other("b", ""), a}}) {
+        std::string text = all_ways(objects, with_signatures());
+        EXPECT_NE(text.find("\t'b' type_id=1\n"), std::string::npos) << text;
+        EXPECT_EQ(text.find("'c'"), std::string::npos) << text;
+        EXPECT_EQ(all_ways(objects, default_features()).find("FUNC 'f'"), std::string::npos);
+    }
+    // But with what is somewhere else.
+    EXPECT_EQ(all_ways({other("b", "any"), a}, with_signatures()).find("FUNC 'f'"),
+              std::string::npos);
+    // What is in two parts has no address; then nobody knows who is right.
+    EXPECT_EQ(
+        all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures())
+            .find("FUNC 'f'"),
+        std::string::npos);
 }
 
 TEST_F(TrueSignatures, CloneThatTheBaseHas)

@@ -1,9 +1,12 @@
 // True signatures of what clang changed, which says so from version 15 on: parameters that are not
-// passed are gone, a struct of which one member is passed is that member.
+// passed are gone, a struct of which one member is passed is that member. Tags go with what is left.
 // compilers: clang
 // flags: -O2
 // features: +true_signature
 // expect-dwarf5: FUNC middle: int (int a, int c)
+// expect-dwarf5: DECL_TAG third on FUNC middle part 1
+// reject-dwarf5: DECL_TAG second
+// pahole-ignore: DECL_TAG
 // expect-dwarf5: FUNC many: int (int a, int b, int c, int d, int e, int f)
 // expect-dwarf5: FUNC member: long (long a__one, struct pair b, int i)
 // expect-dwarf5: FUNC whole: long (struct pair a, struct pair b, int i)
@@ -19,7 +22,11 @@ union big { long a; char text[24]; };
 struct pair p, q;
 union big g;
 volatile int zero;
-__attribute__((noinline)) static int middle(int a, int b, int c) { return a * c - a - c; }
+#define TAG(text) __attribute__((btf_decl_tag(text)))
+__attribute__((noinline)) static int middle(int a, int b TAG("second"), int c TAG("third"))
+{
+    return a * c - a - c;
+}
 __attribute__((noinline)) static int many(int a, int b, int c, int d, int e, int f, int g, int h)
 {
     return a * f - b - c - d - e;
