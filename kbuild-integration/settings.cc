@@ -3,6 +3,7 @@
 
 #include "common/response_file.h"
 #include "kbuild-integration/environment.h"
+#include "kbuild-integration/kbuild_plans.h"
 #include "kbuild-integration/pahole_options.h"
 
 #include <algorithm>
@@ -96,6 +97,8 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     }
     for (Feature of_the_link : {Feature::distilled_base, Feature::attributes})
         settings.emit.unit.features.remove(of_the_link);
+    if (settings.emit.strip_dwarf && reads_dwarf_later())
+        settings.emit.strip_dwarf = false;
     return settings;
 }
 
