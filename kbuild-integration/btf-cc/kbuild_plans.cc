@@ -4,6 +4,7 @@
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
+#include <optional>
 #include <string_view>
 #include <unistd.h>
 
@@ -24,26 +25,46 @@ bool has_line(std::string_view text, std::string_view line)
     return false;
 }
 
+/// Kbuild's output folder, with a slash at its end; empty if it is not named.
+std::string tree()
+{
+    std::string folder = variable("objtree");
+    return folder.empty() ? folder : folder + "/";
+}
+
+/// The configuration; nothing if this is not from the top of a kernel's tree.
+std::optional<std::string> configuration()
+{
+    if (tree().empty())
+        return {};
+    auto file = read_file(tree() + "include/config/auto.conf");
+    if (!file)
+        return {};
+    return std::string(reinterpret_cast<const char *>(file->data()), file->size());
+}
+
 } // namespace
 
 std::string why_no_btf(bool of_a_module)
 {
-    const std::string folder = variable("objtree") + "/";
-    if (folder == "/")
+    const std::optional<std::string> options = configuration();
+    if (!options)
         return "";
-    auto file = read_file(folder + "include/config/auto.conf");
-    if (!file)
-        return ""; // not from the top of a kernel's tree
-    std::string_view options(reinterpret_cast<const char *>(file->data()), file->size());
-    if (!has_line(options, "CONFIG_DEBUG_INFO_BTF=y"))
+    if (!has_line(*options, "CONFIG_DEBUG_INFO_BTF=y"))
         return "CONFIG_DEBUG_INFO_BTF is off";
     if (!of_a_module)
         return "";
-    if (!has_line(options, "CONFIG_DEBUG_INFO_BTF_MODULES=y"))
+    if (!has_line(*options, "CONFIG_DEBUG_INFO_BTF_MODULES=y"))
         return "CONFIG_DEBUG_INFO_BTF_MODULES is off";
-    if (!variable("KBUILD_EXTMOD").empty() && ::access((folder + "vmlinux").c_str(), R_OK) != 0)
+    if (!variable("KBUILD_EXTMOD").empty() && ::access((tree() + "vmlinux").c_str(), R_OK) != 0)
         return "Kbuild makes no BTF for external modules without a vmlinux";
     return "";
+}
+
+bool reads_dwarf_later()
+{
+    const std::optional<std::string> options = configuration();
+    return options && has_line(*options, "CONFIG_GENDWARFKSYMS=y");
 }
 
 } // namespace btflink::kbuild

@@ -2,6 +2,7 @@
 #include "kbuild-integration/btf-cc/settings.h"
 
 #include "common/io/response_file.h"
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/environment.h"
 #include "kbuild-integration/pahole_options.h"
 
@@ -97,6 +98,8 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     for (Feature of_the_link :
          {Feature::distilled_base, Feature::attributes, Feature::layout, Feature::force_cu_merging})
         settings.emit.unit.features.remove(of_the_link);
+    if (settings.emit.strip_dwarf && reads_dwarf_later())
+        settings.emit.strip_dwarf = false;
     return settings;
 }
 

@@ -20,8 +20,8 @@ struct Settings {
 /// From `options` ("--strip-dwarf", "--strict", "--verbose", "--features=LIST": given before the
 /// compiler's name, they are part of the command that Kbuild saves, so that objects are made anew
 /// when they change), from BTF_CC_STRIP_DWARF, BTF_CC_STRICT, BTF_CC_VERBOSE, BTF_CC_FEATURES, and,
-/// where none names features, from PAHOLE_FLAGS, which Kbuild exports. Errors: what cannot be
-/// understood.
+/// where none names features, from PAHOLE_FLAGS, which Kbuild exports. DWARF that Kbuild will read
+/// later stays. Errors: what cannot be understood.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
 /// The variable, and its value, that mean the same as an option that read_settings() took.

@@ -415,6 +415,14 @@ class Plans(ObjectsCase):
         self.write('tree/vmlinux', '')
         self.assertTrue(self.emitted('-DMODULE', options=both, KBUILD_EXTMOD='there'))
 
+    def test_dwarf_that_is_read_later_stays(self):
+        both = 'CONFIG_DEBUG_INFO_BTF=y\nCONFIG_GENDWARFKSYMS=y\n'
+        self.assertTrue(self.emitted(options=both, BTF_CC_STRIP_DWARF='1'))
+        self.assertIn('.debug_info', self.section_names('add.o'))
+        self.assertTrue(self.emitted(options='CONFIG_DEBUG_INFO_BTF=y\nCONFIG_GENKSYMS=y\n',
+                                     BTF_CC_STRIP_DWARF='1'))
+        self.assertNotIn('.debug_info', self.section_names('add.o'))
+
     def test_verbose_says_why(self):
         self.write('tree/include/config/auto.conf', '')
         self.good('gcc', '-g', '-c', 'add.c', settings={'objtree': 'tree', 'BTF_CC_VERBOSE': '1'},

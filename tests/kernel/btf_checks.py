@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What a build's BTF must be: the same as pahole's of the very same image and modules."""
 import functools
-import os
 import pathlib
 import re
 import shlex
-import shutil
 
 import kernel_tree
 from checks import SKIPPED, Progress, command, output_of
+from finalisation import Finalisation, over
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Debian 12 has pahole 1.24. It chooses functions (and with them prototypes and tags) by other
 # rules, and makes one ARRAY of several dimensions; everything else must be the same. Variables are
 # compared apart: 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
+# The kernels that there are stored digests of.
+DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
 # What kernels ask of pahole 1.24.
-PAHOLE_FLAGS = ['-J', '--btf_gen_floats', '--lang_exclude=rust']
+PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
 
 
 class BtfChecks:
@@ -35,6 +36,7 @@ class BtfChecks:
         self.readers_tool = tools / 'tests/oracle/compare-readers'
         self.results = tree.workshop.work / 'results'
         self.results.mkdir(exist_ok=True)
+        self.finalisation = Finalisation(tree, self.results)
         self.objcopy = tree.tool('objcopy')
         self.vmlinux = tree.build / 'vmlinux'
 
@@ -54,28 +56,29 @@ class BtfChecks:
         return path
 
     def against_digest(self, what, btf, *args):
-        """Beside a stored digest of what pahole 1.32 made of the same."""
-        title = f'{what}: the same as pahole 1.32, by stored digest'
+        """Beside a stored digest of what a newer pahole made of the same."""
         digest = HERE / f'{what}.digest'
         if not digest.exists():
-            self.checks.skip(f'{self.name}: {title}', f'there is no {digest.name}')
+            self.checks.skip(f'{self.name}: {what}: by stored digest', f'there is no {digest.name}')
             return
-        made_of = next(line[len('# of '):].strip() for line in digest.read_text().splitlines()
-                       if line.startswith('# of '))
+        made_of, pahole = re.search(r'^# of (.*)\n# and (.*?),', digest.read_text(), re.M).groups()
+        title = f'{what}: the same as {pahole}, by stored digest'
         here = self.tree.provenance()
         if made_of != here:
             self.checks.skip(f'{self.name}: {title}', f'the digest is of {made_of}; this is {here}')
             return
         self.compare(title, btf, f'--against={digest}', *args)
 
-    def _pahole_copy(self, path, *args):
-        """A copy of `path` with BTF by Debian's pahole, from DWARF."""
-        copy = self.results / ('pahole-' + pathlib.Path(path).name)
-        shutil.copyfile(path, copy)
-        command([self.objcopy, '--remove-section=.BTF', copy])
-        command(['pahole', *PAHOLE_FLAGS, *args, copy],
-                env=os.environ | {'LLVM_OBJCOPY': self.objcopy}) # as Kbuild calls it
-        return copy
+    def theirs(self, path, pahole, flags, base=''):
+        """The BTF that a pahole makes of the DWARF of vmlinux or a module: a file."""
+        elf = self.tree.image if path == 'vmlinux' else self.tree.build / path
+        bare = self.results / f'bare-{elf.name}'
+        command([self.objcopy, '--remove-section=.BTF', elf, bare])
+        btf = self.results / f'{pathlib.Path(pahole).name}-{elf.name}.btf'
+        btf.unlink(missing_ok=True)
+        command([pahole, '-J', *flags, *over(base), f'--btf_encode_detached={btf}', bare])
+        bare.unlink()
+        return self.finalisation.final(btf, path, base)
 
     def variables(self, btf, *base):
         """The entries of DATASECs: (section, variable, offset, size)."""
@@ -96,8 +99,14 @@ class BtfChecks:
         self.compare(f'{what}: the same types as pahole 1.24', btf, theirs,
                      '--flat-arrays', f'--ignore={OTHER_RULES_124}',
                      *([f'--base-a={base}', f'--base-b={their_base}'] if base else []))
-        mine = self.variables(btf, *([f'--base={base}'] if base else []))
-        other = self.variables(theirs, *([f'--base={their_base}'] if base else []))
+        # Of several symbols at one address 1.24 takes any.
+        addresses = {line.split()[2]: line.split()[0] for line in
+                     command([self.tree.tool('nm'), '--defined-only', btf]).splitlines()}
+
+        def entries(file, base):
+            return {(section, addresses.get(name, name), offset, size) for section, name, offset, size
+                    in self.variables(file, *([f'--base={base}'] if base else []))}
+        mine, other = entries(btf, base), entries(theirs, their_base)
         wrong = {entry for entry in mine ^ other if entry in other or entry[2] != 0}
         self.ok(f'{what}: the same variables as pahole 1.24, and those at offset 0', not wrong,
                 f'in one of the two only: {sorted(wrong)[:5]}')
@@ -107,18 +116,41 @@ class BtfChecks:
         of the kernel whose stored digests count too."""
         stored = self.tree.machine.digests
         with Progress('pahole on the image'):
-            theirs = self._pahole_copy(self.tree.image)
+            theirs = self.theirs('vmlinux', 'pahole', PAHOLE_FLAGS)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
         if digests:
             self.against_digest(f'{stored}small-{digests}', self.vmlinux)
         for path in self.tree.modules():
             module = self.tree.build / path
             self.against_pahole(module.name, module,
-                                self._pahole_copy(module, '--btf_base', theirs), self.vmlinux,
+                                self.theirs(path, 'pahole', PAHOLE_FLAGS, theirs), self.vmlinux,
                                 theirs)
             if digests:
                 self.against_digest(f'{stored}{module.stem}-{digests}', module,
                                     f'--base-a={self.vmlinux}')
+
+    def by_reference(self, pahole, digests='', renew=False):
+        """vmlinux and modules beside what a newer pahole makes with the kernel's own options. `renew`:
+        its digests are stored."""
+        version = command([pahole, '--version']).strip()
+        their_base = ''
+        for path in ['vmlinux', *self.tree.modules()]:
+            file = self.tree.build / path
+            base = self.vmlinux if their_base else ''
+            with Progress(f'pahole {version} on {path}'):
+                theirs = self.theirs(path, pahole, self.finalisation.flags, their_base)
+            both = [f'--base-a={base}', f'--base-b={their_base}'] if base else []
+            self.compare(f'{file.name}: the same as pahole {version}, functions deeply', '--deep', file,
+                         theirs, *both)
+            if renew:
+                what = file.stem if base else 'small'
+                digest = command([self.compare_tool, '--digest', '--deep', theirs,
+                                  *([f'--base-a={their_base}'] if base else [])])
+                title, rows = digest.split('\n', 1)
+                (HERE / f'{self.tree.machine.digests}{what}-{digests}.digest').write_text(
+                    f'{title}\n# of {self.tree.provenance()}\n'
+                    f'# and pahole {version}, with the options of that kernel\n{rows}')
+            their_base = their_base or theirs
 
     def same_bytes(self):
         """However the merge is run, the bytes are those that the build has."""
@@ -127,14 +159,16 @@ class BtfChecks:
         image = f'--image={self.tree.image}'
         linked = ['vmlinux.o']
         apart = ['vmlinux.a', *self.tree.of_libraries()]
+        features = self.finalisation.features()
         for title, inputs, option in (
                 ('btf-merge with two threads', linked, '--threads=2'),
                 ('one thread', linked, '--threads=1'),
                 ('the objects instead of their ld -r', apart, '--threads=2'),
                 ("libbpf's engine", linked, '--dedup=libbpf'),
                 ('the hash engine', linked, '--dedup=hash')):
-            other = self.merge('other.btf', *inputs, *late, image, option)
-            self.ok(f'vmlinux: the same bytes by {title}', other.read_bytes() == expected)
+            other = self.merge('other.btf', *inputs, *late, image, option, *features)
+            self.ok(f'vmlinux: the same bytes by {title}',
+                    self.finalisation.final(other, 'vmlinux').read_bytes() == expected)
 
     def contents_of(self, path, section='.BTF'):
         """The section's bytes."""
@@ -146,9 +180,12 @@ class BtfChecks:
     def image_alone(self):
         """The image's own DWARF instead of the objects' BTF: for what was not emitted per object."""
         encoded = self.results / 'image.btf'
-        command([self.emit, '--image', '--threads=2', f'--detached={encoded}', self.tree.image])
-        merged = self.merge('image-merged.btf', encoded, f'--image={self.tree.image}')
-        self.compare('vmlinux: the same from the image alone', merged, self.vmlinux)
+        features = self.finalisation.features()
+        command([self.emit, '--image', '--threads=2', *features, f'--detached={encoded}',
+                 self.tree.image])
+        merged = self.merge('image-merged.btf', encoded, f'--image={self.tree.image}', *features)
+        self.compare('vmlinux: the same from the image alone',
+                     self.finalisation.final(merged, 'vmlinux'), self.vmlinux)
 
     def readers(self):
         """Every entry of every object, as libdw reads it, and the object BTF made of them."""

@@ -23,7 +23,24 @@ LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
 # The kernel's version string is an array, its length is part of a type.
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
+# Of the kernel itself, whoever makes the BTF: a struct that the configuration leaves out.
+STOCK_WARNINGS = ['WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx']
 NEEDED = 'make gcc ld bc flex bison'.split()
+
+
+def new_warnings(output):
+    """Lines that a build printed and that are not of the kernel itself."""
+    return [line for line in output.splitlines() if line.strip() not in ('', *STOCK_WARNINGS)]
+
+
+def unpack(tarball, target):
+    """What a tarball has below its one folder becomes the folder `target`."""
+    scratch = target.parent / 'unpack'
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir()
+    with Progress(f'unpack {tarball}'):
+        command(['tar', '-xf', tarball, '-C', scratch, '--strip-components=1'])
+    scratch.rename(target)
 
 
 class Workshop:
@@ -48,21 +65,18 @@ class Workshop:
             link.symlink_to(self.tools / 'kbuild-integration' / tool)
 
     def source(self, version):
-        """The unpacked source of a kernel that Debian packages."""
+        """The unpacked source of a kernel that Debian packages, from /usr/src or the tarball that
+        a variable names, as $BTFLINK_LINUX_SOURCE_7_3."""
         name = f'linux-source-{version}'
-        tarball = pathlib.Path('/usr/src') / (name + '.tar.xz')
+        variable = f'BTFLINK_LINUX_SOURCE_{version.replace(".", "_")}'
         source = self.work / name
         if (source / 'Makefile').exists():
             return source
+        tarball = pathlib.Path(os.environ.get(variable) or f'/usr/src/{name}.tar.xz')
         if not tarball.exists():
-            raise Skip(f'{tarball} not found (package {name}; tests/install-packages kernel full)')
-        scratch = self.work / 'unpack'
-        shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        with Progress(f'unpack {tarball}'):
-            command(['tar', '-xJf', tarball, '-C', scratch])
-        (scratch / name).rename(source)
-        scratch.rmdir()
+            raise Skip(f'{tarball} not found (package {name}; tests/install-packages kernel full; '
+                       f'or name a tarball in {variable})')
+        unpack(tarball, source)
         return source
 
     def environment(self, settings):

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The patches for 6.12: applied to a fresh copy of the source, built, compared with pahole.
+"""The patches for a kernel: applied to a fresh copy of the source, built, compared with pahole.
 
-usage: patches.py --tools=BUILD --source=TARBALL_OR_DIR --work=DIR [--jobs=N] [--form=short|full]
+usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
+                  [--form=short|full]
 
-DIR is kept and reused; the copy of the source in it is made anew when the patches have changed.
-The short form builds the small kernel with DWARF kept, the full one also with DWARF dropped, and
-compares what the default choice runs with what the unpatched source runs. One line per check: PASS,
-FAIL or SKIP. Exit status: 0 all passed, 1 a check failed, 77 all were skipped.
+Without --source the source is found as `run` finds it. DIR is kept and reused; the copy of the
+source in it is made anew when the patches have changed. The short form builds the small kernel with
+DWARF kept, the full one also with DWARF dropped, and compares what the default choice runs with what
+the unpatched source runs. One line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a
+check failed, 77 all were skipped.
 """
 import argparse
 import hashlib
@@ -19,17 +21,14 @@ import sys
 
 sys.dont_write_bytecode = True
 import kernel_tree
-from btf_checks import BtfChecks
+from btf_checks import DIGESTS_OF, BtfChecks
 from checks import Checks, Failed, Progress, Skip, command, output_of
 
 HERE = pathlib.Path(__file__).resolve().parent
 SMALL = HERE / 'small.config'
-SERIES = HERE.parent.parent / 'kbuild-integration/patches/6.12'
-PATCHED, PRISTINE = '6.12-patched', '6.12'
+SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
 DROP_DWARF = PER_OBJECT + 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF=y\n'
-# Of the kernel itself, whoever makes the BTF: a struct that the configuration leaves out.
-STOCK_WARNINGS = ['WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx']
 # What the series adds to a configuration without saying so.
 NEW_SYMBOLS = ('CONFIG_BTFLINK_VERSION', 'CONFIG_CAN_MAKE_BTF', 'CONFIG_DEBUG_INFO_BTF_OF_IMAGE',
                'CONFIG_DEBUG_INFO_BTF_PER_OBJECT', 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF')
@@ -38,48 +37,48 @@ SAMPLES = ['kernel/pid.o', 'arch/x86/entry/entry_64.o', 'arch/x86/lib/csum-copy_
            'drivers/net/veth.o']
 
 
-def series():
-    return sorted(SERIES.glob('*.patch'))
+class Series:
+    """The patches for one version of Linux, and its sources in a workshop: as they were given
+    (`version`), and a patched copy (`patched`)."""
 
+    def __init__(self, workshop, version):
+        self.workshop = workshop
+        self.version = version
+        self.patched = f'{version}-patched'
+        self.patches = sorted((SERIES / version).glob('*.patch'))
 
-def fresh_source(workshop, given):
-    """The patched copy and, below another name, the source as it was given; what patch printed."""
-    pristine = workshop.work / f'linux-source-{PRISTINE}'
-    patched = workshop.work / f'linux-source-{PATCHED}'
-    if not (pristine / 'Makefile').exists():
-        if given.is_dir():
-            pristine.symlink_to(given.resolve())
-        else:
-            unpack(given, pristine)
-    stamp = patched / '.series'
-    wanted = hashlib.sha256(b''.join(p.read_bytes() for p in series())).hexdigest()
-    if stamp.exists() and stamp.read_text().split('\n')[0] == wanted:
-        return stamp.read_text().split('\n', 1)[1]
-    with Progress('copy the source'):
-        shutil.rmtree(patched, ignore_errors=True)
-        command(['cp', '-a', '--reflink=auto', f'{pristine}/.', patched])
-    said = ''
-    for patch in series():
-        said += command(['patch', '-p1', '--fuzz=0', '-d', patched, '-i', patch])
-    stamp.write_text(f'{wanted}\n{said}')
-    return said
+    def pristine_source(self, given):
+        source = self.workshop.work / f'linux-source-{self.version}'
+        if given and not (source / 'Makefile').exists():
+            if given.is_dir():
+                source.symlink_to(given.resolve())
+            else:
+                kernel_tree.unpack(given, source)
+        return self.workshop.source(self.version)
 
-
-def unpack(tarball, target):
-    if not tarball.exists():
-        raise Skip(f'{tarball} not found (tests/install-packages kernel)')
-    scratch = target.parent / 'unpack'
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    with Progress(f'unpack {tarball}'):
-        command(['tar', '-xf', tarball, '-C', scratch, '--strip-components=1'])
-    scratch.rename(target)
+    def fresh_source(self, given):
+        """Make the copy; what patch printed."""
+        pristine = self.pristine_source(given)
+        patched = self.workshop.work / f'linux-source-{self.patched}'
+        stamp = patched / '.series'
+        wanted = hashlib.sha256(b''.join(p.read_bytes() for p in self.patches)).hexdigest()
+        if stamp.exists() and stamp.read_text().split('\n')[0] == wanted:
+            return stamp.read_text().split('\n', 1)[1]
+        with Progress('copy the source'):
+            shutil.rmtree(patched, ignore_errors=True)
+            command(['cp', '-a', '--reflink=auto', f'{pristine}/.', patched])
+        said = ''
+        for patch in self.patches:
+            said += command(['patch', '-p1', '--fuzz=0', '-d', patched, '-i', patch])
+        stamp.write_text(f'{wanted}\n{said}')
+        return said
 
 
 class PatchChecks:
-    def __init__(self, checks, workshop):
+    def __init__(self, checks, series):
         self.checks = checks
-        self.workshop = workshop
+        self.series = series
+        self.workshop = series.workshop
 
     def tree(self, name, version, options=''):
         """A build folder, configured; without the hook: the source itself is the hook."""
@@ -90,15 +89,14 @@ class PatchChecks:
         return tree
 
     def per_object(self, name, options):
-        tree = self.tree(name, PATCHED, options)
+        tree = self.tree(name, self.series.patched, options)
         taken = [line for line in options.split() if line in tree.configuration()]
         if taken != options.split():
             raise Failed(f'{tree.build}/.config: olddefconfig dropped {options}')
         return tree
 
     def build(self, tree, what):
-        output = tree.build_all(what)
-        new = [line for line in output.splitlines() if line.strip() not in ('', *STOCK_WARNINGS)]
+        new = kernel_tree.new_warnings(tree.build_all(what))
         self.checks.ok(f'{tree.name}: the build prints no warning of its own', not new,
                        '\n'.join(new[:20]))
 
@@ -107,11 +105,11 @@ class PatchChecks:
 
     def style(self):
         """As the kernel's own script sees it. Who submits the series signs it."""
-        checker = self.workshop.work / f'linux-source-{PRISTINE}/scripts/checkpatch.pl'
+        checker = self.workshop.work / f'linux-source-{self.series.version}/scripts/checkpatch.pl'
         if not shutil.which('perl'):
             self.checks.skip('patches: checkpatch.pl', 'perl not found')
             return
-        for patch in series():
+        for patch in self.series.patches:
             status, output = output_of(['perl', checker, '--no-tree', '--strict',
                                         '--ignore=MISSING_SIGN_OFF', patch],
                                        cwd=self.workshop.work) # in our git it is no patch to it
@@ -123,7 +121,7 @@ class PatchChecks:
         self.build(tree, 'the patched kernel, DWARF kept')
         btf = BtfChecks(self.checks, tree, 'patches')
         btf.sections()
-        btf.by_pahole(digests='6.12.117')
+        btf.by_pahole(DIGESTS_OF[self.series.version])
         self.rebuilds(tree, btf)
         return tree
 
@@ -170,8 +168,8 @@ class PatchChecks:
 
     def default_choice(self):
         """Where nobody asks for anything else, Kbuild runs what it ran."""
-        stock = self.tree('patches-stock', PRISTINE)
-        tree = self.tree('patches-default', PATCHED)
+        stock = self.tree('patches-stock', self.series.version)
+        tree = self.tree('patches-default', self.series.patched)
         added = set(tree.configuration()) - set(stock.configuration())
         lost = set(stock.configuration()) - set(tree.configuration())
         others = [line for line in added if not re.match(rf'(# )?({"|".join(NEW_SYMBOLS)})', line)]
@@ -188,7 +186,7 @@ class PatchChecks:
                            tree.saved_command(path) == wanted)
 
     def run(self, given, full):
-        self.applies(fresh_source(self.workshop, given))
+        self.applies(self.series.fresh_source(given))
         for tool in ('emit/btf-emit', 'merge/btf-merge'):
             link = self.workshop.bin / pathlib.Path(tool).name
             link.unlink(missing_ok=True)
@@ -203,9 +201,10 @@ class PatchChecks:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n', maxsplit=1)[0])
     parser.add_argument('--tools', required=True, type=pathlib.Path)
-    parser.add_argument('--source', type=pathlib.Path,
-                        default='/usr/src/linux-source-6.12.tar.xz')
     parser.add_argument('--work', required=True, type=pathlib.Path)
+    parser.add_argument('--version', choices=sorted(path.name for path in SERIES.iterdir()
+                                                    if path.is_dir()), default='6.12')
+    parser.add_argument('--source', type=pathlib.Path)
     parser.add_argument('--jobs', type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument('--form', choices=['short', 'full'], default='full')
     options = parser.parse_args()
@@ -213,7 +212,8 @@ def main():
     try:
         workshop = kernel_tree.Workshop(options.work, options.tools, options.jobs)
         workshop.prepare()
-        PatchChecks(checks, workshop).run(options.source, options.form == 'full')
+        PatchChecks(checks, Series(workshop, options.version)).run(options.source,
+                                                                   options.form == 'full')
     except Skip as reason:
         checks.skip('patches', reason)
     except (Failed, OSError) as reason:

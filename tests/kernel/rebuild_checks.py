@@ -29,7 +29,7 @@ class RebuildChecks:
     def __init__(self, checks, tree):
         self.checks = checks
         self.tree = tree
-        self.btf = BtfChecks(checks, tree, 'rebuild')
+        self.btf = BtfChecks(checks, tree, f'{tree.name}: rebuild')
 
     def touch(self, *names):
         """Their sources are to be compiled again."""

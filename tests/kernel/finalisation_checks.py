@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What kernels with scripts/gen-btf.sh rely on: that resolve_btfids finds nothing to remove in what
+btf-pahole wrote, that it finds all kfuncs there, and that btf-pahole reads what it made as a base.
+"""
+import re
+import struct
+
+from checks import command
+from finalisation import over
+
+# struct btf_header up to str_len, of a little-endian machine.
+HEADER = '<HBBIIIII'
+# The layout section, of pahole --btf_features=layout: for each kind the size of what follows
+# struct btf_type, that of each element, and flags (include/uapi/linux/btf.h).
+LAYOUT = [(0, 0)] * 20
+LAYOUT[1] = LAYOUT[14] = LAYOUT[17] = (4, 0) # INT, VAR, DECL_TAG
+LAYOUT[3] = (12, 0) # ARRAY
+LAYOUT[4] = LAYOUT[5] = LAYOUT[15] = LAYOUT[19] = (0, 12) # STRUCT, UNION, DATASEC, ENUM64
+LAYOUT[6] = LAYOUT[13] = (0, 8) # ENUM, FUNC_PROTO
+
+
+class Parts:
+    """The sections of a BTF blob."""
+
+    def __init__(self, blob):
+        (_, _, _, length, type_off, type_len, str_off,
+         str_len) = struct.unpack_from(HEADER, blob)
+        self.types = blob[length + type_off:][:type_len]
+        self.strings = blob[length + str_off:][:str_len]
+
+    def with_layout(self):
+        layout = b''.join(struct.pack('<BBH', *sizes, 0) for sizes in LAYOUT)
+        return struct.pack(HEADER + 'II', 0xeb9f, 1, 0, 32, 0, len(self.types),
+                           len(self.types) + len(layout), len(self.strings), len(self.types),
+                           len(layout)) + self.types + layout + self.strings
+
+
+class FinalisationChecks:
+    """`btf`: BtfChecks of a tree that was built with the hook."""
+
+    def __init__(self, btf):
+        self.btf = btf
+        self.tree = btf.tree
+        self.step = btf.finalisation
+
+    def run(self):
+        self.kfuncs()
+        for path in ['vmlinux', *self.tree.modules()]:
+            base = '' if path == 'vmlinux' else self.btf.vmlinux
+            written = self.step.written(path)
+            final = self.step.final(written, path, base)
+            self.btf.ok(f'{path}: its BTF is what resolve_btfids makes of what btf-pahole writes',
+                        final.read_bytes() == self.btf.contents_of(self.tree.build / path))
+            self.fixpoint(path, written, base)
+        self.bases()
+
+    def fixpoint(self, path, written, base):
+        """btf__dedup() finds nothing that is there twice."""
+        result = self.step.deduplicated(written, base)
+        self.btf.compare(f"{path}: the same types after libbpf's dedup", written, result,
+                         *([f'--base-a={base}', f'--base-b={base}'] if base else []))
+        before, after = Parts(written.read_bytes()), Parts(result.read_bytes())
+        self.btf.ok(f"{path}: not smaller after libbpf's dedup, but for unused strings",
+                    len(before.types) == len(after.types)
+                    and len(before.strings) >= len(after.strings),
+                    f'{len(before.types)} {len(after.types)} bytes of types, '
+                    f'{len(before.strings)} {len(after.strings)} of strings')
+
+    def kfuncs(self):
+        """Every kfunc that .BTF_ids names has its FUNC, and has been tagged."""
+        _, said = self.step.resolve(self.step.written('vmlinux'), self.step.linked('vmlinux'), '-v')
+        found = set(re.findall(r'^found kfunc (\S+) in ', said, re.M))
+        warnings = re.findall(r'^WARN: .* kfunc .*', said, re.M)
+        text = command([self.btf.dump_tool, 'raw', self.btf.vmlinux])
+        functions = dict(re.findall(r"^\[(\d+)\] FUNC '(.*?)'", text, re.M))
+        tagged = {functions.get(number, number)
+                  for number in re.findall(r"DECL_TAG 'bpf_kfunc' type_id=(\d+)", text)}
+        self.btf.ok(f'vmlinux: its {len(found)} kfuncs have a FUNC with the tag',
+                    len(found) > 100 and not warnings and tagged == found,
+                    '\n'.join(warnings[:5] + sorted(found ^ tagged)[:5]))
+
+    def bases(self):
+        """A base is read in whatever form it comes. That of the build is sorted by name."""
+        path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
+        expected = self.step.written(path).read_bytes()
+        blob = self.btf.contents_of(self.btf.vmlinux)
+        raw = self.btf.results / 'base.btf'
+        raw.write_bytes(blob)
+        with_layout = self.btf.results / 'base-layout.btf'
+        with_layout.write_bytes(Parts(blob).with_layout())
+        not_allocated = self.btf.results / 'base.o'
+        command([self.btf.objcopy, '--remove-section=.BTF', f'--add-section=.BTF={raw}',
+                 self.tree.build / 'init/version-timestamp.o', not_allocated])
+        for what, base in (('a file of its own', raw), ('one with a layout section', with_layout),
+                           ('in a section that is not allocated', not_allocated)):
+            self.btf.ok(f'{path}: the same bytes over another form of base: {what}',
+                        self.step.written(path, base).read_bytes() == expected)
