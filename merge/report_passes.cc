@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Turns what the passes about the link found into counts, notes and warnings.
+#include "merge/report_passes.h"
+
+#include <algorithm>
+
+namespace btflink::merge
+{
+
+void report_image(const std::vector<Input> &inputs, const Image &image,
+                  const std::vector<Object> &objects, const Located &located, Report &report,
+                  Stats &stats)
+{
+    stats.add("image_function_symbols", image.functions.size());
+    stats.add("image_kfuncs", image.kfuncs.size());
+    stats.add("objects_not_in_image", located.not_linked_count);
+    stats.add("objects_without_pool", located.objects_without_pool);
+    stats.add("addresses_by_symbol", located.by_symbol);
+    bool any_pool = false;
+    size_t missing = 0; // though it was named itself, not as a member of an archive
+    const Object *first_missing = nullptr;
+    for (size_t i = 0; i < objects.size(); ++i) {
+        any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
+        if (!located.not_linked[i])
+            continue;
+        report.notes.push_back(objects[i].describe() + ": not in the image, left out");
+        if (!inputs[objects[i].input].is_member && missing++ == 0)
+            first_missing = &objects[i];
+    }
+    if (first_missing)
+        report.warnings.push_back(
+            strf("%zu %s not in %s and left out; the first is %s. Was it linked before they were "
+                 "emitted?",
+                 missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
+                 first_missing->describe().c_str()));
+    if (image.kind != ImageKind::combined && !image.has_symbols)
+        report.warnings.push_back(image.name +
+                                  ": has no symbol table, so nothing tells which functions exist; "
+                                  "the result has none");
+    if (image.kind != ImageKind::combined && any_pool &&
+        located.objects_without_pool == objects.size())
+        report.warnings.push_back(image.name +
+                                  ": has none of the objects' address pools; "
+                                  "addresses are taken from symbols where they can be");
+}
+
+void report_selection(const std::vector<Object> &objects, const Functions &functions,
+                      const Variables &variables, Report &report, Stats &stats)
+{
+    stats.add("function_instances", functions.candidates);
+    stats.add("function_instances_without_symbol", functions.without_symbol);
+    for (size_t i = 0; i < functions.skip_counts.size(); ++i)
+        stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
+                  functions.skip_counts[i]);
+    for (const SkippedFunction &f : functions.skipped)
+        report.functions_left_out.emplace_back(f.name, f.reason);
+    for (std::string_view name : functions.no_arena)
+        report.warnings.push_back("kfunc " + std::string(name) +
+                                  ": its flags name an arena pointer where its prototype has "
+                                  "none; the prototype stays as it is");
+    int64_t kept = 0;
+    for (const std::vector<bool> &of_object : variables.kept)
+        kept += std::count(of_object.begin(), of_object.end(), true);
+    stats.add("variables_kept", static_cast<uint64_t>(kept));
+    for (size_t i = 1; i < variables.skip_counts.size(); ++i)
+        stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
+                  variables.skip_counts[i]);
+    size_t lost = 0; // of what another tool made
+    std::string first_lost;
+    for (const SkippedVariable &v : variables.skipped) {
+        if (v.reason == VariableSkip::other_section)
+            continue;
+        std::string name =
+            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
+            first_lost = name;
+        report.notes.push_back(name + " left out: " + skip_name(v.reason));
+    }
+    if (lost)
+        report.warnings.push_back(
+            strf("%zu %s left out, as no DATASEC tells where; the first is %s", lost,
+                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
+}
+
+} // namespace btflink::merge
