@@ -3,8 +3,8 @@
 #pragma once
 
 #include "emit/object/existing_btf.h"
-#include "emit/unit/unit_object.h"
 #include "emit/unit/unit_filter.h"
+#include "emit/unit/unit_object.h"
 
 #include <string>
 

@@ -29,8 +29,8 @@ bool mapped_files_changed();
 
 /// For programs: if a file that read_parts() mapped shrinks or cannot be read while it is used, the
 /// program ends with exit status 1 and "PROGRAM: ERROR: FILE: ...". If it ends by another signal
-/// after such a file has changed, "PROGRAM: ERROR: FILE: ..." says that, and the signal remains what
-/// it is: the fault may be ours. `program` must stay.
+/// after such a file has changed, "PROGRAM: ERROR: FILE: ..." says that, and the signal remains
+/// what it is: the fault may be ours. `program` must stay.
 void report_lost_files(const char *program);
 
 } // namespace btflink

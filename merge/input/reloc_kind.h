@@ -26,7 +26,8 @@ public:
 
 private:
     bool rela_;
-    bool (*supports_)(uint64_t) = nullptr; // null: a machine that LLVM does not know, of which all relocations are `other`
+    // Null: a machine that LLVM does not know, of which all relocations are `other`.
+    bool (*supports_)(uint64_t) = nullptr;
     uint64_t (*resolve_)(uint64_t type, uint64_t offset, uint64_t symbol, uint64_t contents,
                          int64_t addend) = nullptr;
     uint32_t last_type_ = 0; // R_*_NONE on every machine
