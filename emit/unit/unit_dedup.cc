@@ -17,7 +17,7 @@
 #include "common/graph/refine.h"
 #include "common/graph/vector_index.h"
 
-#include <ranges>
+#include <numeric>
 #include <string>
 
 namespace btflink::emit
@@ -42,13 +42,15 @@ public:
         Blocks blocks(end_, no_block);
         size_t count = classify(blocks);
         UnitDedup out;
-        if (has_conflicts(out.ambiguous))
+        if (has_conflicts(out.ambiguous)) {
+            std::vector<uint32_t> ids(end_ - 1);
+            std::iota(ids.begin(), ids.end(), 1u);
             count = refine<VectorIndex<>>(
-                std::views::iota(1u, end_), blocks, count,
-                [&](uint32_t id, std::vector<uint32_t> &key) {
+                ids, blocks, count, [&](uint32_t id, std::vector<uint32_t> &key) {
                     btf::for_each_type_id(types_.type(TypeId{id}),
                                           [&](uint32_t ref) { key.push_back(blocks[ref]); });
                 });
+        }
         std::vector<TypeId> first(count, void_id);
         out.representative.assign(end_, void_id);
         for (uint32_t id = 1; id < end_; ++id) {
