@@ -28,11 +28,12 @@ constexpr Effect effects[] = {
     {Feature::true_signature, "functions whose parameters were changed are left out", nullptr},
 };
 
-FeatureSet of_emit(FeatureSet set)
+/// True signatures that nobody asks for make no difference.
+FeatureSet of_emit(FeatureSet set, FeatureSet asked)
 {
     FeatureSet out;
     for (const Effect &e : effects)
-        if (set.has(e.feature))
+        if (set.has(e.feature) && (e.feature != Feature::true_signature || asked.has(e.feature)))
             out.add(e.feature);
     return out;
 }
@@ -84,7 +85,7 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::map<Setting, std::vector<const Object *>> groups;
     for (const Object &o : objects)
         if (o.has_trailer)
-            groups[{o.trailer.emitter, of_emit(o.trailer.features).bits()}].push_back(&o);
+            groups[{o.trailer.emitter, of_emit(o.trailer.features, asked).bits()}].push_back(&o);
     if (groups.empty())
         return {};
     auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {

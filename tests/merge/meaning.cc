@@ -71,8 +71,8 @@ public:
             std::vector<TypeId> refs;
             btf::for_each_type_id(a_.type(i), [&](uint32_t r) { refs.push_back(TypeId{r}); });
             size_t next = 0;
-            btf::for_each_type_id(b_.type(j), [&](uint32_t r) {
-                Pair p{refs[next++], TypeId{r}, in_struct, in_base};
+            btf::for_each_type_id(b_.type(j), [&, s = in_struct, b = in_base](uint32_t r) {
+                Pair p{refs[next++], TypeId{r}, s, b};
                 if (seen.insert(p).second)
                     open.push_back(p);
             });
