@@ -336,7 +336,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
         self.link('vmlinux', *objects)
         status, out, error = self.pahole('-J', self.asked, 'vmlinux')
         self.assertEqual((status, out), (0, ''))
-        self.assertRegex(error, '^btf-pahole: WARNING: objects were emitted with .*, and functions '
+        self.assertRegex(error, '^btf-pahole: WARNING: objects were emitted without true_signature, .*: functions '
                          'whose parameters were changed are left out\n$')
         self.assertEqual(self.functions('vmlinux'), [('turn_both', ['x'])])
 
