@@ -14,8 +14,9 @@ import tempfile
 import unittest
 
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-merge', 'btf-pahole')
-DOCUMENTS = ('INSTALL.md', 'LICENSE', 'README.md', 'common/FORMAT.md', 'emit/NOTES.md',
-             'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md')
+DOCUMENTS = ('CHANGELOG.md', 'DESIGN.md', 'INSTALL.md', 'LICENSE', 'README.md', 'common/FORMAT.md',
+             'emit/NOTES.md', 'kbuild-integration/CACHES.md', 'kbuild-integration/README.md',
+             'merge/NOTES.md')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
 BASH = r'''
