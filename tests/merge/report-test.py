@@ -159,6 +159,32 @@ int add(int n) { state.x = n; return get(&state); }
             self.assertNotIn(b'mine', names)
 
 
+class Names(Report):
+    """What C++ calls things, BTF does not allow."""
+
+    def test_origin(self):
+        good = self.object('good', 'struct pair { int a; }; int NAME(struct pair *p) { return p->a; }\n')
+        for name, text, part in (
+                ('type.cc', 'template <class T> struct pair { T a; }; pair<int> p;\n',
+                 r"\(STRUCT 'pair<int>'\)"),
+                ('union.cpp', 'template <class T> union either { T a; int b; }; either<long> e;\n',
+                 r"\(UNION 'either<long( int)?>'\)"),
+                ('unit.rs', 'template <class T> struct pair { T a; }; pair<char> p;\n',
+                 r"\(STRUCT 'pair<char>'\)")):
+            self.write(name, text)
+            bad = name.split('.')[0] + '.o'
+            self.must('g++', '-g', '-x', 'c++', '-c', name, '-o', bad)
+            language = 'rust' if name.endswith('.rs') else r'c\+\+'
+            self.must(self.btf_emit, bad)
+            for dedup in 'hash', 'libbpf':
+                said = self.merge('-o', 'out.btf', f'--dedup={dedup}', good, bad, status=1).stderr
+                self.assertRegex(said, rf'^btf-merge: ERROR: merged BTF\+0x[0-9a-f]+: type \d+ {part}'
+                                 rf': name is no identifier; it is of {bad}: \.BTF\+0x0 \({name}\): '
+                                 rf'leave out such units by btf-emit --lang-exclude={language}\n$')
+        self.must(self.btf_emit, '--lang-exclude=c++', 'type.o')
+        self.merge('-o', 'out.btf', good, 'type.o')
+
+
 class StandardOutput(Report):
     def test_dash(self):
         objects = self.pair()
