@@ -204,10 +204,13 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 /// Of a file without DWARF.
 void look_at_code(const ElfImage &image, EmitReport &report)
 {
+    bool has_btf = false; // made before the DWARF was dropped
     for (const ElfSection &s : image.sections) {
+        has_btf |= s.name == ".BTF";
         report.has_code |= (s.head.sh_flags & SHF_EXECINSTR) && s.head.sh_size != 0;
         report.has_lto_code |= s.name.starts_with(".gnu.lto_");
     }
+    report.has_code &= !has_btf;
 }
 
 /// LLVM's, by the magic numbers of a file and of one with a wrapper.

@@ -45,7 +45,7 @@ struct EmitReport {
     Skips skips;
     std::vector<RejectedVariable> rejected; // with Feature::encode_force; counted in skips, too
     std::vector<Error> left_out; // of types that are there, what BTF cannot express; the same
-    // No DWARF: is there code, or does link-time optimisation make it at the link?
+    // No DWARF: is there code without BTF, or does link-time optimisation make it at the link?
     bool has_code = false, has_lto_code = false;
     // Sums over units.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
