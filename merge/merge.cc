@@ -12,6 +12,7 @@
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"
 #include "merge/dedup/libbpf/dedup_libbpf.h"
+#include "merge/explain/name_origin.h"
 #include "merge/explain/why_dup.h"
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
@@ -118,14 +119,16 @@ Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, R
     return {};
 }
 
-/// The last gate: what we write must be what a kernel takes.
-Result<void> check_result(Bytes blob, const Base &base, const Target &target, Stats &stats)
+/// The last gate: what we write must be what a kernel takes. `objects`: what it was made of.
+Result<void> check_result(Bytes blob, const Base &base, const Target &target,
+                          const std::vector<Object> &objects, Stats &stats)
 {
     Where where{"merged BTF", "", 0};
     auto btf = Btf::parse(blob, where, base.btf);
     if (!btf)
         return tl::unexpected(btf.error());
-    RETURN_IF_ERROR(check_btf(blob, *btf, where, target.address_size));
+    if (auto fine = check_btf(blob, *btf, where, target.address_size); !fine)
+        return tl::unexpected(with_origin(fine.error(), *btf, objects));
     stats.add("types_out", btf->size());
     std::array<uint64_t, btf::kind_count> kinds{};
     for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})
@@ -262,6 +265,7 @@ struct Gathered {
     Target target;
     std::set<uint64_t> object_ids;
     Floor floor;
+    const std::vector<Object> *objects = nullptr; // of Report::read
 };
 
 Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
@@ -397,7 +401,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                 stats.end_pass();
                 RETURN_IF_ERROR(
                     check_marked(inputs->list, objects, located.not_linked, options.threads));
-                return Gathered{{}, {}, *target, {}, floor};
+                return Gathered{{}, {}, *target, {}, floor, nullptr};
             }
         }
         stats.begin_pass("write_types");
@@ -407,11 +411,14 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         RETURN_IF_ERROR(check_marked(inputs->list, objects, located.not_linked, options.threads));
         if (!blob)
             return tl::unexpected(blob.error());
-        report.read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,
-                                                  Located, Functions, Variables, MergedTypes>>(
+        auto read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,
+                                                Located, Functions, Variables, MergedTypes>>(
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
-        return Gathered{{}, std::move(*blob), *target, std::move(object_ids), floor};
+        report.read = read;
+        return Gathered{{},      std::move(*blob),
+                        *target, std::move(object_ids),
+                        floor,   &std::get<Loaded>(*read).objects};
     }
 
     // Assemble: one blob, duplicates and all.
@@ -422,7 +429,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     RETURN_IF_ERROR(check_mapped_files());
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
-    return Gathered{std::move(*all), {}, *target, std::move(object_ids), floor};
+    auto read = std::make_shared<std::pair<Inputs, Loaded>>(std::move(*inputs), std::move(*loaded));
+    report.read = read;
+    return Gathered{std::move(*all),       {},    *target,
+                    std::move(object_ids), floor, &read->second.objects};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -481,7 +491,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_mapped_files());
     stats.begin_pass("check");
-    RETURN_IF_ERROR(check_result(blob, *base, target, stats));
+    RETURN_IF_ERROR(check_result(blob, *base, target, *gathered->objects, stats));
     stats.begin_pass("write");
     auto written = write_result(options, blob, distilled, target, gathered->object_ids);
     if (!written)
@@ -504,12 +514,16 @@ Result<void> check_options(const Options &options)
 {
     if (options.why_dup && options.engine != Engine::hash)
         return fail({}, "--why-dup needs --dedup=hash");
+    if (options.why_dup && options.output == standard_output)
+        return fail({}, "--why-dup prints to standard output, and so would --output");
     if (!options.features.has(Feature::distilled_base))
         return {};
     if (options.base.empty())
         return fail({}, "--distilled-base needs --base");
     if (options.format == OutputFormat::object)
         return fail({}, "--distilled-base: --format=object has no place for the base");
+    if (options.output == standard_output)
+        return fail({}, "--distilled-base: standard output has no place for the base");
     return {};
 }
 

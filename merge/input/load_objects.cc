@@ -468,10 +468,13 @@ Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
         auto next = relocs->begin();
         for (const PoolPart &part : find_pools(contents->bytes, elf.order())) {
             PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
-            uint64_t begin = part.offset + pool_entry_offset(1, part.address_size);
+            auto begin = static_cast<uint64_t>(part.entries.data() - contents->bytes.data());
             uint64_t end = begin + part.entries.size();
-            while (next != relocs->end() && next->offset < begin)
-                ++next;
+            bool is_dwarf = false; // an address stands where a pool has its id
+            for (; next != relocs->end() && next->offset < begin; ++next)
+                is_dwarf |= next->offset >= begin - sizeof part.first_id;
+            if (is_dwarf)
+                continue;
             for (; next != relocs->end() && next->offset < end; ++next) {
                 uint64_t at = next->offset - begin;
                 if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
