@@ -252,4 +252,6 @@ class BtfChecks:
 
     @functools.cached_property
     def linked(self):
-        return set(self.tree.objects())
+        """Objects of vmlinux, and what objcopy made copies of for it."""
+        objects = self.tree.objects()
+        return {*objects, *(path.replace('.pi.o', '.o') for path in objects)}
