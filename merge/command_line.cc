@@ -112,7 +112,7 @@ constexpr Option<Draft> options[] = {
                .repeats = true},
      .take = take_features},
     {.words = {.name = "stats", .help = "Print counts and times to stderr"},
-     .flag = [](Draft &d) -> bool & { return d.line.options.stats; }},
+     .flag = [](Draft &d) -> bool & { return d.line.stats; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
                .help = "Write where the time goes, for chrome://tracing or ui.perfetto.dev"},

@@ -16,7 +16,6 @@
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/final_btf.h"
-#include "merge/input/read_once.h"
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
 #include "merge/output/write_elf.h"
@@ -249,19 +248,12 @@ bool any_damaged(const std::vector<Object> &objects)
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-/// With --stats.
-struct Floor {
-    double read_once = 0; // milliseconds; see there
-    Milliseconds measuring{};
-};
-
 /// What the second half of the corridor needs of the first.
 struct Gathered {
     Assembled all;               // libbpf's engine
     std::vector<std::byte> blob; // ours
     Target target;
     std::set<uint64_t> object_ids;
-    Floor floor;
 };
 
 Result<Gathered> gather(const Options &options, const Base &base, Report &report, Stats &stats)
@@ -324,14 +316,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
 
-    Floor floor;
-    if (options.stats) {
-        count_bytes(objects, base.btf.get(), stats);
-        stats.begin_pass("measure"); // is no part of the merge
-        const auto start = Clock::now();
-        floor.read_once = read_once(inputs->list, objects, options.threads);
-        floor.measuring = Clock::now() - start;
-    }
+    count_bytes(objects, base.btf.get(), stats);
 
     // Merge types, beside the passes that follow. That all objects were linked is not known yet,
     // but nearly always so; if it was not, this is done again.
@@ -363,8 +348,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 
     // Select: which functions and variables the result has. From here on names are settled.
     stats.begin_pass("select_functions");
-    Functions functions = select_functions(inputs->list, objects, *image, located, options.features,
-                                           options.function_rules);
+    Functions functions =
+        select_functions(inputs->list, objects, *image, located, options.features);
     stats.begin_pass("select_variables");
     Variables variables = select_variables(objects, *image, located, options.features);
     report_selection(objects, functions, variables, report, stats);
@@ -379,8 +364,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
             for (const Object &o : objects)
                 o.btf.forget_damage();
             Located again = locate(inputs->list, objects, *image);
-            select_functions(inputs->list, objects, *image, again, options.features,
-                             options.function_rules);
+            select_functions(inputs->list, objects, *image, again, options.features);
             select_variables(objects, *image, again, options.features);
         }
         if (!types || located.not_linked_count) {
@@ -397,7 +381,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                 stats.end_pass();
                 RETURN_IF_ERROR(
                     check_marked(inputs->list, objects, located.not_linked, options.threads));
-                return Gathered{{}, {}, *target, {}, floor};
+                return Gathered{{}, {}, *target, {}};
             }
         }
         stats.begin_pass("write_types");
@@ -411,7 +395,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
                                                   Located, Functions, Variables, MergedTypes>>(
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
-        return Gathered{{}, std::move(*blob), *target, std::move(object_ids), floor};
+        return Gathered{{}, std::move(*blob), *target, std::move(object_ids)};
     }
 
     // Assemble: one blob, duplicates and all.
@@ -422,7 +406,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     RETURN_IF_ERROR(check_mapped_files());
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
-    return Gathered{std::move(*all), {}, *target, std::move(object_ids), floor};
+    return Gathered{std::move(*all), {}, *target, std::move(object_ids)};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -488,13 +472,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
         return tl::unexpected(written.error());
     stats.add("bytes_written", *written);
     stats.end_pass();
-    if (options.stats) {
-        Milliseconds total = Clock::now() - start - gathered->floor.measuring;
-        stats.add_measure("time_ms.total", total.count());
-        stats.add_measure("time_ms.read_once", gathered->floor.read_once);
-        if (gathered->floor.read_once > 0)
-            stats.add_measure("total_by_read_once", total.count() / gathered->floor.read_once);
-    }
+    stats.add_measure("time_ms.total", Milliseconds(Clock::now() - start).count());
     return {};
 }
 

@@ -22,7 +22,6 @@
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is no address              it is one
 //   undefined symbols have address 0                   they exist, but have no address
-// (the module rules can be switched: FunctionRules)
 //
 // Cost. One hash lookup per instance, one sort of the few that matter.
 #include "merge/link/select_functions.h"
@@ -74,11 +73,9 @@ class Selector
 {
 public:
     Selector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-             const Image &image, const Located &located, FeatureSet features, FunctionRules rules)
-        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features),
-          rules_(rules)
+             const Image &image, const Located &located, FeatureSet features)
+        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features)
     {
-        like_pahole_ = rules.modules_like_pahole && image.kind != ImageKind::linked;
         any_tags_ = std::any_of(objects.begin(), objects.end(),
                                 [](const Object &o) { return !o.link_tags.empty(); });
     }
@@ -168,7 +165,7 @@ private:
     std::optional<Address> address(const Instance &c) const
     {
         uint32_t index = record(c).pool_index;
-        if (!index || like_pahole_)
+        if (!index)
             return std::nullopt;
         const Location &l = located_.pool[c.object][index - 1];
         if (l.state != Location::known)
@@ -278,13 +275,6 @@ private:
         const FunctionSymbol *first = nullptr;
         for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
             const FunctionSymbol &s = image_.functions[i];
-            if (like_pahole_) {
-                if (first && first->address.value != s.address.value)
-                    return true;
-                if (!first && s.address.value != 0)
-                    first = &s;
-                continue;
-            }
             if (!s.defined)
                 continue;
             if (first && first->address != s.address)
@@ -409,8 +399,6 @@ private:
     const Image &image_;
     const Located &located_;
     FeatureSet features_;
-    FunctionRules rules_;
-    bool like_pahole_ = false;
     bool any_tags_ = false; // on functions or variables
     FlatIndex index_{0};    // of groups_, by name
     std::vector<Group> groups_;
@@ -460,10 +448,9 @@ std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)
 }
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const Image &image, const Located &located, FeatureSet features,
-                           FunctionRules rules)
+                           const Image &image, const Located &located, FeatureSet features)
 {
-    return Selector(inputs, objects, image, located, features, rules).run();
+    return Selector(inputs, objects, image, located, features).run();
 }
 
 } // namespace btflink::merge

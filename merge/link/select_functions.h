@@ -13,13 +13,6 @@
 namespace btflink::merge
 {
 
-/// Where we knowingly differ from pahole in relocatable images (modules); to compare with it.
-struct FunctionRules {
-    /// pahole: addresses of modules' functions match no symbol, and functions in different
-    /// sections at equal offsets are at one address; an address of 0 is not seen.
-    bool modules_like_pahole = false;
-};
-
 /// Why a function is left out.
 enum class FunctionSkip : uint8_t {
     none,
@@ -81,7 +74,6 @@ struct Functions {
 };
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const Image &image, const Located &located, FeatureSet features,
-                           FunctionRules rules);
+                           const Image &image, const Located &located, FeatureSet features);
 
 } // namespace btflink::merge
