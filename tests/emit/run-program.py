@@ -12,7 +12,7 @@ the first belongs to all that are C. Directives besides those of directives.py:
   // linked: yes            the linked file is encoded, not the objects
   // objcopy: a.o --FLAG... this object, with its BTF, goes through objcopy
   // compilers: gcc clang   only these families (default: both)
-  // pahole-ignore: FUNC    kinds in which pahole is known to differ; README.md says why
+  // pahole-ignore: FUNC    kinds in which pahole is known to differ; docs/differences.md says why
 Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
 without an image), image.
 

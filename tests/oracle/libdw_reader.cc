@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/oracle/libdw_reader.h"
 
+#include "emit/dwarf/location.h"
+
 #include <algorithm>
 #include <cstring>
 #include <dwarf.h>
+#include <span>
 
 namespace btflink::oracle
 {
@@ -48,15 +51,18 @@ bool is_breg(uint8_t atom)
     return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
 }
 
+bool is_constant(uint8_t atom)
+{
+    return (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
+           atom == DW_OP_consts;
+}
+
 class ParamDecoder
 {
 public:
-    ParamDecoder(Dwarf_Attribute &attr, const Arch &arch, uint64_t type_size)
-        : attr_(attr), arch_(arch), type_size_(type_size)
-    {
-    }
+    explicit ParamDecoder(Dwarf_Attribute &attr) : attr_(attr) {}
 
-    int8_t run()
+    emit::ParamLocation run()
     {
         Dwarf_Addr base, start, end;
         Dwarf_Op *ops;
@@ -68,23 +74,31 @@ public:
             if (count == 0)
                 continue;
             bool computed = ops[count - 1].atom == DW_OP_stack_value;
+            out_.is_constant |= first && is_constant(ops[0].atom);
             if (count == 1 || (count == 2 && computed))
                 single(ops[0], computed, first);
-            else
-                several(ops, count, first);
+            else if (!is_constant(ops[0].atom))
+                several({ops, count}, first);
         }
-        return reg_;
+        return out_;
     }
 
 private:
+    static void found(int8_t &where, int reg)
+    {
+        if (where < 0)
+            where = static_cast<int8_t>(reg);
+    }
+
     void found(int reg)
     {
-        if (reg_ < 0)
-            reg_ = static_cast<int8_t>(reg);
+        found(out_.scalar, reg);
+        found(out_.aggregate, reg);
     }
 
     void single(const Dwarf_Op &op, bool computed, bool first)
     {
+        out_.on_stack |= first && op.atom == DW_OP_fbreg;
         if (is_reg(op.atom) && first) {
             found(op.atom - DW_OP_reg0);
         } else if (is_breg(op.atom) && first && computed) {
@@ -100,35 +114,28 @@ private:
         }
     }
 
-    void several(const Dwarf_Op *ops, size_t count, bool first)
+    void several(std::span<const Dwarf_Op> ops, bool first)
     {
-        uint8_t atom = ops[0].atom;
-        if ((atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
-            atom == DW_OP_consts)
-            return;
-        if (type_size_ <= arch_.address_size || !arch_.aggregates_in_two_regs) {
-            if (!first)
-                return;
-            if (is_reg(atom)) {
-                found(atom - DW_OP_reg0);
-            } else if (is_breg(atom)) {
-                for (size_t i = 1; i < count; ++i)
-                    if (ops[i].atom == DW_OP_stack_value) {
-                        found(atom - DW_OP_breg0);
-                        break;
-                    }
-            }
-            return;
+        if (first && is_reg(ops[0].atom))
+            found(out_.scalar, ops[0].atom - DW_OP_reg0);
+        if (first && is_breg(ops[0].atom) &&
+            std::ranges::find(ops, DW_OP_stack_value, &Dwarf_Op::atom) != ops.end())
+            found(out_.scalar, ops[0].atom - DW_OP_breg0);
+        Dwarf_Word offset = 0;
+        for (const Dwarf_Op &op : ops) {
+            if (is_reg(op.atom))
+                found(out_.aggregate, op.atom - DW_OP_reg0);
+            if (op.atom != DW_OP_piece)
+                continue;
+            if (&op != ops.data() && offset < 64)
+                out_.pieces |= uint64_t{1} << offset;
+            if (__builtin_add_overflow(offset, op.number, &offset))
+                offset = UINT64_MAX;
         }
-        for (size_t i = 0; i < count; ++i)
-            if (is_reg(ops[i].atom))
-                found(ops[i].atom - DW_OP_reg0);
     }
 
     Dwarf_Attribute &attr_;
-    const Arch &arch_;
-    uint64_t type_size_;
-    int8_t reg_ = -1;
+    emit::ParamLocation out_;
 };
 
 /// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
@@ -273,8 +280,12 @@ private:
         emit::Die &d = *current_;
         d.has |= emit::Die::location;
         if (d.tag == DW_TAG_formal_parameter && parent_tag_ == DW_TAG_subprogram) {
-            d.scalar_register = ParamDecoder(*attr, file_.arch(), 0).run();
-            d.aggregate_register = ParamDecoder(*attr, file_.arch(), UINT64_MAX).run();
+            emit::ParamLocation entry = ParamDecoder(*attr).run();
+            d.scalar_register = entry.scalar;
+            d.aggregate_register = entry.aggregate;
+            d.pieces = entry.pieces;
+            d.has |= (entry.is_constant ? emit::Die::is_constant : 0u) |
+                     (entry.on_stack ? emit::Die::on_stack : 0u);
         } else if (d.tag == DW_TAG_variable && d.is(emit::Die::top_level)) {
             remember(fixed_address(file_, *attr));
         }

@@ -14,8 +14,10 @@ import tempfile
 import unittest
 
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-merge', 'btf-pahole')
-DOCUMENTS = ('INSTALL.md', 'LICENSE', 'README.md', 'common/FORMAT.md', 'emit/NOTES.md',
-             'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md')
+DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICENSE', 'README.md',
+             'common/FORMAT.md', 'docs/differences.md', 'docs/figures.md', 'docs/limits.md',
+             'emit/NOTES.md', 'kbuild-integration/CACHES.md', 'kbuild-integration/README.md',
+             'merge/NOTES.md', 'merge/dedup/README.md')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
 BASH = r'''
@@ -89,6 +91,11 @@ class Installed(unittest.TestCase):
         for program in PROGRAMS:
             for name in re.findall(r'[\w/.-]+\.md', self.manual(program)):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
+
+    def test_links_of_documents(self):
+        for name in DOCUMENTS:
+            for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text()):
+                self.assertTrue((self.doc / name).parent.joinpath(target).exists(), f'{name}: {target}')
 
     def complete(self, *words):
         program = self.share / 'bash-completion/completions' / words[0]
