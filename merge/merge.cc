@@ -239,10 +239,18 @@ bool writes_nothing(const Options &options)
     return options.why_dup && options.output.empty() && options.update.empty();
 }
 
-bool any_damaged(const std::vector<Object> &objects)
+/// The objects of which a pass has looked at a type that is not in order. Those that were not
+/// linked do not count: whether they were looked at is chance.
+std::vector<bool> find_damaged(const std::vector<Object> &objects, const Located &located,
+                               const Sources &sources)
 {
-    return std::any_of(objects.begin(), objects.end(),
-                       [](const Object &o) { return o.btf.is_damaged(); });
+    std::vector<bool> damaged(objects.size());
+    for (size_t i = 0; i < objects.size(); ++i) {
+        const Damage *by_link = objects[i].damage.get();
+        damaged[i] =
+            !located.not_linked[i] && ((by_link && by_link->found()) || sources.found_damage(i));
+    }
+    return damaged;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -358,15 +366,6 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         stats.begin_pass("types"); // what is left of it
     beside.wait();
     if (hash) {
-        if (types && located.not_linked_count && any_damaged(objects)) {
-            // What it met because of objects that were not linked does not count. What the passes
-            // above met does, so they look again.
-            for (const Object &o : objects)
-                o.btf.forget_damage();
-            Located again = locate(inputs->list, objects, *image);
-            select_functions(inputs->list, objects, *image, again, options.features);
-            select_variables(objects, *image, again, options.features);
-        }
         if (!types || located.not_linked_count) {
             type_stats = Stats();
             merge_all(located.not_linked, options.threads);
@@ -374,13 +373,16 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         if (!*types)
             return tl::unexpected(types->error());
         stats.append(std::move(type_stats));
+        auto in_order = [&] {
+            return check_marked(inputs->list, objects,
+                                find_damaged(objects, located, (*types)->sources), options.threads);
+        };
         if (options.why_dup) {
             stats.begin_pass("why_dup");
             report.why_dup = why_dup(objects, **types, *options.why_dup, options.base);
             if (writes_nothing(options)) {
                 stats.end_pass();
-                RETURN_IF_ERROR(
-                    check_marked(inputs->list, objects, located.not_linked, options.threads));
+                RETURN_IF_ERROR(in_order());
                 return Gathered{{}, {}, *target, {}};
             }
         }
@@ -388,7 +390,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
                                 variables, base_btf, target->order, blamed, options.threads);
         stats.end_pass();
-        RETURN_IF_ERROR(check_marked(inputs->list, objects, located.not_linked, options.threads));
+        RETURN_IF_ERROR(in_order());
         if (!blob)
             return tl::unexpected(blob.error());
         report.read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,

@@ -115,25 +115,32 @@ Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
     return btf;
 }
 
-Btf Btf::marked(const MarkedTypes &types)
+Btf Btf::marked(const MarkedTypes &types, Damage &damage)
 {
-    CHECK(types.marks.size() == (types.count + types_per_mark - 1) / types_per_mark);
+    CHECK(types.marks.size() == marks_for(types.count));
     Btf btf;
     btf.words_ = types.words.data();
     btf.word_count_ = types.words.size();
     btf.marks_ = types.marks.data();
     btf.count_ = types.count;
     btf.plain_end_ = types.plain_end;
+    btf.damage_ = &damage;
     btf.strings_ = types.strings.data();
     btf.str_size_ = static_cast<uint32_t>(types.strings.size());
     return btf;
+}
+
+Btf Btf::noting(Damage &damage) const
+{
+    CHECK(is_marked());
+    return marked({words(), {marks_, marks_for(count_)}, count_, plain_end_, strings()}, damage);
 }
 
 const btf_type &Btf::marked_type(uint32_t index) const
 {
     static constexpr uint32_t stand_in[4] = {0, btf::make_info(BTF_KIND_INT, 0, false), 4, 32};
     auto damaged = [&]() -> const btf_type & {
-        damaged_.set.store(true, std::memory_order_relaxed);
+        damage_->note();
         return *reinterpret_cast<const btf_type *>(stand_in);
     };
     uint64_t at = marks_[index / types_per_mark], words = 0;
@@ -173,7 +180,8 @@ uint32_t Btf::word_index(TypeId id) const
     if (!marks_)
         return starts_[raw(id) - first_];
     auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
-    return is_damaged() ? 0 : static_cast<uint32_t>(words - words_);
+    const bool is_ours = words >= words_ && words < words_ + word_count_; // no stand-in
+    return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }
 
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)

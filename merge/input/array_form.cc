@@ -219,7 +219,7 @@ private:
 bool flatten(Object &o, bool hashed)
 {
     Flattener flattener(o);
-    if (!flattener.any() || o.btf.is_damaged())
+    if (!flattener.any() || (o.damage && o.damage->found()))
         return false;
     o.btf.replace_words(flattener.words());
     if (hashed)

@@ -12,7 +12,7 @@
 // functions too; DECL_TAGs in the link part have a FUNC or VAR as target. So plain types of all
 // objects can be copied as they are, and functions and variables be left out one by one. Plain
 // types that are found by marks are made sure of when they are looked at (Btf::marked()); who is
-// done asks check_marked() if all of them were in order.
+// done asks check_marked() whether those that were looked at were in order.
 //
 // Cost. Of contributions with marks the trailers and link parts are looked at, of others every word
 // of BTF, once. Contributions are independent and run in parallel.
@@ -141,23 +141,35 @@ public:
 
     Result<Object> run(Reading reading)
     {
-        if (std::optional<Btf> marked; reading == Reading::marked && (marked = by_marks())) {
-            auto o = make(std::move(*marked), true, true);
-            if (o && !o->btf.is_damaged())
+        auto damage = std::make_unique<Damage>();
+        if (std::optional<Btf> marked; reading == Reading::marked && (marked = by_marks(*damage))) {
+            auto o = make(std::move(*marked), std::move(damage), true);
+            if (o && !o->damage->found())
                 return o;
         }
         auto btf = Btf::parse(pending_.part.blob, pending_.where);
         if (!btf)
             return tl::unexpected(btf.error());
         types_offset_ = btf->types_offset();
-        return make(std::move(*btf), false, reading == Reading::marked);
+        return make(std::move(*btf), nullptr, reading == Reading::marked);
     }
 
 private:
-    Result<Object> make(Btf btf, bool is_marked, bool keep_hashes)
+    Result<Object> make(Btf btf, std::unique_ptr<Damage> damage, bool keep_hashes)
     {
-        Object o{
-            pending_.where, pending_.input, std::move(btf), {}, false, {}, {}, {}, {}, {}, {}, {}};
+        Object o{pending_.where,
+                 pending_.input,
+                 std::move(btf),
+                 std::move(damage),
+                 {},
+                 false,
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {},
+                 {}};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
@@ -174,7 +186,7 @@ private:
                                  o.trailer.functions.size() + o.trailer.variables.size()));
             o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
             o.trailer_bytes = pending_.part.trailer;
-            if (!is_marked)
+            if (!o.btf.is_marked())
                 RETURN_IF_ERROR(check_plain_part(o));
         } else {
             find_link_part(o);
@@ -193,7 +205,7 @@ private:
 
     /// Types to be looked at when they are asked for, in the usual case: host byte order and a
     /// trailer with marks. Nothing if the head of it is wrong: Btf::parse() knows what to say.
-    std::optional<Btf> by_marks()
+    std::optional<Btf> by_marks(Damage &damage)
     {
         Bytes blob = pending_.part.blob, trailer = pending_.part.trailer;
         auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, host_order); };
@@ -209,10 +221,10 @@ private:
         uint32_t count = load<uint32_t>(trailer.data() + 44, host_order);
         if (reinterpret_cast<uintptr_t>(words) % 4 || size % 4 || text == 0 || chars[0] ||
             chars[text - 1] || count > size / 12 || plain_end == 0 || plain_end > count + 1 ||
-            marks.size() != (count + types_per_mark - 1) / types_per_mark)
+            marks.size() != marks_for(count))
             return std::nullopt;
         types_offset_ = types;
-        return Btf::marked({{words, size / 4}, marks, count, plain_end, {chars, text}});
+        return Btf::marked({{words, size / 4}, marks, count, plain_end, {chars, text}}, damage);
     }
 
     Where where_of(const Object &o, TypeId id) const
@@ -524,19 +536,17 @@ void use_true_signatures(std::vector<Object> &objects)
 }
 
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads)
+                          const std::vector<bool> &damaged, unsigned threads)
 {
-    for (size_t i = 0; i < objects.size(); ++i) {
-        const Object &o = objects[i];
-        if (not_linked[i] || !o.btf.is_damaged())
-            continue;
-        // Reading everything finds out what is wrong.
-        auto whole = load(inputs, Reading::whole, threads);
-        if (!whole)
-            return tl::unexpected(whole.error());
-        return fail(o.where, "the marks in its link trailer are not where its types are");
-    }
-    return {};
+    auto first = std::ranges::find(damaged, true);
+    if (first == damaged.end())
+        return {};
+    // Reading everything finds out what is wrong.
+    auto whole = load(inputs, Reading::whole, threads);
+    if (!whole)
+        return tl::unexpected(whole.error());
+    return fail(objects[static_cast<size_t>(first - damaged.begin())].where,
+                "the marks in its link trailer are not where its types are");
 }
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 1: from opened files to objects, one per contribution, in link order. Everything that an
-// object claims is checked here; what follows may trust it.
+// From opened files to objects, one per contribution, in link order. Everything that an object
+// claims is checked here; what follows may trust it.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -43,7 +43,8 @@ struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    LinkTrailer trailer; // computed if the blob came without one
+    std::unique_ptr<Damage> damage; // what is noted if `btf` was made by marks
+    LinkTrailer trailer;            // computed if the blob came without one
     bool has_trailer = false;
     Bytes hashes; // stub hashes as in a trailer; those of the trailer, or own_hashes
     std::vector<Hash128> own_hashes;
@@ -92,10 +93,9 @@ Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned 
 /// Functions are from here on described by their true signatures, where the object has any.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Were all types that were looked at in order? What is written before is not to be used if not.
-/// Objects that were not linked do not count: whether they were looked at is chance.
+/// Error: one of the objects was seen to be `damaged`. What was made of it is not to be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads);
+                          const std::vector<bool> &damaged, unsigned threads);
 
 /// An address pool of a relocatable file: its entries' places.
 struct PlacedPool {

@@ -56,16 +56,9 @@ struct Group {
 std::vector<std::string_view> names_of(const Object &o, const LinkFunction &f)
 {
     std::vector<std::string_view> names;
-    std::span<const uint32_t> words; // name and type of each
-    if (f.func != void_id) {
-        const btf_type &proto = o.btf.type(TypeId{o.btf.type(f.func).type});
-        words = {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2};
-    } else {
-        const uint32_t *w = &o.trailer.proto_words[f.proto];
-        words = {w + 2, size_t{w[1]} * 2};
-    }
-    for (size_t i = 0; i < words.size(); i += 2)
-        names.push_back(o.btf.str(words[i]));
+    const Prototype proto = prototype_of(o, f);
+    for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+        names.push_back(o.btf.str(proto.param_name(slot)));
     return names;
 }
 
@@ -382,11 +375,11 @@ private:
         if (!wanted)
             return 0;
         const Object &o = objects_[c.object];
-        std::vector<TypeId> types = prototype_of(o, record(c));
+        const Prototype proto = prototype_of(o, record(c));
         for (uint32_t slot = 0; slot < arena_slots; ++slot) {
             if (!(wanted >> slot & 1))
                 continue;
-            if (slot >= types.size() || o.btf.kind(types[slot]) != BTF_KIND_PTR) {
+            if (slot >= proto.slots() || o.btf.kind(TypeId{proto.type(slot)}) != BTF_KIND_PTR) {
                 out_.no_arena.push_back(name);
                 return 0;
             }
@@ -432,19 +425,17 @@ std::string_view name_of(const std::vector<Object> &objects, const SelectedFunct
     return f.clone.empty() ? o.btf.str(o.trailer.functions[f.record].name) : f.clone;
 }
 
-std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)
+Prototype prototype_of(const Object &object, const LinkFunction &f)
 {
-    std::vector<TypeId> types;
     if (f.func != void_id) {
         const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
-        btf::for_each_type_id(proto, [&](uint32_t id) { types.push_back(TypeId{id}); });
-        return types;
+        return {proto.name_off,
+                proto.info,
+                proto.type,
+                {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2}};
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
-    types.push_back(TypeId{w[0]});
-    for (uint32_t i = 0; i < w[1]; ++i)
-        types.push_back(TypeId{w[3 + 2 * i]});
-    return types;
+    return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
 }
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,

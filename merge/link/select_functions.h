@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 4: which functions get a FUNC, and which of a function's many instances provides it.
+// Which functions get a FUNC, and which of a function's many instances provides it.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -50,8 +50,18 @@ constexpr std::string_view arena_tag = "address_space(1)";
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
 
-/// Result and parameters of a function, as type ids of its object.
-std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f);
+/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot
+/// 0 is the result, in the others the parameters.
+struct Prototype {
+    uint32_t name, info;              // words of the FUNC_PROTO
+    uint32_t result;                  // type
+    std::span<const uint32_t> params; // name and type of each
+
+    uint32_t slots() const { return static_cast<uint32_t>(1 + params.size() / 2); }
+    uint32_t type(uint32_t slot) const { return slot ? params[slot * 2 - 1] : result; }
+    uint32_t param_name(uint32_t slot) const { return params[slot * 2 - 2]; }
+};
+Prototype prototype_of(const Object &object, const LinkFunction &f);
 
 struct SkippedFunction {
     std::string_view name;

@@ -66,7 +66,6 @@ EXCEPTIONS = {
     ("common/elf/elf_append.cc", "common/object_btf/link_trailer.h"),
     ("emit/object/existing_btf.cc", "emit/dwarf/debug_section.h"),
     ("merge/input/prune_base.cc", "merge/link/select_functions.h"),
-    ("merge/output/write_btf.cc", "merge/dedup/libbpf/assemble.h"),
 }
 
 
