@@ -17,8 +17,7 @@
 #include "merge/output/write_btf.h"
 
 #include "common/btf/btf_blob.h"
-#include "common/graph/flat_index.h"
-#include "merge/dedup/hash_bits.h"
+#include "merge/dedup/vectors.h"
 #include "merge/link/link_part.h"
 #include "merge/output/read_ahead.h"
 #include "merge/output/string_table.h"
@@ -40,31 +39,15 @@ public:
     /// Id of the type with these words: one that was added before, or `id` itself.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
-        auto same = [&](uint32_t i) {
-            const Entry &e = entries_[i];
-            return e.count == words.size() &&
-                   std::equal(words.begin(), words.end(), words_.begin() + e.begin);
-        };
-        auto [found, is_new] =
-            index_.find_or_add(visible(XXH3_64bits(words.data(), words.size_bytes())),
-                               static_cast<uint32_t>(entries_.size()), same);
-        if (is_new) {
-            entries_.push_back(
-                {static_cast<uint32_t>(words_.size()), static_cast<uint32_t>(words.size()), id});
-            words_.insert(words_.end(), words.begin(), words.end());
-        }
-        return entries_[found].id;
+        auto [number, is_new] = types_.add(words);
+        if (is_new)
+            ids_.push_back(id);
+        return ids_[number];
     }
 
 private:
-    struct Entry {
-        uint32_t begin, count; // in words_
-        uint32_t id;
-    };
-
-    FlatIndex index_{2048}; // of entries_
-    std::vector<Entry> entries_;
-    std::vector<uint32_t> words_;
+    VectorIndex types_;
+    std::vector<uint32_t> ids_; // by number
 };
 
 uint32_t words_of(const btf_type &t)
