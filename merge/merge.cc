@@ -8,6 +8,7 @@
 #include "common/btf/btf_layout.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "common/io/parallel.h"
 #include "merge/check_output_paths.h"
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"
@@ -19,7 +20,6 @@
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
 #include "merge/output/write_elf.h"
-#include "merge/parallel.h"
 #include "merge/report_passes.h"
 #include "merge/stats.h"
 

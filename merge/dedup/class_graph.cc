@@ -21,8 +21,8 @@
 #include "merge/dedup/class_graph.h"
 
 #include "common/graph/refine.h"
+#include "common/io/parallel.h"
 #include "merge/dedup/vectors.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 #include <cstring>

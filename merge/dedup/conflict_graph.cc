@@ -15,7 +15,7 @@
 #include "merge/dedup/conflict_graph.h"
 
 #include "common/graph/peel.h"
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
 
 namespace btflink::merge
 {

@@ -25,9 +25,9 @@
 #include "merge/dedup/group_by_hash.h"
 
 #include "common/graph/open_table.h"
+#include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/stub_equal.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 

@@ -24,7 +24,7 @@
 // changed.
 #include "merge/input/array_form.h"
 
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <map>

@@ -18,8 +18,8 @@
 // of BTF, once. Contributions are independent and run in parallel.
 #include "merge/input/load_objects.h"
 
+#include "common/io/parallel.h"
 #include "common/object_btf/address_pool.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 #include <deque>

@@ -4,8 +4,8 @@
 //
 //   read-once THREADS INPUT...
 #include "common/io/fd.h"
+#include "common/io/parallel.h"
 #include "merge/input/load_objects.h"
-#include "merge/parallel.h"
 
 #include <array>
 #include <chrono>

@@ -15,8 +15,8 @@
 // Cost. Each word is copied once and looked at once more.
 #include "merge/dedup/libbpf/assemble.h"
 
+#include "common/io/parallel.h"
 #include "merge/link/link_part.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 #include <cstring>
