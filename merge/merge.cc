@@ -17,6 +17,7 @@
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/final_btf.h"
+#include "merge/input/verify_objects.h"
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
 #include "merge/output/write_elf.h"
@@ -296,6 +297,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         return tl::unexpected(loaded.error());
     if (options.complete)
         RETURN_IF_ERROR(complete(options, given_image, *inputs, *loaded));
+    if (options.verify) {
+        stats.begin_pass("verify");
+        RETURN_IF_ERROR(verify_objects(inputs->list, loaded->objects, options.threads));
+    }
     if (options.features.has(Feature::true_signature))
         use_true_signatures(loaded->objects);
     const std::vector<Object> &objects = loaded->objects;

@@ -131,8 +131,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
 
     std::vector<std::byte> bytes = out.take();
-    trailer.object_id =
-        XXH3_64bits_withSeed(blob.data(), blob.size(), XXH3_64bits(bytes.data(), bytes.size()));
+    trailer.object_id = computed_object_id(bytes, blob);
     store<uint64_t>(bytes.data() + object_id_at, trailer.object_id, order);
     return bytes;
 }
@@ -301,6 +300,21 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
                                    bool keep_hashes)
 {
     return Decoder(bytes, blob, where, keep_hashes).run();
+}
+
+std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order)
+{
+    if (trailer.size() < object_id_at + sizeof(uint64_t))
+        return std::nullopt;
+    return load<uint64_t>(trailer.data() + object_id_at, order);
+}
+
+uint64_t computed_object_id(Bytes trailer, Bytes blob)
+{
+    std::vector<std::byte> without(trailer.begin(), trailer.end());
+    std::fill_n(without.begin() + object_id_at, sizeof(uint64_t), std::byte{0});
+    return XXH3_64bits_withSeed(blob.data(), blob.size(),
+                                XXH3_64bits(without.data(), without.size()));
 }
 
 Bytes trailer_hashes(Bytes trailer, ByteOrder order)

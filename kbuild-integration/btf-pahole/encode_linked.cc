@@ -20,6 +20,7 @@
 #include "common/io/file_io.h"
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
+#include "kbuild-integration/environment.h"
 #include "merge/merge.h"
 #include "merge/output/write_elf.h"
 
@@ -125,7 +126,11 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         return {};
     }
 
+    auto strict = switch_variable("BTF_PAHOLE_STRICT");
+    if (!strict)
+        return tl::unexpected(strict.error());
     merge::Options merge;
+    merge.verify = *strict;
     merge.inputs = sources->inputs;
     merge.image = sources->image;
     merge.base = options.base;

@@ -83,17 +83,6 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
     return {};
 }
 
-/// The object id that a trailer states, before it is decoded.
-std::optional<uint64_t> object_id(const Contribution &part)
-{
-    if (part.trailer.size() < 32)
-        return std::nullopt;
-    ByteOrder order = load<uint32_t>(part.trailer.data(), ByteOrder::little) == trailer_magic
-                          ? ByteOrder::little
-                          : ByteOrder::big;
-    return load<uint64_t>(part.trailer.data() + 24, order);
-}
-
 Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
 {
     auto pools = placed_pools(elf);
@@ -103,7 +92,7 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
     for (PlacedPool &pool : *pools)
         by_id[pool.object_id].push_back(&pool);
     for (Pending &p : pending) {
-        auto id = object_id(p.part);
+        auto id = stated_object_id(p.part.trailer, elf.order());
         auto found = id ? by_id.find(*id) : by_id.end();
         if (found == by_id.end() || found->second.empty())
             continue;
@@ -157,19 +146,7 @@ public:
 private:
     Result<Object> make(Btf btf, std::unique_ptr<Damage> damage, bool keep_hashes)
     {
-        Object o{pending_.where,
-                 pending_.input,
-                 std::move(btf),
-                 std::move(damage),
-                 {},
-                 false,
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {},
-                 {}};
+        Object o{pending_.where, pending_.input, std::move(btf), std::move(damage)};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
@@ -185,6 +162,7 @@ private:
                                  o.trailer.pool_entries,
                                  o.trailer.functions.size() + o.trailer.variables.size()));
             o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
+            o.blob_bytes = pending_.part.blob;
             o.trailer_bytes = pending_.part.trailer;
             if (!o.btf.is_marked())
                 RETURN_IF_ERROR(check_plain_part(o));
@@ -463,6 +441,19 @@ void Object::rehash()
     for (Hash128 &h : own_hashes)
         h = {in_order(h.low, ByteOrder::little), in_order(h.high, ByteOrder::little)};
     hashes = std::as_bytes(std::span(own_hashes));
+}
+
+Prototype prototype_of(const Object &object, const LinkFunction &f)
+{
+    if (f.func != void_id) {
+        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
+        return {proto.name_off,
+                proto.info,
+                proto.type,
+                {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2}};
+    }
+    const uint32_t *w = &object.trailer.proto_words[f.proto];
+    return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
 }
 
 Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)

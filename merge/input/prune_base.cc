@@ -19,7 +19,7 @@
 #include "merge/input/prune_base.h"
 
 #include "common/graph/open_table.h"
-#include "merge/link/select_functions.h"
+#include "merge/input/tag_texts.h"
 
 #include <cstring>
 
@@ -104,8 +104,7 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
 {
     BasePart out;
     StringSet known;
-    for (std::string_view own : {std::string_view(), std::string_view("bpf_kfunc"),
-                                 std::string_view("bpf_fastcall"), arena_tag}) // merge adds them
+    for (std::string_view own : {std::string_view(), kfunc_tag, fastcall_tag, arena_tag})
         known.add(own);
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });

@@ -3,6 +3,7 @@
 // then DATASECs. Both engines write it here.
 #pragma once
 
+#include "merge/input/tag_texts.h"
 #include "merge/link/select_functions.h"
 #include "merge/link/select_variables.h"
 
@@ -80,9 +81,9 @@ private:
         constexpr uint32_t kf_fastcall = 0x1000;
         constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
         constexpr uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
-        out_.finish(append({out_.text("bpf_kfunc"), info, func, whole}));
+        out_.finish(append({out_.text(kfunc_tag), info, func, whole}));
         if (f.kfunc_flags & kf_fastcall)
-            out_.finish(append({out_.text("bpf_fastcall"), info, func, whole}));
+            out_.finish(append({out_.text(fastcall_tag), info, func, whole}));
     }
 
     uint32_t add_prototype(const SelectedFunction &f)

@@ -425,19 +425,6 @@ std::string_view name_of(const std::vector<Object> &objects, const SelectedFunct
     return f.clone.empty() ? o.btf.str(o.trailer.functions[f.record].name) : f.clone;
 }
 
-Prototype prototype_of(const Object &object, const LinkFunction &f)
-{
-    if (f.func != void_id) {
-        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
-        return {proto.name_off,
-                proto.info,
-                proto.type,
-                {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2}};
-    }
-    const uint32_t *w = &object.trailer.proto_words[f.proto];
-    return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
-}
-
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                            const Image &image, const Located &located, FeatureSet features)
 {

@@ -44,24 +44,10 @@ struct SelectedFunction : Instance {
 /// The name of its FUNC.
 std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
 constexpr uint32_t arena_slots = 3;
-constexpr std::string_view arena_tag = "address_space(1)";
 
 /// {FUNC, tag} of the DECL_TAGs of an instance.
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
-
-/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot
-/// 0 is the result, in the others the parameters.
-struct Prototype {
-    uint32_t name, info;              // words of the FUNC_PROTO
-    uint32_t result;                  // type
-    std::span<const uint32_t> params; // name and type of each
-
-    uint32_t slots() const { return static_cast<uint32_t>(1 + params.size() / 2); }
-    uint32_t type(uint32_t slot) const { return slot ? params[slot * 2 - 1] : result; }
-    uint32_t param_name(uint32_t slot) const { return params[slot * 2 - 2]; }
-};
-Prototype prototype_of(const Object &object, const LinkFunction &f);
 
 struct SkippedFunction {
     std::string_view name;

@@ -120,6 +120,7 @@ Run run_merge(const Bundle &bundle)
         return {};
     options.engine = bits & 1 ? merge::Engine::libbpf : merge::Engine::hash;
     options.format = bits & 2 ? merge::OutputFormat::object : merge::OutputFormat::raw;
+    options.verify = bits & 16;
     if (bits & 32 && options.image.empty())
         options.image = options.inputs.front();
     options.features = features_of(bundle);

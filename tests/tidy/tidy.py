@@ -63,7 +63,6 @@ EXCEPTIONS = {
     ("common/elf/elf_append.cc", "common/object_btf/address_pool.h"),
     ("common/elf/elf_append.cc", "common/object_btf/link_trailer.h"),
     ("emit/object/existing_btf.cc", "emit/dwarf/debug_section.h"),
-    ("merge/input/prune_base.cc", "merge/link/select_functions.h"),
 }
 
 
