@@ -17,11 +17,6 @@ constexpr size_t emitter_at = 88;
 constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
-/// A table in the trailer: byte offset from the trailer's start and number of entries.
-struct Table {
-    uint32_t offset = 0, count = 0;
-};
-
 void put_table(ByteWriter &out, size_t field, size_t count)
 {
     out.align(8);

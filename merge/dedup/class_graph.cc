@@ -45,10 +45,10 @@ struct NameHash {
     }
 };
 
-class Builder
+class ClassGraphBuilder
 {
 public:
-    Builder(const Sources &sources, const Classes &classes, unsigned threads)
+    ClassGraphBuilder(const Sources &sources, const Classes &classes, unsigned threads)
         : sources_(sources), classes_(classes), threads_(threads)
     {
     }
@@ -255,7 +255,7 @@ private:
 
 ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads)
 {
-    return Builder(sources, classes, threads).run();
+    return ClassGraphBuilder(sources, classes, threads).run();
 }
 
 } // namespace btflink::merge

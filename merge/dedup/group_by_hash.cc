@@ -57,10 +57,10 @@ struct Distinct {
 
 /// Distinct hashes in order of arrival. Slots hold whole hashes, so that a type is found by one
 /// look at memory.
-class Table
+class DistinctHashes
 {
 public:
-    explicit Table(const Sources &sources) : sources_(sources) {}
+    explicit DistinctHashes(const Sources &sources) : sources_(sources) {}
 
     void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
 
@@ -116,7 +116,8 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
     return runs;
 }
 
-void find_distinct(const Sources &sources, Run run, Table &table, std::vector<uint32_t> &of)
+void find_distinct(const Sources &sources, Run run, DistinctHashes &table,
+                   std::vector<uint32_t> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
@@ -148,7 +149,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
     Classes out;
     out.of.resize(sources.types);
     std::vector<Run> runs = cut(sources, threads);
-    std::vector<Table> tables(runs.size(), Table(sources));
+    std::vector<DistinctHashes> tables(runs.size(), DistinctHashes(sources));
     parallel_for(runs.size(), threads,
                  [&](size_t i) { find_distinct(sources, runs[i], tables[i], out.of); });
 
@@ -169,7 +170,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
         places[r].resize(entries.size());
     });
     parallel_for(shard_count, threads, [&](size_t shard) {
-        Table table(sources);
+        DistinctHashes table(sources);
         for (size_t r = 0; r < runs.size(); ++r)
             for (uint32_t e : members[r][shard]) {
                 const Distinct &d = tables[r].entries()[e];

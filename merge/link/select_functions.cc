@@ -62,11 +62,11 @@ std::vector<std::string_view> names_of(const Object &o, const LinkFunction &f)
     return names;
 }
 
-class Selector
+class FunctionSelector
 {
 public:
-    Selector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-             const Image &image, const Located &located, FeatureSet features)
+    FunctionSelector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                     const Image &image, const Located &located, FeatureSet features)
         : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features)
     {
         any_tags_ = std::any_of(objects.begin(), objects.end(),
@@ -428,7 +428,7 @@ std::string_view name_of(const std::vector<Object> &objects, const SelectedFunct
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                            const Image &image, const Located &located, FeatureSet features)
 {
-    return Selector(inputs, objects, image, located, features).run();
+    return FunctionSelector(inputs, objects, image, located, features).run();
 }
 
 } // namespace btflink::merge

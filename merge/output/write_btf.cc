@@ -55,12 +55,12 @@ uint32_t words_of(const btf_type &t)
     return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
 }
 
-class Writer
+class ResultWriter
 {
 public:
-    Writer(const std::vector<Object> &objects, const Sources &sources, const Partition &partition,
-           const Functions &functions, const Variables &variables, const Btf *base,
-           unsigned threads)
+    ResultWriter(const std::vector<Object> &objects, const Sources &sources,
+                 const Partition &partition, const Functions &functions, const Variables &variables,
+                 const Btf *base, unsigned threads)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
           variables_(variables), base_(base), threads_(threads),
           strings_(base, sources.base_part->strings), ids_(partition.classes.size()),
@@ -331,7 +331,7 @@ private:
     }
 
     // What LinkPart asks.
-    friend class LinkPart<Writer>;
+    friend class LinkPart<ResultWriter>;
     std::vector<uint32_t> &words() { return out_; }
     // Without a base no two are equal: there is one per name.
     uint32_t finish_named(size_t begin) { return base_ ? finish(begin) : next_id_++; }
@@ -378,7 +378,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Btf *base, ByteOrder order, const Where &where,
                                            unsigned threads)
 {
-    return Writer(objects, sources, partition, functions, variables, base, threads)
+    return ResultWriter(objects, sources, partition, functions, variables, base, threads)
         .run(order, where);
 }
 
