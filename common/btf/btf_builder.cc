@@ -196,7 +196,7 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
         if (raw(new_ids[i]) != first_ + kept)
             continue;
         auto &t = *reinterpret_cast<btf_type *>(&words_[starts_[i]]);
-        const uint32_t size = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        const uint32_t size = btf::words_of(t);
         btf::for_each_type_id(t, [&](uint32_t &id) {
             if (id >= first_)
                 id = raw(new_ids[id - first_]);

@@ -50,7 +50,7 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
             marks.push_back(at);
         btf_type t{};
         t.info = load<uint32_t>(types + size_t{at} * 4 + 4, order);
-        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        at += btf::words_of(t);
     }
     return marks;
 }

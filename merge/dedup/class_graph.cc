@@ -223,7 +223,7 @@ private:
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
-        size_t words = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        size_t words = btf::words_of(t);
         std::vector<uint32_t> copy(words);
         std::memcpy(copy.data(), &t, words * 4);
         auto &own = *reinterpret_cast<btf_type *>(copy.data());

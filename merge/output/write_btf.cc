@@ -50,11 +50,6 @@ private:
     std::vector<uint32_t> ids_; // by number
 };
 
-uint32_t words_of(const btf_type &t)
-{
-    return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
-}
-
 class ResultWriter
 {
 public:
@@ -157,7 +152,7 @@ private:
     /// the next there; null: they were not read ahead.
     std::span<uint32_t> copy(uint32_t source, const btf_type &t, ReadAhead *ahead)
     {
-        size_t begin = out_.size(), count = words_of(t);
+        size_t begin = out_.size(), count = btf::words_of(t);
         out_.resize(begin + count);
         std::memcpy(out_.data() + begin, &t, count * 4);
         auto &mine = *reinterpret_cast<btf_type *>(out_.data() + begin);
@@ -262,7 +257,7 @@ private:
     void index_base_type(uint32_t id)
     {
         const btf_type &t = base_->type(TypeId{id});
-        base_words_.resize(words_of(t));
+        base_words_.resize(btf::words_of(t));
         std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
         btf::for_each_str_off(copied, [&](uint32_t &off) { off = strings_.add(base_->str(off)); });

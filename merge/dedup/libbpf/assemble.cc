@@ -72,11 +72,6 @@ private:
     uint32_t first_id() const { return base_ ? raw(base_->end_id()) : 1; }
     uint64_t string_base() const { return base_ ? base_->str_base() + base_->str_size() : 0; }
 
-    static uint32_t words_of(const btf_type &t)
-    {
-        return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
-    }
-
     Result<void> plan()
     {
         uint64_t word = 0;
@@ -99,9 +94,9 @@ private:
                 if (!variables_.kept[i][v])
                     continue;
                 slot.vars[v] = static_cast<uint32_t>(id++);
-                word += words_of(o.btf.type(o.variables[v].var));
+                word += btf::words_of(o.btf.type(o.variables[v].var));
                 for (auto [var, tag] : o.tags_of(o.variables[v].var)) {
-                    word += words_of(o.btf.type(tag));
+                    word += btf::words_of(o.btf.type(tag));
                     ++id;
                 }
             }
@@ -129,7 +124,7 @@ private:
             if (!o.is_plain(t))
                 continue;
             slot.ids[raw(t) - raw(o.btf.first_id())] = slot.first_id + slot.plain_count++;
-            slot.plain_words += words_of(o.btf.type(t));
+            slot.plain_words += btf::words_of(o.btf.type(t));
         }
     }
 
@@ -161,7 +156,7 @@ private:
             while (out != end) {
                 auto &t = *reinterpret_cast<btf_type *>(out);
                 shift(slot, t);
-                out += words_of(t);
+                out += btf::words_of(t);
             }
         } else {
             for (TypeId t = o.btf.first_id(); t < o.btf.end_id(); t = TypeId{raw(t) + 1})
@@ -182,7 +177,7 @@ private:
 
     static btf_type &copy(const btf_type &t, uint32_t *&out)
     {
-        uint32_t words = words_of(t);
+        uint32_t words = btf::words_of(t);
         std::memcpy(out, &t, size_t{words} * 4);
         auto &copied = *reinterpret_cast<btf_type *>(out);
         out += words;

@@ -52,7 +52,7 @@ tl::unexpected<Error> refused(const Where &where, const char *call, int error)
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
-        const auto &t = *reinterpret_cast<const btf_type *>(&words[at]);
+        const btf_type &t = btf::type_at(words, at);
         const uint32_t kind = btf::kind_of(t);
         auto bad = [&](const std::string &what) {
             return fail(Where{name, "", btf::header_size + at * 4}, what);
@@ -62,7 +62,7 @@ Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
                        "--dedup=hash");
         if (kind == BTF_KIND_FWD && t.type) // taken for the id of a type
             return bad(strf("a FWD has %u as its third word, must be 0", t.type));
-        at += btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+        at += btf::words_of(t);
     }
     return {};
 }
