@@ -3,13 +3,12 @@
 #include "common/io/file_change.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "common/io/parallel.h"
 #include "common/object_btf/address_pool.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <elf.h>
-#include <thread>
 
 namespace btflink::emit
 {
@@ -40,18 +39,8 @@ Result<std::vector<UnitObject>>
 encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
-    std::atomic<size_t> next = 0;
-    auto work = [&] {
-        for (size_t i; (i = next++) < groups.size();)
-            results[i] = encode_unit(file, groups[i], options.unit);
-    };
-    size_t workers = options.image ? std::min<size_t>(options.threads, groups.size()) : 1;
-    std::vector<std::thread> threads;
-    for (size_t w = 1; w < workers; ++w)
-        threads.emplace_back(work);
-    work();
-    for (std::thread &thread : threads)
-        thread.join();
+    parallel_for(groups.size(), options.image ? options.threads : 1,
+                 [&](size_t i) { results[i] = encode_unit(file, groups[i], options.unit); });
 
     std::vector<UnitObject> objects;
     for (Result<UnitObject> &result : results) {

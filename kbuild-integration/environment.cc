@@ -15,6 +15,16 @@ std::string variable(const char *name)
     return value ? value : "";
 }
 
+Result<bool> switch_variable(const char *name)
+{
+    std::string value = variable(name);
+    if (value.empty() || value == "0")
+        return false;
+    if (value == "1")
+        return true;
+    return fail({}, std::string(name) + "=" + value + ": must be 0 or 1");
+}
+
 std::vector<std::string> programs_named(const std::string &name)
 {
     std::vector<std::string> found;

@@ -2,6 +2,8 @@
 // Variables and programs of the environment that a build runs us in.
 #pragma once
 
+#include "common/result.h"
+
 #include <string>
 #include <vector>
 
@@ -10,6 +12,9 @@ namespace btflink::kbuild
 
 /// "" if it is not set.
 std::string variable(const char *name);
+
+/// A variable that switches something on: 1, or 0 or empty. Error: it is something else.
+Result<bool> switch_variable(const char *name);
 
 /// Paths of the files called `name` in $PATH that can be run, in that order; an empty part of $PATH
 /// is the present folder, as for shells.

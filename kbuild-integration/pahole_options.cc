@@ -151,7 +151,7 @@ FeatureSet legacy_features()
     return set;
 }
 
-class Reader
+class PaholeOptionReader
 {
 public:
     Result<PaholeOptions> run(const std::vector<std::string> &arguments,
@@ -397,7 +397,7 @@ private:
 Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
                                           const std::string &environment_languages)
 {
-    return Reader().run(arguments, environment_languages);
+    return PaholeOptionReader().run(arguments, environment_languages);
 }
 
 } // namespace btflink::kbuild

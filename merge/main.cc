@@ -63,7 +63,7 @@ Result<void> print(const merge::CommandLine &line, const merge::Report &report)
             std::fprintf(stderr, "%s: function %s left out: %s\n", name, function.c_str(),
                          skip_name(reason));
     }
-    if (line.options.stats)
+    if (line.stats)
         std::fputs(report.stats.c_str(), stderr);
     if (std::fputs(report.why_dup.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
         return fail_errno(Where{"standard output"}, "cannot write");

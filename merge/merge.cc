@@ -8,6 +8,7 @@
 #include "common/btf/btf_layout.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "common/io/parallel.h"
 #include "merge/check_output_paths.h"
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"
@@ -17,11 +18,10 @@
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/final_btf.h"
-#include "merge/input/read_once.h"
+#include "merge/input/verify_objects.h"
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
 #include "merge/output/write_elf.h"
-#include "merge/parallel.h"
 #include "merge/report_passes.h"
 #include "merge/stats.h"
 
@@ -243,20 +243,22 @@ bool writes_nothing(const Options &options)
     return options.why_dup && options.output.empty() && options.update.empty();
 }
 
-bool any_damaged(const std::vector<Object> &objects)
+/// The objects of which a pass has looked at a type that is not in order. Those that were not
+/// linked do not count: whether they were looked at is chance.
+std::vector<bool> find_damaged(const std::vector<Object> &objects, const Located &located,
+                               const Sources &sources)
 {
-    return std::any_of(objects.begin(), objects.end(),
-                       [](const Object &o) { return o.btf.is_damaged(); });
+    std::vector<bool> damaged(objects.size());
+    for (size_t i = 0; i < objects.size(); ++i) {
+        const Damage *by_link = objects[i].damage.get();
+        damaged[i] =
+            !located.not_linked[i] && ((by_link && by_link->found()) || sources.found_damage(i));
+    }
+    return damaged;
 }
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
-
-/// With --stats.
-struct Floor {
-    double read_once = 0; // milliseconds; see there
-    Milliseconds measuring{};
-};
 
 /// What the second half of the corridor needs of the first.
 struct Gathered {
@@ -264,7 +266,6 @@ struct Gathered {
     std::vector<std::byte> blob; // ours
     Target target;
     std::set<uint64_t> object_ids;
-    Floor floor;
     const std::vector<Object> *objects = nullptr; // of Report::read
 };
 
@@ -300,6 +301,10 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         return tl::unexpected(loaded.error());
     if (options.complete)
         RETURN_IF_ERROR(complete(options, given_image, *inputs, *loaded));
+    if (options.verify) {
+        stats.begin_pass("verify");
+        RETURN_IF_ERROR(verify_objects(inputs->list, loaded->objects, options.threads));
+    }
     if (options.features.has(Feature::true_signature))
         use_true_signatures(loaded->objects);
     const std::vector<Object> &objects = loaded->objects;
@@ -328,14 +333,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("inputs_without_btf", loaded->without_btf.size());
     stats.add("objects", objects.size());
 
-    Floor floor;
-    if (options.stats) {
-        count_bytes(objects, base.btf.get(), stats);
-        stats.begin_pass("measure"); // is no part of the merge
-        const auto start = Clock::now();
-        floor.read_once = read_once(inputs->list, objects, options.threads);
-        floor.measuring = Clock::now() - start;
-    }
+    count_bytes(objects, base.btf.get(), stats);
 
     // Merge types, beside the passes that follow. That all objects were linked is not known yet,
     // but nearly always so; if it was not, this is done again.
@@ -367,8 +365,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
 
     // Select: which functions and variables the result has. From here on names are settled.
     stats.begin_pass("select_functions");
-    Functions functions = select_functions(inputs->list, objects, *image, located, options.features,
-                                           options.function_rules);
+    Functions functions =
+        select_functions(inputs->list, objects, *image, located, options.features);
     stats.begin_pass("select_variables");
     Variables variables = select_variables(objects, *image, located, options.features);
     report_selection(objects, functions, variables, report, stats);
@@ -377,16 +375,6 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         stats.begin_pass("types"); // what is left of it
     beside.wait();
     if (hash) {
-        if (types && located.not_linked_count && any_damaged(objects)) {
-            // What it met because of objects that were not linked does not count. What the passes
-            // above met does, so they look again.
-            for (const Object &o : objects)
-                o.btf.forget_damage();
-            Located again = locate(inputs->list, objects, *image);
-            select_functions(inputs->list, objects, *image, again, options.features,
-                             options.function_rules);
-            select_variables(objects, *image, again, options.features);
-        }
         if (!types || located.not_linked_count) {
             type_stats = Stats();
             merge_all(located.not_linked, options.threads);
@@ -394,21 +382,24 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
         if (!*types)
             return tl::unexpected(types->error());
         stats.append(std::move(type_stats));
+        auto in_order = [&] {
+            return check_marked(inputs->list, objects,
+                                find_damaged(objects, located, (*types)->sources), options.threads);
+        };
         if (options.why_dup) {
             stats.begin_pass("why_dup");
             report.why_dup = why_dup(objects, **types, *options.why_dup, options.base);
             if (writes_nothing(options)) {
                 stats.end_pass();
-                RETURN_IF_ERROR(
-                    check_marked(inputs->list, objects, located.not_linked, options.threads));
-                return Gathered{{}, {}, *target, {}, floor, nullptr};
+                RETURN_IF_ERROR(in_order());
+                return Gathered{{}, {}, *target, {}, nullptr};
             }
         }
         stats.begin_pass("write_types");
         auto blob = write_types(objects, (*types)->sources, (*types)->partition, functions,
                                 variables, base_btf, target->order, blamed, options.threads);
         stats.end_pass();
-        RETURN_IF_ERROR(check_marked(inputs->list, objects, located.not_linked, options.threads));
+        RETURN_IF_ERROR(in_order());
         if (!blob)
             return tl::unexpected(blob.error());
         auto read = std::make_shared<std::tuple<Inputs, std::optional<Input>, Loaded, Image,
@@ -416,9 +407,8 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
             std::move(*inputs), std::move(given_image), std::move(*loaded), std::move(*image),
             std::move(located), std::move(functions), std::move(variables), std::move(**types));
         report.read = read;
-        return Gathered{{},      std::move(*blob),
-                        *target, std::move(object_ids),
-                        floor,   &std::get<Loaded>(*read).objects};
+        return Gathered{
+            {}, std::move(*blob), *target, std::move(object_ids), &std::get<Loaded>(*read).objects};
     }
 
     // Assemble: one blob, duplicates and all.
@@ -431,8 +421,7 @@ Result<Gathered> gather(const Options &options, const Base &base, Report &report
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
     auto read = std::make_shared<std::pair<Inputs, Loaded>>(std::move(*inputs), std::move(*loaded));
     report.read = read;
-    return Gathered{std::move(*all),       {},    *target,
-                    std::move(object_ids), floor, &read->second.objects};
+    return Gathered{std::move(*all), {}, *target, std::move(object_ids), &read->second.objects};
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -498,13 +487,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
         return tl::unexpected(written.error());
     stats.add("bytes_written", *written);
     stats.end_pass();
-    if (options.stats) {
-        Milliseconds total = Clock::now() - start - gathered->floor.measuring;
-        stats.add_measure("time_ms.total", total.count());
-        stats.add_measure("time_ms.read_once", gathered->floor.read_once);
-        if (gathered->floor.read_once > 0)
-            stats.add_measure("total_by_read_once", total.count() / gathered->floor.read_once);
-    }
+    stats.add_measure("time_ms.total", Milliseconds(Clock::now() - start).count());
     return {};
 }
 

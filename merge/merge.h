@@ -32,10 +32,9 @@ struct Options {
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
-    FunctionRules function_rules;
     unsigned threads = 1;
+    bool verify = false; // an object whose hashes are not those of its types is an error
     bool verbose = false;
-    bool stats = false;     // Report::stats is wanted: what costs time to find out, too
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
     /// Report::why_dup is wanted: of this name, or of all ("").
     std::optional<std::string> why_dup;

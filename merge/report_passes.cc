@@ -9,6 +9,22 @@
 namespace btflink::merge
 {
 
+void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats)
+{
+    uint64_t blobs = 0, hashes = 0, trailers = 0;
+    for (const Object &o : objects) {
+        blobs += btf::header_size + o.btf.words().size_bytes() + o.btf.str_size();
+        if (!o.has_trailer)
+            continue;
+        hashes += o.hashes.size();
+        trailers += o.trailer_bytes.size() - o.hashes.size();
+    }
+    stats.add("bytes_read.types", blobs);
+    stats.add("bytes_read.hashes", hashes);
+    stats.add("bytes_read.trailers", trailers);
+    stats.add("bytes_read.base", base ? base->blob_size() : 0);
+}
+
 namespace
 {
 

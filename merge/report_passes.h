@@ -9,6 +9,9 @@
 namespace btflink::merge
 {
 
+/// How many bytes the inputs have, by what they are for. `base` may be null.
+void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats);
+
 /// Which objects were linked, and how their addresses were found.
 void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Located &located, Report &report,

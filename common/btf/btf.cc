@@ -66,6 +66,20 @@ uint64_t end_of(const Header &h)
                                 uint64_t{h.layout.offset} + h.layout.length});
 }
 
+/// What is wrong with a type that does not end inside `words`.
+tl::unexpected<Error> bad_type(std::span<const uint32_t> words, size_t at, uint32_t id,
+                               const Where &where)
+{
+    if (words.size() - at < 3)
+        return fail(where, strf("type %u is cut off", id));
+    const btf_type &t = btf::type_at(words, at);
+    const uint32_t kind = btf::kind_of(t);
+    if (kind == 0 || kind >= btf::kind_count)
+        return fail(where, strf("type %u has unknown kind %u", id, kind));
+    return fail(where, strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,
+                            btf::vlen_of(t)));
+}
+
 /// What the first type with a reference out of range does wrong.
 tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
 {
@@ -115,41 +129,43 @@ Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
     return btf;
 }
 
-Btf Btf::marked(const MarkedTypes &types)
+Btf Btf::marked(const MarkedTypes &types, Damage &damage)
 {
-    CHECK(types.marks.size() == (types.count + types_per_mark - 1) / types_per_mark);
+    CHECK(types.marks.size() == marks_for(types.count));
     Btf btf;
     btf.words_ = types.words.data();
     btf.word_count_ = types.words.size();
     btf.marks_ = types.marks.data();
     btf.count_ = types.count;
     btf.plain_end_ = types.plain_end;
+    btf.damage_ = &damage;
     btf.strings_ = types.strings.data();
     btf.str_size_ = static_cast<uint32_t>(types.strings.size());
     return btf;
+}
+
+Btf Btf::noting(Damage &damage) const
+{
+    CHECK(is_marked());
+    return marked({words(), {marks_, marks_for(count_)}, count_, plain_end_, strings()}, damage);
 }
 
 const btf_type &Btf::marked_type(uint32_t index) const
 {
     static constexpr uint32_t stand_in[4] = {0, btf::make_info(BTF_KIND_INT, 0, false), 4, 32};
     auto damaged = [&]() -> const btf_type & {
-        damaged_.set.store(true, std::memory_order_relaxed);
+        damage_->note();
         return *reinterpret_cast<const btf_type *>(stand_in);
     };
-    uint64_t at = marks_[index / types_per_mark], words = 0;
+    const std::span words(words_, word_count_);
+    uint64_t at = marks_[index / types_per_mark], size = 0;
     for (uint32_t steps = index % types_per_mark + 1; steps; --steps) {
-        at += words;
-        if (at + 3 > word_count_)
-            return damaged();
-        const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
-        const uint32_t kind = btf::kind_of(t);
-        if (kind == 0 || kind >= btf::kind_count)
-            return damaged();
-        words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
-        if (words > word_count_ - at)
+        at += size;
+        size = btf::checked_words(words, at);
+        if (!size)
             return damaged();
     }
-    const auto &t = *reinterpret_cast<const btf_type *>(words_ + at);
+    const btf_type &t = btf::type_at(words, at);
     const uint32_t kind = btf::kind_of(t);
     const bool plain = index + first_ < plain_end_;
     if (plain && (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
@@ -173,7 +189,8 @@ uint32_t Btf::word_index(TypeId id) const
     if (!marks_)
         return starts_[raw(id) - first_];
     auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
-    return is_damaged() ? 0 : static_cast<uint32_t>(words - words_);
+    const bool is_ours = words >= words_ && words < words_ + word_count_; // no stand-in
+    return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }
 
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
@@ -225,20 +242,14 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     for (size_t at = 0; at < btf.word_count_;) {
         auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());
-        if (btf.word_count_ - at < 3)
-            return fail(place(), strf("type %u is cut off", id));
-        const auto &t = *reinterpret_cast<const btf_type *>(btf.words_ + at);
-        uint32_t kind = btf::kind_of(t);
-        if (kind == 0 || kind >= btf::kind_count)
-            return fail(place(), strf("type %u has unknown kind %u", id, kind));
-        uint64_t words = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
-        if (words > btf.word_count_ - at)
-            return fail(place(), strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,
-                                      btf::vlen_of(t)));
+        const uint32_t size = btf::checked_words(btf.words(), at);
+        if (!size)
+            return bad_type(btf.words(), at, id, place());
+        const btf_type &t = btf::type_at(btf.words(), at);
         btf::for_each_type_id(t, [&](uint32_t ref) { last_type = std::max(last_type, ref); });
         btf::for_each_str_off(t, [&](uint32_t off) { last_str = std::max(last_str, off); });
         btf.starts_.push_back(static_cast<uint32_t>(at));
-        at += words;
+        at += size;
     }
     btf.count_ = static_cast<uint32_t>(btf.starts_.size());
 

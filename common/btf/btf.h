@@ -5,7 +5,7 @@
 //
 // Of an object's blob most types are some other object's, too, and need not be looked at. marked()
 // makes a Btf that finds and checks a type when it is asked for: the promise is the same, for all
-// that is seen.
+// that is seen. What was seen to be out of order is noted in a Damage.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -34,6 +34,23 @@ struct MarkedTypes {
     std::string_view strings; // begins and ends with a NUL byte
 };
 constexpr uint32_t types_per_mark = 4;
+/// Marks of so many types.
+constexpr uint32_t marks_for(uint32_t types)
+{
+    return (types + types_per_mark - 1) / types_per_mark;
+}
+
+/// Was a type out of order when it was looked at (Btf::marked())? Who makes it, for one pass or for
+/// several, can tell by whose looks that was found out.
+class Damage
+{
+public:
+    bool found() const { return found_.load(std::memory_order_relaxed); }
+    void note() { found_.store(true, std::memory_order_relaxed); }
+
+private:
+    std::atomic<bool> found_ = false;
+};
 
 class Btf
 {
@@ -50,11 +67,13 @@ public:
                        std::string_view strings);
 
     /// The same over types that are checked as they are asked for. In place of one that is not in
-    /// order stands an INT without a name, and is_damaged() is true from then on.
-    static Btf marked(const MarkedTypes &types);
-    bool is_damaged() const { return damaged_.set.load(std::memory_order_relaxed); }
-    /// is_damaged() is about what is asked for from now on. Nobody else may use it meanwhile.
-    void forget_damage() const { damaged_.set.store(false, std::memory_order_relaxed); }
+    /// order stands an INT without a name, and that is noted in `damage`, which must outlive the
+    /// Btf.
+    static Btf marked(const MarkedTypes &types, Damage &damage);
+    bool is_marked() const { return marks_ != nullptr; }
+    /// Of one that is_marked(): the same types, with damage noted elsewhere. This one must outlive
+    /// it.
+    Btf noting(Damage &damage) const;
 
     /// Id of the first type of this blob itself (1, or behind the base's last).
     TypeId first_id() const { return TypeId{first_}; }
@@ -113,18 +132,6 @@ private:
     Btf() = default;
     const btf_type &marked_type(uint32_t index) const;
 
-    struct Flag {
-        std::atomic<bool> set = false;
-
-        Flag() = default;
-        Flag(Flag &&other) : set(other.set.load()) {}
-        Flag &operator=(Flag &&other)
-        {
-            set = other.set.load();
-            return *this;
-        }
-    };
-
     std::shared_ptr<const Btf> base_;
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input
     size_t word_count_ = 0;
@@ -132,8 +139,8 @@ private:
     std::vector<uint32_t> starts_; // word index of each own type; empty if there are marks
     const uint32_t *marks_ = nullptr;
     uint32_t count_ = 0;
-    uint32_t plain_end_ = 0; // marks only
-    mutable Flag damaged_;
+    uint32_t plain_end_ = 0;   // marks only
+    Damage *damage_ = nullptr; // marks only
     const char *strings_ = nullptr;
     uint32_t str_size_ = 0;
     uint32_t str_base_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "common/btf/btf_builder.h"
 
+#include "common/btf/btf_blob.h"
+
 #include <cstring>
 #define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
 #include <xxhash.h>
@@ -194,7 +196,7 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
         if (raw(new_ids[i]) != first_ + kept)
             continue;
         auto &t = *reinterpret_cast<btf_type *>(&words_[starts_[i]]);
-        const uint32_t size = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        const uint32_t size = btf::words_of(t);
         btf::for_each_type_id(t, [&](uint32_t &id) {
             if (id >= first_)
                 id = raw(new_ids[id - first_]);
@@ -209,28 +211,7 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 
 std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
 {
-    ByteWriter out(order);
-    auto type_len = static_cast<uint32_t>(words_.size() * 4);
-    auto str_len = static_cast<uint32_t>(strings_.blob().size());
-    out.reserve(btf::header_size + uint64_t{type_len} + str_len + room);
-    out.put<uint16_t>(BTF_MAGIC);
-    out.put<uint8_t>(BTF_VERSION);
-    out.put<uint8_t>(0);
-    out.put<uint32_t>(btf::header_size);
-    out.put<uint32_t>(0);
-    out.put<uint32_t>(type_len);
-    out.put<uint32_t>(type_len);
-    out.put<uint32_t>(str_len);
-    if (order == host_order) {
-        out.put_bytes(std::as_bytes(std::span(words_)));
-    } else {
-        std::vector<uint32_t> swapped(words_);
-        for (uint32_t &word : swapped)
-            word = byte_swap(word);
-        out.put_bytes(std::as_bytes(std::span(swapped)));
-    }
-    out.put_bytes(as_bytes(strings_.blob()));
-    return out.take();
+    return btf_blob(words_, strings_.blob(), order, room);
 }
 
 } // namespace btflink

@@ -148,7 +148,7 @@ private:
         return bad(id, text + ": " + rule, 3 + words);
     }
 
-    // Pass 2: a type by itself.
+    // A type by itself.
 
     Result<void> check_alone(TypeId id)
     {
@@ -343,7 +343,7 @@ private:
         return *forms_;
     }
 
-    // Pass 4: a type against its targets.
+    // A type against its targets.
 
     Result<void> check_targets(TypeId id)
     {

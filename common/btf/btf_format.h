@@ -6,8 +6,10 @@
 // order is brought to host order by swapping words; all other code sees host order only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <linux/btf.h>
+#include <span>
 
 namespace btflink::btf
 {
@@ -59,6 +61,32 @@ constexpr uint32_t make_info(uint32_t kind, uint32_t vlen, bool kflag)
 constexpr uint32_t words_of(const KindInfo &kind, uint32_t vlen)
 {
     return 3 + kind.fixed_words + vlen * kind.element_words;
+}
+
+/// The type that begins at words[at].
+inline const btf_type &type_at(std::span<const uint32_t> words, size_t at)
+{
+    return *reinterpret_cast<const btf_type *>(words.data() + at);
+}
+
+/// Words that a type of a known kind takes.
+inline uint32_t words_of(const btf_type &t)
+{
+    return words_of(kinds[kind_of(t)], vlen_of(t));
+}
+
+/// Words that the type at words[at] takes, where nothing is known of them; 0: it is cut off, or its
+/// kind is not known.
+inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
+{
+    if (at + 3 > words.size())
+        return 0;
+    const btf_type &t = type_at(words, at);
+    const uint32_t kind = kind_of(t);
+    if (kind == 0 || kind >= kind_count)
+        return 0;
+    const uint32_t size = words_of(kinds[kind], vlen_of(t));
+    return size <= words.size() - at ? size : 0;
 }
 
 /// The words after the head.

@@ -54,10 +54,12 @@ std::string folded(std::string_view text)
 
 } // namespace
 
-OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **argv)
+OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **argv,
+                           Operands operands)
     : table_(table), argc_(argc), argv_(argv)
 {
     opterr = 0;
+    letters_ = operands == Operands::end_options ? "+:" : ":"; // ':': tell a missing value apart
     for (const OptionWords &o : table_) {
         names_.push_back(
             {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names_.size())});

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The options of a program as a table. All programs of this project that have options of their own
 // read them by it, so that -h, abbreviations, "given twice" and the words of errors are the same.
-// (btf-pahole's options are pahole's, btf-cc's stand before a compiler's: they have readers of
-// their own.)
+// (btf-pahole's options are pahole's, and have a reader of their own.)
 #pragma once
 
 #include "common/result.h"
@@ -49,7 +48,12 @@ struct Given {
 class OptionReader
 {
 public:
-    OptionReader(std::span<const OptionWords> table, int argc, char **argv);
+    enum class Operands : uint8_t {
+        anywhere,
+        end_options, // the first, and all that follows, is left as it is
+    };
+    OptionReader(std::span<const OptionWords> table, int argc, char **argv,
+                 Operands operands = Operands::anywhere);
 
     struct Found {
         size_t index = SIZE_MAX; // that: no option is left
@@ -63,7 +67,7 @@ private:
     std::span<const OptionWords> table_;
     int argc_;
     char **argv_;
-    std::string letters_ = ":"; // as getopt_long has it: tell a missing value apart
+    std::string letters_; // as getopt_long has them
     std::vector<option> names_;
     Given given_;
 };

@@ -42,7 +42,6 @@ namespace btflink
 namespace
 {
 
-constexpr size_t object_id_at = 24; // in the link trailer
 
 /// The object ids in an old `.BTF`. None if another tool made it: then no pool belongs to it.
 std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
@@ -50,8 +49,8 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
     std::set<uint64_t> ids;
     if (auto parts = split_contributions(btf.data, where))
         for (const Contribution &part : *parts)
-            if (part.trailer.size() >= object_id_at + 8)
-                ids.insert(load<uint64_t>(part.trailer.data() + object_id_at, image.order));
+            if (auto id = stated_object_id(part.trailer, image.order))
+                ids.insert(*id);
     return ids;
 }
 

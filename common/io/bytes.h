@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Bytes in either byte order. A ByteReader never runs past its end and knows where it is, so that
-// an error three layers down still names file, section and offset. A ByteWriter appends.
+// Bytes in either byte order, and a writer of them.
 #pragma once
 
 #include "common/result.h"
@@ -64,47 +63,6 @@ constexpr uint64_t align_up(uint64_t value, uint64_t alignment)
 {
     return alignment <= 1 ? value : (value + alignment - 1) / alignment * alignment;
 }
-
-/// Reads integers from a fixed range. `where` names the range's start; reads that do not fit fail.
-class ByteReader
-{
-public:
-    ByteReader(Bytes bytes, ByteOrder order, Where where)
-        : bytes_(bytes), order_(order), where_(std::move(where))
-    {
-    }
-
-    size_t offset() const { return offset_; }
-    size_t left() const { return bytes_.size() - offset_; }
-    void seek(size_t offset) { offset_ = offset <= bytes_.size() ? offset : bytes_.size(); }
-    /// The place of the next byte.
-    Where here() const { return where_.at(where_.offset.value_or(0) + offset_); }
-
-    template <std::unsigned_integral T>
-    Result<T> read(std::string_view what)
-    {
-        if (left() < sizeof(T))
-            return fail(here(), "truncated: no room for " + std::string(what));
-        T value = load<T>(bytes_.data() + offset_, order_);
-        offset_ += sizeof(T);
-        return value;
-    }
-
-    Result<Bytes> read_bytes(size_t size, std::string_view what)
-    {
-        if (left() < size)
-            return fail(here(), "truncated: no room for " + std::string(what));
-        Bytes part = bytes_.subspan(offset_, size);
-        offset_ += size;
-        return part;
-    }
-
-private:
-    Bytes bytes_;
-    ByteOrder order_;
-    Where where_;
-    size_t offset_ = 0;
-};
 
 /// Appends integers in a fixed byte order.
 class ByteWriter

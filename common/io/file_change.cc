@@ -85,25 +85,6 @@ bool write_at(int fd, Bytes bytes, uint64_t offset)
     return true;
 }
 
-/// `after` as a change of `before`: an addition and another header where that is all.
-FileChange change_to(Bytes before, Bytes after)
-{
-    FileChange change;
-    bool is64 = after.size() > EI_CLASS && static_cast<uint8_t>(after[EI_CLASS]) == ELFCLASS64;
-    size_t header = is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
-    bool prefix =
-        header <= before.size() && before.size() <= after.size() &&
-        std::memcmp(before.data() + header, after.data() + header, before.size() - header) == 0;
-    if (!prefix) {
-        change.rebuilt.add(after);
-        return change;
-    }
-    change.kept = before.size();
-    change.header.assign(after.begin(), after.begin() + static_cast<ptrdiff_t>(header));
-    change.tail.assign(after.begin() + static_cast<ptrdiff_t>(before.size()), after.end());
-    return change;
-}
-
 Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const FileChange &change)
 {
     // Copied, as `before` may be a mapping of this very file.
@@ -167,11 +148,6 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     if (change.rebuilt.size() == 0 && change.kept == before.size())
         return append_to(path, fd, before, change);
     return write_file(path, change.parts(before));
-}
-
-Result<void> update_file(const std::string &path, Bytes before, Bytes after)
-{
-    return update_file(path, before, change_to(before, after));
 }
 
 } // namespace btflink

@@ -53,7 +53,5 @@ Result<void> check_as_before(const std::string &path, Bytes before);
 /// and the header is written last, and the file keeps its inode, links and mode. Otherwise it is
 /// replaced by rename. `before` may be a mapping of the file.
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
-/// The same, from the bytes that the file shall have.
-Result<void> update_file(const std::string &path, Bytes before, Bytes after);
 
 } // namespace btflink

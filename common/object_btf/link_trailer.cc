@@ -17,11 +17,6 @@ constexpr size_t emitter_at = 88;
 constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
 
-/// A table in the trailer: byte offset from the trailer's start and number of entries.
-struct Table {
-    uint32_t offset = 0, count = 0;
-};
-
 void put_table(ByteWriter &out, size_t field, size_t count)
 {
     out.align(8);
@@ -55,7 +50,7 @@ std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
             marks.push_back(at);
         btf_type t{};
         t.info = load<uint32_t>(types + size_t{at} * 4 + 4, order);
-        at += btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        at += btf::words_of(t);
     }
     return marks;
 }
@@ -131,8 +126,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
     out.patch<uint32_t>(8, static_cast<uint32_t>(out.size()));
 
     std::vector<std::byte> bytes = out.take();
-    trailer.object_id =
-        XXH3_64bits_withSeed(blob.data(), blob.size(), XXH3_64bits(bytes.data(), bytes.size()));
+    trailer.object_id = computed_object_id(bytes, blob);
     store<uint64_t>(bytes.data() + object_id_at, trailer.object_id, order);
     return bytes;
 }
@@ -301,6 +295,21 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
                                    bool keep_hashes)
 {
     return Decoder(bytes, blob, where, keep_hashes).run();
+}
+
+std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order)
+{
+    if (trailer.size() < object_id_at + sizeof(uint64_t))
+        return std::nullopt;
+    return load<uint64_t>(trailer.data() + object_id_at, order);
+}
+
+uint64_t computed_object_id(Bytes trailer, Bytes blob)
+{
+    std::vector<std::byte> without(trailer.begin(), trailer.end());
+    std::fill_n(without.begin() + object_id_at, sizeof(uint64_t), std::byte{0});
+    return XXH3_64bits_withSeed(blob.data(), blob.size(),
+                                XXH3_64bits(without.data(), without.size()));
 }
 
 Bytes trailer_hashes(Bytes trailer, ByteOrder order)

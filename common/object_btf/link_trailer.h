@@ -8,6 +8,7 @@
 #include "common/object_btf/features.h"
 #include "common/object_btf/type_hash.h"
 
+#include <optional>
 #include <vector>
 
 namespace btflink
@@ -93,6 +94,11 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
 /// checked, but LinkTrailer::hashes stays empty; trailer_hashes() tells where they are.
 Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
                                    bool keep_hashes = true);
+
+/// The object id that a trailer states, before it is decoded; nothing if it is cut off.
+std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
+/// The object id of a trailer's and its blob's bytes, by what stands in the trailer but its own id.
+uint64_t computed_object_id(Bytes trailer, Bytes blob);
 
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);

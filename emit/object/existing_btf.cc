@@ -11,10 +11,10 @@ namespace btflink::emit
 namespace
 {
 
-class Collector
+class ExistingBtfCollector
 {
 public:
-    Collector(const ElfImage &image, const Arch &arch) : image_(image), arch_(arch) {}
+    ExistingBtfCollector(const ElfImage &image, const Arch &arch) : image_(image), arch_(arch) {}
 
     Result<ExistingBtf> run()
     {
@@ -102,7 +102,7 @@ private:
 
 Result<ExistingBtf> read_existing_btf(const ElfImage &image, const Arch &arch)
 {
-    return Collector(image, arch).run();
+    return ExistingBtfCollector(image, arch).run();
 }
 
 } // namespace btflink::emit

@@ -169,13 +169,4 @@ Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectB
     return ObjectAppender(*image, arch, std::move(*body)).run(added);
 }
 
-Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
-                                               const ObjectBtf &added, const Where &where)
-{
-    auto change = plan_object_btf(object, arch, added, where);
-    if (!change)
-        return tl::unexpected(change.error());
-    return change->whole(object);
-}
-
 } // namespace btflink::emit

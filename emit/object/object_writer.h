@@ -37,8 +37,4 @@ struct ObjectBtf {
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 
-/// The file that results from putting `added` into `object`: plan_object_btf(), carried out.
-Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
-                                               const ObjectBtf &added, const Where &where);
-
 } // namespace btflink::emit

@@ -36,11 +36,11 @@ struct Function {
     bool reordered = false;
 };
 
-class Collector
+class FunctionCollector
 {
 public:
-    Collector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
-              FeatureSet features)
+    FunctionCollector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
+                      FeatureSet features)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
           registers_(file.arch(), tree, layout_), param_of_die_(tree.dies.size())
     {
@@ -281,7 +281,7 @@ private:
 std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features)
 {
-    return Collector(file, tree, types, features).run();
+    return FunctionCollector(file, tree, types, features).run();
 }
 
 } // namespace btflink::emit

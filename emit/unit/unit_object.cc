@@ -19,12 +19,12 @@ namespace
 {
 
 /// Lays out the final blob and its trailer from the passes' results.
-class Assembler
+class UnitAssembler
 {
 public:
     /// `hashes`: stub hashes of `types`.
-    Assembler(const DwarfFile &file, const UnitOptions &options, BtfBuilder types,
-              const UnitDedup &dedup, std::vector<Hash128> hashes)
+    UnitAssembler(const DwarfFile &file, const UnitOptions &options, BtfBuilder types,
+                  const UnitDedup &dedup, std::vector<Hash128> hashes)
         : file_(file), types_before_(raw(types.next_id()) - 1)
     {
         map_.assign(types_before_ + 1, void_id);
@@ -365,7 +365,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
         dedup = find_duplicates(view, hashes);
     }
     clock.begin(Step::assemble);
-    Assembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
+    UnitAssembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
     assembler.source(source);
     assembler.variables(variables);
     assembler.functions(functions);

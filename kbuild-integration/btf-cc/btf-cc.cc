@@ -4,6 +4,7 @@
 //
 // To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
 // does not make an object is not waited for: the process becomes the compiler.
+#include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/version.h"
 #include "emit/heap.h"
@@ -29,22 +30,32 @@ using namespace btflink::kbuild;
 namespace
 {
 
-constexpr int exit_usage = 2, exit_cannot_run = 126, exit_not_found = 127;
+constexpr int exit_cannot_run = 126, exit_not_found = 127;
 constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 
-const char usage[] =
-    "usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
-    "Runs the compiler; if it makes an object with DWARF, puts object BTF into it.\n"
-    "COMPILER may be ccache with a compiler behind it: objects are then cached with their BTF.\n"
-    "  --strip-dwarf    drop DWARF once there is BTF        (or BTF_CC_STRIP_DWARF=1)\n"
-    "  --strict         fail if BTF cannot be made          (or BTF_CC_STRICT=1)\n"
-    "  --verbose        say what is done                    (or BTF_CC_VERBOSE=1)\n"
-    "  --features=LIST  as of btf-emit; default: what PAHOLE_FLAGS asks for\n"
-    "                                                       (or BTF_CC_FEATURES=LIST)\n"
-    "       btf-cc [OPTIONS] --settings [COMPILER]\n"
-    "Prints a line that differs when objects would, for compiler caches.\n"
-    "       btf-cc --version\n"
-    "       btf-cc --help\n";
+constexpr OptionWords own_options[] = {
+    {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+    {.name = "version", .help = "Print the version and exit"},
+    {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
+    {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
+    {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
+    {.name = "features",
+     .value = "LIST",
+     .help = "What to encode, as of btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS "
+             "asks for"},
+    {.name = "settings",
+     .help = "Run nothing; print a line that differs when objects would, for compiler caches"},
+};
+
+std::string help_text()
+{
+    return "Run a compiler and, if it makes an object with DWARF, put object BTF into that.\n"
+           "Usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
+           "       btf-cc [OPTIONS] --settings [COMPILER]\n\n"
+           "COMPILER may be ccache with a compiler behind it: objects are then cached with their "
+           "BTF.\n\n" +
+           options_text(own_options);
+}
 
 volatile sig_atomic_t child = 0;
 
@@ -183,20 +194,47 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
 
 int refuse(const std::string &why)
 {
-    std::fprintf(stderr, "btf-cc: ERROR: %s\n", why.c_str());
+    std::fprintf(stderr, "btf-cc: ERROR: %s\nTry 'btf-cc --help'.\n", why.c_str());
     return exit_usage;
+}
+
+/// What stands before the compiler.
+struct Own {
+    std::string question;             // "help", "version", "settings"; empty: none
+    std::vector<std::string> options; // the others, as "--NAME" or "--NAME=VALUE"
+    char **compiler;                  // its words, up to a null pointer
+};
+
+Result<Own> read_own(int argc, char **argv)
+{
+    OptionReader reader(own_options, argc, argv, OptionReader::Operands::end_options);
+    Own own;
+    while (own.question != "help" && own.question != "version") {
+        auto found = reader.next();
+        if (!found)
+            return tl::unexpected(found.error());
+        if (found->index == SIZE_MAX)
+            break;
+        const std::string name = own_options[found->index].name;
+        if (name == "help" || name == "version" || name == "settings")
+            own.question = name;
+        else
+            own.options.push_back("--" + name + (*found->value ? "=" : "") + found->value);
+    }
+    own.compiler = argv + argc - reader.given().operands.size();
+    return own;
 }
 
 /// Something is asked of btf-cc itself. `compiler`: what is named behind the options, or "".
 int answer(const std::string &question, const std::vector<std::string> &options,
            const std::string &compiler)
 {
-    if (question == "--version") {
+    if (question == "version") {
         std::puts(("btf-cc " + version()).c_str());
         return 0;
     }
-    if (question == "--help") {
-        std::fputs(usage, stdout);
+    if (question == "help") {
+        std::fputs(help_text().c_str(), stdout);
         return 0;
     }
     auto settings = read_settings(options);
@@ -213,20 +251,15 @@ int answer(const std::string &question, const std::vector<std::string> &options,
 
 int main(int argc, char **argv)
 {
-    std::vector<std::string> options;
-    std::string question;
-    char **compiler = argv + 1;
-    for (; *compiler && (*compiler)[0] == '-'; ++compiler) {
-        std::string_view option = *compiler;
-        if (option == "--version" || option == "--help" || option == "--settings")
-            question = option;
-        else
-            options.emplace_back(option);
-    }
-    if (!question.empty())
-        return answer(question, options, *compiler ? *compiler : "");
+    auto own = read_own(argc, argv);
+    if (!own)
+        return refuse(own.error().str());
+    const std::vector<std::string> &options = own->options;
+    char **compiler = own->compiler;
+    if (!own->question.empty())
+        return answer(own->question, options, *compiler ? *compiler : "");
     if (!*compiler)
-        return refuse(std::string("no compiler named\n") + usage);
+        return refuse("COMPILER is required");
     CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
     if (!command.objects.empty())

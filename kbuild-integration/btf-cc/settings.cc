@@ -20,16 +20,6 @@ namespace
 constexpr std::string_view features_option = "--features=";
 constexpr const char *features_variable = "BTF_CC_FEATURES";
 
-Result<bool> switch_of(const char *name)
-{
-    std::string value = variable(name);
-    if (value.empty() || value == "0")
-        return false;
-    if (value == "1")
-        return true;
-    return fail({}, std::string(name) + "=" + value + ": must be 0 or 1");
-}
-
 struct Switch {
     std::string_view option;
     const char *variable;
@@ -55,7 +45,7 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
 {
     Settings settings;
     for (const Switch &s : switches) {
-        auto on = switch_of(s.variable);
+        auto on = switch_variable(s.variable);
         if (!on)
             return tl::unexpected(on.error());
         s.value(settings) = *on;

@@ -20,6 +20,7 @@
 #include "common/io/file_io.h"
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
+#include "kbuild-integration/environment.h"
 #include "merge/merge.h"
 #include "merge/output/write_elf.h"
 
@@ -36,17 +37,17 @@ namespace
 using Rejected = std::vector<emit::RejectedVariable>;
 
 /// What btf-merge shall read, and what must live until it has.
-struct Sources {
+struct MergeInputs {
     std::vector<std::string> inputs;
     std::string image; // empty: the inputs say themselves where things are
     std::vector<std::shared_ptr<ScratchFile>> scratch;
 };
 
 /// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
-Result<Sources> complete_all(const std::vector<std::string> &files, const PaholeOptions &options,
-                             Rejected &rejected)
+Result<MergeInputs> complete_all(const std::vector<std::string> &files,
+                                 const PaholeOptions &options, Rejected &rejected)
 {
-    Sources sources;
+    MergeInputs sources;
     for (const std::string &file : files) {
         auto completed = complete_object(file, options, rejected);
         if (!completed)
@@ -58,17 +59,17 @@ Result<Sources> complete_all(const std::vector<std::string> &files, const Pahole
 }
 
 /// What was made of a file's DWARF alone, if there was anything in it.
-Result<Sources> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
+Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
         return tl::unexpected(made.error());
     if (!*made)
-        return Sources{};
-    return Sources{{(*made)->path()}, "", {*made}};
+        return MergeInputs{};
+    return MergeInputs{{(*made)->path()}, "", {*made}};
 }
 
-Result<Sources> sources_of_module(const std::string &module, const PaholeOptions &options,
-                                  Rejected &rejected)
+Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
+                                      Rejected &rejected)
 {
     auto fresh = has_object_btf(module);
     if (!fresh)
@@ -86,8 +87,8 @@ Result<Sources> sources_of_module(const std::string &module, const PaholeOptions
     return by_dwarf(encode_object(module, options, rejected));
 }
 
-Result<Sources> sources_of(const std::string &file, const PaholeOptions &options,
-                           Rejected &rejected)
+Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options,
+                               Rejected &rejected)
 {
     auto relocatable = is_relocatable(file);
     if (!relocatable)
@@ -103,7 +104,7 @@ Result<Sources> sources_of(const std::string &file, const PaholeOptions &options
             sources->image = file;
         return sources;
     }
-    return Sources{std::move(*inputs), file, {}};
+    return MergeInputs{std::move(*inputs), file, {}};
 }
 
 } // namespace
@@ -125,7 +126,11 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         return {};
     }
 
+    auto strict = switch_variable("BTF_PAHOLE_STRICT");
+    if (!strict)
+        return tl::unexpected(strict.error());
     merge::Options merge;
+    merge.verify = *strict;
     merge.inputs = sources->inputs;
     merge.image = sources->image;
     merge.base = options.base;

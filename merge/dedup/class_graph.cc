@@ -21,8 +21,8 @@
 #include "merge/dedup/class_graph.h"
 
 #include "common/graph/refine.h"
+#include "common/io/parallel.h"
 #include "merge/dedup/vectors.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 #include <cstring>
@@ -45,10 +45,10 @@ struct NameHash {
     }
 };
 
-class Builder
+class ClassGraphBuilder
 {
 public:
-    Builder(const Sources &sources, const Classes &classes, unsigned threads)
+    ClassGraphBuilder(const Sources &sources, const Classes &classes, unsigned threads)
         : sources_(sources), classes_(classes), threads_(threads)
     {
     }
@@ -223,7 +223,7 @@ private:
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
-        size_t words = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
+        size_t words = btf::words_of(t);
         std::vector<uint32_t> copy(words);
         std::memcpy(copy.data(), &t, words * 4);
         auto &own = *reinterpret_cast<btf_type *>(copy.data());
@@ -255,7 +255,7 @@ private:
 
 ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads)
 {
-    return Builder(sources, classes, threads).run();
+    return ClassGraphBuilder(sources, classes, threads).run();
 }
 
 } // namespace btflink::merge

@@ -15,7 +15,7 @@
 #include "merge/dedup/conflict_graph.h"
 
 #include "common/graph/peel.h"
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
 
 namespace btflink::merge
 {
@@ -25,11 +25,11 @@ namespace
 
 constexpr size_t max_paths = 4096;
 
-class Builder
+class ConflictGraphBuilder
 {
 public:
-    Builder(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-            unsigned threads)
+    ConflictGraphBuilder(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                         unsigned threads)
         : sources_(sources), classes_(classes), graph_(graph), threads_(threads)
     {
     }
@@ -396,7 +396,7 @@ bool base_declares(const Sources &sources, const Classes &classes, const ClassGr
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,
                                   const ClassGraph &graph, unsigned threads)
 {
-    return Builder(sources, classes, graph, threads).run();
+    return ConflictGraphBuilder(sources, classes, graph, threads).run();
 }
 
 } // namespace btflink::merge

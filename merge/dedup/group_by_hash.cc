@@ -24,9 +24,10 @@
 // between all cores.
 #include "merge/dedup/group_by_hash.h"
 
+#include "common/graph/open_table.h"
+#include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/stub_equal.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 
@@ -54,31 +55,26 @@ struct Distinct {
     uint32_t number = 0; // of the class, at last
 };
 
-/// Distinct hashes in order of arrival; open addressing.
-class Table
+/// Distinct hashes in order of arrival. Slots hold whole hashes, so that a type is found by one
+/// look at memory.
+class DistinctHashes
 {
 public:
-    explicit Table(const Sources &sources) : sources_(sources), slots_(4096) {}
+    explicit DistinctHashes(const Sources &sources) : sources_(sources) {}
 
-    void prefetch(const Hash128 &hash) const { __builtin_prefetch(&slots_[home(hash)]); }
+    void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
 
     /// Index of the entry with this hash; made if there is none.
     uint32_t add(const Hash128 &hash, TypeAt type)
     {
-        size_t mask = slots_.size() - 1;
-        for (size_t i = home(hash);; i = (i + 1) & mask) {
-            Slot &slot = slots_[i];
-            if (slot.entry == 0) {
-                entries_.push_back({hash, type});
-                slot = {hash, static_cast<uint32_t>(entries_.size())};
-                auto index = static_cast<uint32_t>(entries_.size() - 1);
-                if (entries_.size() * 2 > slots_.size())
-                    grow();
-                return index;
-            }
-            if (slot.hash == hash && same_types(sources_, entries_[slot.entry - 1].first, type))
-                return slot.entry - 1;
-        }
+        auto same = [&](const Slot &slot) {
+            return slot.hash == hash && same_types(sources_, entries_[slot.entry - 1].first, type);
+        };
+        auto fresh = static_cast<uint32_t>(entries_.size() + 1);
+        auto [slot, is_new] = slots_.find_or_add(hash.low, same, {hash, fresh});
+        if (is_new)
+            entries_.push_back({hash, type});
+        return slot->entry - 1;
     }
 
     std::vector<Distinct> &entries() { return entries_; }
@@ -88,28 +84,14 @@ private:
     struct Slot {
         Hash128 hash;
         uint32_t entry = 0; // index + 1; 0: free
+
+        bool is_free() const { return entry == 0; }
+        uint64_t home() const { return hash.low; }
     };
-
-    size_t home(const Hash128 &hash) const { return hash.low & (slots_.size() - 1); }
-
-    void grow()
-    {
-        std::vector<Slot> old(slots_.size() * 2);
-        old.swap(slots_);
-        size_t mask = slots_.size() - 1;
-        for (const Slot &slot : old) {
-            if (!slot.entry)
-                continue;
-            size_t i = home(slot.hash);
-            while (slots_[i].entry)
-                i = (i + 1) & mask;
-            slots_[i] = slot;
-        }
-    }
 
     const Sources &sources_;
     std::vector<Distinct> entries_;
-    std::vector<Slot> slots_;
+    OpenTable<Slot> slots_{4096};
 };
 
 /// Sources [begin, end) of one thread.
@@ -134,7 +116,8 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
     return runs;
 }
 
-void find_distinct(const Sources &sources, Run run, Table &table, std::vector<uint32_t> &of)
+void find_distinct(const Sources &sources, Run run, DistinctHashes &table,
+                   std::vector<uint32_t> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
@@ -166,7 +149,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
     Classes out;
     out.of.resize(sources.types);
     std::vector<Run> runs = cut(sources, threads);
-    std::vector<Table> tables(runs.size(), Table(sources));
+    std::vector<DistinctHashes> tables(runs.size(), DistinctHashes(sources));
     parallel_for(runs.size(), threads,
                  [&](size_t i) { find_distinct(sources, runs[i], tables[i], out.of); });
 
@@ -187,7 +170,7 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
         places[r].resize(entries.size());
     });
     parallel_for(shard_count, threads, [&](size_t shard) {
-        Table table(sources);
+        DistinctHashes table(sources);
         for (size_t r = 0; r < runs.size(); ++r)
             for (uint32_t e : members[r][shard]) {
                 const Distinct &d = tables[r].entries()[e];

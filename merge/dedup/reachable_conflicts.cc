@@ -20,8 +20,8 @@
 #include "merge/dedup/reachable_conflicts.h"
 
 #include "common/graph/refine.h"
+#include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
-#include "merge/parallel.h"
 
 #include <cstring>
 #include <numeric>

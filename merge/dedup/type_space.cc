@@ -62,13 +62,17 @@ Result<Sources> make_sources(const std::vector<Object> &objects,
         out.types = base->size();
     }
     out.of_object.assign(objects.size(), UINT32_MAX);
+    out.views.resize(objects.size());
     for (size_t i = 0; i < objects.size(); ++i) {
         if (not_linked[i])
             continue;
         const Object &o = objects[i];
         uint32_t count = o.has_trailer ? raw(o.trailer.plain_end) - 1 : o.btf.size();
         out.of_object[i] = static_cast<uint32_t>(out.list.size());
-        out.list.push_back({&o.btf, o.hashes.data(), nullptr, count,
+        if (o.btf.is_marked())
+            out.views[i] = std::make_unique<const Sources::OwnView>(o.btf);
+        const Btf &btf = out.views[i] ? out.views[i]->btf : o.btf;
+        out.list.push_back({&btf, o.hashes.data(), nullptr, count,
                             o.has_trailer ? nullptr : &o.in_link_part, out.types});
         out.types += count;
     }

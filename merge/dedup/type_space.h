@@ -48,7 +48,20 @@ struct Sources {
     std::unique_ptr<const BasePart> base_part = std::make_unique<BasePart>(); // has an address
     std::vector<Hash128> base_hashes; // of what is wanted, as in a link trailer
     std::unique_ptr<const std::vector<bool>> base_skip;
+    // An object's types that are found by marks are looked at through a Btf of the deduplication's
+    // own: what it looks at depends on which objects count, so damage that it finds is its own.
+    struct OwnView {
+        explicit OwnView(const Btf &of) : btf(of.noting(damage)) {}
+        Damage damage;
+        Btf btf;
+    };
+    std::vector<std::unique_ptr<const OwnView>> views; // by object; null: `list` has the object's
 
+    /// Was a type of this object looked at that was not in order?
+    bool found_damage(size_t object) const
+    {
+        return views[object] && views[object]->damage.found();
+    }
     bool is_base(uint32_t source) const { return has_base && source == 0; }
     size_t index(uint32_t source, TypeId id) const { return list[source].offset + raw(id) - 1; }
     size_t index(TypeAt t) const { return index(t.source, t.type); }

@@ -15,10 +15,10 @@ constexpr uint32_t shown_around = 2; // on either side of a place
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...: nobody writes that many
 constexpr unsigned max_types = 1000; // unnamed structs that reach themselves would have no end
 
-class Writer
+class CWriter
 {
 public:
-    explicit Writer(const Btf &btf) : btf_(btf) {}
+    explicit CWriter(const Btf &btf) : btf_(btf) {}
 
     std::string declare(uint32_t ref, std::string inner, unsigned indent,
                         std::span<const uint32_t> place, unsigned depth = 0)
@@ -159,7 +159,7 @@ private:
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent,
                           std::span<const uint32_t> place)
 {
-    return Writer(btf).declare(raw(id), std::string(name), indent, place);
+    return CWriter(btf).declare(raw(id), std::string(name), indent, place);
 }
 
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
@@ -172,14 +172,14 @@ std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
     case BTF_KIND_FWD:
         return c_name(btf, id) + ";";
     default:
-        return c_name(btf, id) + " " + Writer(btf).body(id, indent, place, 0) + ";";
+        return c_name(btf, id) + " " + CWriter(btf).body(id, indent, place, 0) + ";";
     }
 }
 
 std::string c_element(const Btf &btf, TypeId id, uint32_t i)
 {
     const btf_type &t = btf.type(id);
-    return i < btf::vlen_of(t) ? Writer(btf).element(t, i, 0, {}, 0) : "nothing";
+    return i < btf::vlen_of(t) ? CWriter(btf).element(t, i, 0, {}, 0) : "nothing";
 }
 
 std::string c_name(const Btf &btf, TypeId id)

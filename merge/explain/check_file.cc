@@ -45,17 +45,8 @@ public:
         words_.resize(types.size() / 4);
         for (size_t i = 0; i < words_.size(); ++i)
             words_[i] = load<uint32_t>(types.data() + i * 4, order);
-        for (size_t at = 0; at + 3 <= words_.size();) {
-            const auto &t = *reinterpret_cast<const btf_type *>(&words_[at]);
-            uint32_t kind = btf::kind_of(t);
-            if (kind == 0 || kind >= btf::kind_count)
-                break;
-            size_t length = btf::words_of(btf::kinds[kind], btf::vlen_of(t));
-            if (length > words_.size() - at)
-                break;
-            types_.push_back(&t);
-            at += length;
-        }
+        for (size_t at = 0, size; (size = btf::checked_words(words_, at)); at += size)
+            types_.push_back(&btf::type_at(words_, at));
     }
 
     const std::vector<const btf_type *> &types() const { return types_; }

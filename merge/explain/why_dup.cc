@@ -26,11 +26,11 @@ bool is_enum(uint32_t kind)
     return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
 }
 
-class Report
+class DupReport
 {
 public:
-    Report(const std::vector<Object> &objects, const MergedTypes &types,
-           const std::string &base_name)
+    DupReport(const std::vector<Object> &objects, const MergedTypes &types,
+              const std::string &base_name)
         : objects_(objects), sources_(types.sources), partition_(types.partition),
           base_name_(base_name), graph_(types)
     {
@@ -345,7 +345,7 @@ private:
 std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
                     std::string_view name, const std::string &base_name)
 {
-    return Report(objects, types, base_name).text(name);
+    return DupReport(objects, types, base_name).text(name);
 }
 
 } // namespace btflink::merge

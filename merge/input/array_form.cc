@@ -24,7 +24,7 @@
 // changed.
 #include "merge/input/array_form.h"
 
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
 
 #include <algorithm>
 #include <map>
@@ -219,7 +219,7 @@ private:
 bool flatten(Object &o, bool hashed)
 {
     Flattener flattener(o);
-    if (!flattener.any() || o.btf.is_damaged())
+    if (!flattener.any() || (o.damage && o.damage->found()))
         return false;
     o.btf.replace_words(flattener.words());
     if (hashed)

@@ -12,14 +12,14 @@
 // functions too; DECL_TAGs in the link part have a FUNC or VAR as target. So plain types of all
 // objects can be copied as they are, and functions and variables be left out one by one. Plain
 // types that are found by marks are made sure of when they are looked at (Btf::marked()); who is
-// done asks check_marked() if all of them were in order.
+// done asks check_marked() whether those that were looked at were in order.
 //
 // Cost. Of contributions with marks the trailers and link parts are looked at, of others every word
 // of BTF, once. Contributions are independent and run in parallel.
 #include "merge/input/load_objects.h"
 
+#include "common/io/parallel.h"
 #include "common/object_btf/address_pool.h"
-#include "merge/parallel.h"
 
 #include <algorithm>
 #include <deque>
@@ -83,17 +83,6 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
     return {};
 }
 
-/// The object id that a trailer states, before it is decoded.
-std::optional<uint64_t> object_id(const Contribution &part)
-{
-    if (part.trailer.size() < 32)
-        return std::nullopt;
-    ByteOrder order = load<uint32_t>(part.trailer.data(), ByteOrder::little) == trailer_magic
-                          ? ByteOrder::little
-                          : ByteOrder::big;
-    return load<uint64_t>(part.trailer.data() + 24, order);
-}
-
 Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
 {
     auto pools = placed_pools(elf);
@@ -103,7 +92,7 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
     for (PlacedPool &pool : *pools)
         by_id[pool.object_id].push_back(&pool);
     for (Pending &p : pending) {
-        auto id = object_id(p.part);
+        auto id = stated_object_id(p.part.trailer, elf.order());
         auto found = id ? by_id.find(*id) : by_id.end();
         if (found == by_id.end() || found->second.empty())
             continue;
@@ -141,23 +130,23 @@ public:
 
     Result<Object> run(Reading reading)
     {
-        if (std::optional<Btf> marked; reading == Reading::marked && (marked = by_marks())) {
-            auto o = make(std::move(*marked), true, true);
-            if (o && !o->btf.is_damaged())
+        auto damage = std::make_unique<Damage>();
+        if (std::optional<Btf> marked; reading == Reading::marked && (marked = by_marks(*damage))) {
+            auto o = make(std::move(*marked), std::move(damage), true);
+            if (o && !o->damage->found())
                 return o;
         }
         auto btf = Btf::parse(pending_.part.blob, pending_.where);
         if (!btf)
             return tl::unexpected(btf.error());
         types_offset_ = btf->types_offset();
-        return make(std::move(*btf), false, reading == Reading::marked);
+        return make(std::move(*btf), nullptr, reading == Reading::marked);
     }
 
 private:
-    Result<Object> make(Btf btf, bool is_marked, bool keep_hashes)
+    Result<Object> make(Btf btf, std::unique_ptr<Damage> damage, bool keep_hashes)
     {
-        Object o{
-            pending_.where, pending_.input, std::move(btf), {}, false, {}, {}, {}, {}, {}, {}, {}};
+        Object o{pending_.where, pending_.input, std::move(btf), std::move(damage)};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
             auto trailer = decode_trailer(pending_.part.trailer, o.btf,
@@ -173,8 +162,9 @@ private:
                                  o.trailer.pool_entries,
                                  o.trailer.functions.size() + o.trailer.variables.size()));
             o.hashes = trailer_hashes(pending_.part.trailer, o.btf.order());
+            o.blob_bytes = pending_.part.blob;
             o.trailer_bytes = pending_.part.trailer;
-            if (!is_marked)
+            if (!o.btf.is_marked())
                 RETURN_IF_ERROR(check_plain_part(o));
         } else {
             find_link_part(o);
@@ -193,7 +183,7 @@ private:
 
     /// Types to be looked at when they are asked for, in the usual case: host byte order and a
     /// trailer with marks. Nothing if the head of it is wrong: Btf::parse() knows what to say.
-    std::optional<Btf> by_marks()
+    std::optional<Btf> by_marks(Damage &damage)
     {
         Bytes blob = pending_.part.blob, trailer = pending_.part.trailer;
         auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, host_order); };
@@ -209,10 +199,10 @@ private:
         uint32_t count = load<uint32_t>(trailer.data() + 44, host_order);
         if (reinterpret_cast<uintptr_t>(words) % 4 || size % 4 || text == 0 || chars[0] ||
             chars[text - 1] || count > size / 12 || plain_end == 0 || plain_end > count + 1 ||
-            marks.size() != (count + types_per_mark - 1) / types_per_mark)
+            marks.size() != marks_for(count))
             return std::nullopt;
         types_offset_ = types;
-        return Btf::marked({{words, size / 4}, marks, count, plain_end, {chars, text}});
+        return Btf::marked({{words, size / 4}, marks, count, plain_end, {chars, text}}, damage);
     }
 
     Where where_of(const Object &o, TypeId id) const
@@ -453,6 +443,19 @@ void Object::rehash()
     hashes = std::as_bytes(std::span(own_hashes));
 }
 
+Prototype prototype_of(const Object &object, const LinkFunction &f)
+{
+    if (f.func != void_id) {
+        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
+        return {proto.name_off,
+                proto.info,
+                proto.type,
+                {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2}};
+    }
+    const uint32_t *w = &object.trailer.proto_words[f.proto];
+    return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
+}
+
 Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
 {
     std::vector<PlacedPool> pools;
@@ -527,19 +530,17 @@ void use_true_signatures(std::vector<Object> &objects)
 }
 
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads)
+                          const std::vector<bool> &damaged, unsigned threads)
 {
-    for (size_t i = 0; i < objects.size(); ++i) {
-        const Object &o = objects[i];
-        if (not_linked[i] || !o.btf.is_damaged())
-            continue;
-        // Reading everything finds out what is wrong.
-        auto whole = load(inputs, Reading::whole, threads);
-        if (!whole)
-            return tl::unexpected(whole.error());
-        return fail(o.where, "the marks in its link trailer are not where its types are");
-    }
-    return {};
+    auto first = std::ranges::find(damaged, true);
+    if (first == damaged.end())
+        return {};
+    // Reading everything finds out what is wrong.
+    auto whole = load(inputs, Reading::whole, threads);
+    if (!whole)
+        return tl::unexpected(whole.error());
+    return fail(objects[static_cast<size_t>(first - damaged.begin())].where,
+                "the marks in its link trailer are not where its types are");
 }
 
 } // namespace btflink::merge

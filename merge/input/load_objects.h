@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 1: from opened files to objects, one per contribution, in link order. Everything that an
-// object claims is checked here; what follows may trust it.
+// From opened files to objects, one per contribution, in link order. Everything that an object
+// claims is checked here; what follows may trust it.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -43,19 +43,20 @@ struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    LinkTrailer trailer; // computed if the blob came without one
+    std::unique_ptr<Damage> damage; // what is noted if `btf` was made by marks
+    LinkTrailer trailer{};          // computed if the blob came without one
     bool has_trailer = false;
-    Bytes hashes; // stub hashes as in a trailer; those of the trailer, or own_hashes
-    std::vector<Hash128> own_hashes;
-    Bytes trailer_bytes; // as it was read; empty: none
+    Bytes hashes{}; // stub hashes as in a trailer; those of the trailer, or own_hashes
+    std::vector<Hash128> own_hashes{};
+    Bytes blob_bytes{}, trailer_bytes{}; // as they were read, if there is a trailer
     // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
     // trailer they may stand anywhere, and this is true for them.
-    std::vector<bool> in_link_part;
-    std::vector<Variable> variables; // in id order
+    std::vector<bool> in_link_part{};
+    std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
-    std::vector<std::pair<TypeId, TypeId>> link_tags;
+    std::vector<std::pair<TypeId, TypeId>> link_tags{};
     // Places of pool entries, entry i at [i - 1]; empty if the input has no pool for the object.
-    std::vector<Place> pool;
+    std::vector<Place> pool{};
 
     /// For messages: the place, and the source file if it is known.
     std::string describe() const;
@@ -77,6 +78,19 @@ struct Object {
     }
 };
 
+/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot 0
+/// is the result, in the others the parameters.
+struct Prototype {
+    uint32_t name, info;              // words of the FUNC_PROTO
+    uint32_t result;                  // type
+    std::span<const uint32_t> params; // name and type of each
+
+    uint32_t slots() const { return static_cast<uint32_t>(1 + params.size() / 2); }
+    uint32_t type(uint32_t slot) const { return slot ? params[slot * 2 - 1] : result; }
+    uint32_t param_name(uint32_t slot) const { return params[slot * 2 - 2]; }
+};
+Prototype prototype_of(const Object &object, const LinkFunction &f);
+
 struct Loaded {
     std::vector<Object> objects;
     std::vector<std::string> without_btf;                  // inputs that contributed nothing
@@ -92,10 +106,9 @@ Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned 
 /// Functions are from here on described by their true signatures, where the object has any.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Were all types that were looked at in order? What is written before is not to be used if not.
-/// Objects that were not linked do not count: whether they were looked at is chance.
+/// Error: one of the objects was seen to be `damaged`. What was made of it is not to be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &not_linked, unsigned threads);
+                          const std::vector<bool> &damaged, unsigned threads);
 
 /// An address pool of a relocatable file: its entries' places.
 struct PlacedPool {

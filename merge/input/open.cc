@@ -3,9 +3,9 @@
 
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "common/io/parallel.h"
 #include "common/io/response_file.h"
 #include "common/object_btf/link_trailer.h"
-#include "merge/parallel.h"
 
 namespace btflink::merge
 {

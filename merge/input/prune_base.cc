@@ -18,7 +18,8 @@
 // those whose names are known.
 #include "merge/input/prune_base.h"
 
-#include "merge/link/select_functions.h"
+#include "common/graph/open_table.h"
+#include "merge/input/tag_texts.h"
 
 #include <cstring>
 
@@ -44,43 +45,35 @@ uint64_t key_of(std::string_view s)
     return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
 }
 
-/// A set of strings, by their keys; open addressing. Most strings that it is asked for are not in
-/// it, which one bit tells mostly.
+/// A set of strings, by their keys. Most strings that it is asked for are not in it, which one bit
+/// tells mostly.
 class StringSet
 {
 public:
     void add(std::string_view s)
     {
-        uint64_t key = key_of(s) | 1; // 0 is a free slot
-        bits_[key >> 48] = true;
-        uint64_t &slot = slots_[place(key)];
-        used_ += slot == 0;
-        slot = key;
-        if (used_ * 2 <= slots_.size())
-            return;
-        std::vector<uint64_t> old(slots_.size() * 2);
-        old.swap(slots_);
-        for (uint64_t each : old)
-            if (each)
-                slots_[place(each)] = each;
+        const Slot fresh{key_of(s) | 1};
+        bits_[fresh.key >> 48] = true;
+        keys_.find_or_add(
+            fresh.home(), [&](Slot slot) { return slot.key == fresh.key; }, fresh);
     }
     /// True for some that are not in it, too.
     bool has(std::string_view s) const
     {
-        uint64_t key = key_of(s) | 1;
-        return bits_[key >> 48] && slots_[place(key)] == key;
+        const Slot wanted{key_of(s) | 1};
+        auto same = [&](Slot slot) { return slot.key == wanted.key; };
+        return bits_[wanted.key >> 48] && !keys_.find(wanted.home(), same).is_free();
     }
 
 private:
-    size_t place(uint64_t key) const
-    {
-        size_t mask = slots_.size() - 1, i = key >> 20 & mask;
-        while (slots_[i] && slots_[i] != key)
-            i = (i + 1) & mask;
-        return i;
-    }
-    std::vector<uint64_t> slots_ = std::vector<uint64_t>(1024);
-    size_t used_ = 0;
+    struct Slot {
+        uint64_t key = 0; // 0: free
+
+        bool is_free() const { return key == 0; }
+        uint64_t home() const { return key >> 20; }
+    };
+
+    OpenTable<Slot> keys_{1024};
     std::vector<bool> bits_ = std::vector<bool>(1 << 16);
 };
 
@@ -111,8 +104,7 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
 {
     BasePart out;
     StringSet known;
-    for (std::string_view own : {std::string_view(), std::string_view("bpf_kfunc"),
-                                 std::string_view("bpf_fastcall"), arena_tag}) // merge adds them
+    for (std::string_view own : {std::string_view(), kfunc_tag, fastcall_tag, arena_tag})
         known.add(own);
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });

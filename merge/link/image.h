@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 2: what the link decided. Sections, function symbols, address pools and kfunc sets of the
+// What the link decided. Sections, function symbols, address pools and kfunc sets of the
 // linked image; without one, of the inputs taken together as `ld -r` would combine them.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 3: where each object's variables and functions are in the image.
+// Where each object's variables and functions are in the image.
 #pragma once
 
 #include "merge/link/image.h"

@@ -22,7 +22,6 @@
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is no address              it is one
 //   undefined symbols are functions at address 0       they are none
-// (the module rules can be switched: FunctionRules)
 //
 // Cost. One hash lookup per instance, one sort of the few that matter.
 #include "merge/link/select_functions.h"
@@ -57,28 +56,19 @@ struct Group {
 std::vector<std::string_view> names_of(const Object &o, const LinkFunction &f)
 {
     std::vector<std::string_view> names;
-    std::span<const uint32_t> words; // name and type of each
-    if (f.func != void_id) {
-        const btf_type &proto = o.btf.type(TypeId{o.btf.type(f.func).type});
-        words = {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2};
-    } else {
-        const uint32_t *w = &o.trailer.proto_words[f.proto];
-        words = {w + 2, size_t{w[1]} * 2};
-    }
-    for (size_t i = 0; i < words.size(); i += 2)
-        names.push_back(o.btf.str(words[i]));
+    const Prototype proto = prototype_of(o, f);
+    for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+        names.push_back(o.btf.str(proto.param_name(slot)));
     return names;
 }
 
-class Selector
+class FunctionSelector
 {
 public:
-    Selector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-             const Image &image, const Located &located, FeatureSet features, FunctionRules rules)
-        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features),
-          rules_(rules)
+    FunctionSelector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                     const Image &image, const Located &located, FeatureSet features)
+        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features)
     {
-        like_pahole_ = rules.modules_like_pahole && image.kind != ImageKind::linked;
         any_tags_ = std::any_of(objects.begin(), objects.end(),
                                 [](const Object &o) { return !o.link_tags.empty(); });
     }
@@ -107,7 +97,7 @@ private:
             bool defined = symbols[i].defined;
             for (; end < symbols.size() && symbols[end].base == symbols[i].base; ++end)
                 defined |= symbols[end].defined;
-            if (defined || like_pahole_) // others are somewhere else, as in a shared library
+            if (defined) // others are somewhere else, as in a shared library
                 groups_.push_back({symbols[i].base, i, end});
             i = end;
         }
@@ -170,7 +160,7 @@ private:
     std::optional<Address> address(const Instance &c) const
     {
         uint32_t index = record(c).pool_index;
-        if (!index || like_pahole_)
+        if (!index)
             return std::nullopt;
         const Location &l = located_.pool[c.object][index - 1];
         if (l.state != Location::known)
@@ -280,13 +270,6 @@ private:
         const FunctionSymbol *first = nullptr;
         for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
             const FunctionSymbol &s = image_.functions[i];
-            if (like_pahole_) {
-                if (first && first->address.value != s.address.value)
-                    return true;
-                if (!first && s.address.value != 0)
-                    first = &s;
-                continue;
-            }
             if (!s.defined)
                 continue;
             if (first && first->address != s.address)
@@ -394,11 +377,11 @@ private:
         if (!wanted)
             return 0;
         const Object &o = objects_[c.object];
-        std::vector<TypeId> types = prototype_of(o, record(c));
+        const Prototype proto = prototype_of(o, record(c));
         for (uint32_t slot = 0; slot < arena_slots; ++slot) {
             if (!(wanted >> slot & 1))
                 continue;
-            if (slot >= types.size() || o.btf.kind(types[slot]) != BTF_KIND_PTR) {
+            if (slot >= proto.slots() || o.btf.kind(TypeId{proto.type(slot)}) != BTF_KIND_PTR) {
                 out_.no_arena.push_back(name);
                 return 0;
             }
@@ -411,8 +394,6 @@ private:
     const Image &image_;
     const Located &located_;
     FeatureSet features_;
-    FunctionRules rules_;
-    bool like_pahole_ = false;
     bool any_tags_ = false; // on functions or variables
     FlatIndex index_{0};    // of groups_, by name
     std::vector<Group> groups_;
@@ -446,26 +427,10 @@ std::string_view name_of(const std::vector<Object> &objects, const SelectedFunct
     return f.clone.empty() ? o.btf.str(o.trailer.functions[f.record].name) : f.clone;
 }
 
-std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f)
-{
-    std::vector<TypeId> types;
-    if (f.func != void_id) {
-        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
-        btf::for_each_type_id(proto, [&](uint32_t id) { types.push_back(TypeId{id}); });
-        return types;
-    }
-    const uint32_t *w = &object.trailer.proto_words[f.proto];
-    types.push_back(TypeId{w[0]});
-    for (uint32_t i = 0; i < w[1]; ++i)
-        types.push_back(TypeId{w[3 + 2 * i]});
-    return types;
-}
-
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const Image &image, const Located &located, FeatureSet features,
-                           FunctionRules rules)
+                           const Image &image, const Located &located, FeatureSet features)
 {
-    return Selector(inputs, objects, image, located, features, rules).run();
+    return FunctionSelector(inputs, objects, image, located, features).run();
 }
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 4: which functions get a FUNC, and which of a function's many instances provides it.
+// Which functions get a FUNC, and which of a function's many instances provides it.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -12,13 +12,6 @@
 
 namespace btflink::merge
 {
-
-/// Where we knowingly differ from pahole in relocatable images (modules); to compare with it.
-struct FunctionRules {
-    /// pahole: addresses of modules' functions match no symbol, and functions in different
-    /// sections at equal offsets are at one address; an address of 0 is not seen.
-    bool modules_like_pahole = false;
-};
 
 /// Why a function is left out.
 enum class FunctionSkip : uint8_t {
@@ -51,14 +44,10 @@ struct SelectedFunction : Instance {
 /// The name of its FUNC.
 std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
 constexpr uint32_t arena_slots = 3;
-constexpr std::string_view arena_tag = "address_space(1)";
 
 /// {FUNC, tag} of the DECL_TAGs of an instance.
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
-
-/// Result and parameters of a function, as type ids of its object.
-std::vector<TypeId> prototype_of(const Object &object, const LinkFunction &f);
 
 struct SkippedFunction {
     std::string_view name;
@@ -81,7 +70,6 @@ struct Functions {
 };
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const Image &image, const Located &located, FeatureSet features,
-                           FunctionRules rules);
+                           const Image &image, const Located &located, FeatureSet features);
 
 } // namespace btflink::merge

@@ -34,11 +34,11 @@ struct Entry {
     bool weak;
 };
 
-class Selector
+class VariableSelector
 {
 public:
-    Selector(const std::vector<Object> &objects, const Image &image, const Located &located,
-             FeatureSet features)
+    VariableSelector(const std::vector<Object> &objects, const Image &image, const Located &located,
+                     FeatureSet features)
         : objects_(objects), image_(image), located_(located), features_(features),
           by_section_(image.sections.size())
     {
@@ -220,7 +220,7 @@ const char *skip_name(VariableSkip skip)
 Variables select_variables(const std::vector<Object> &objects, const Image &image,
                            const Located &located, FeatureSet features)
 {
-    return Selector(objects, image, located, features).run();
+    return VariableSelector(objects, image, located, features).run();
 }
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass 5: which variables get a VAR, and where in which section they are.
+// Which variables get a VAR, and where in which section they are.
 #pragma once
 
 #include "common/object_btf/features.h"

@@ -166,7 +166,7 @@ private:
     static std::vector<uint32_t> words_of(const btf_type &t)
     {
         const auto *begin = reinterpret_cast<const uint32_t *>(&t);
-        return {begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t))};
+        return {begin, begin + btf::words_of(t)};
     }
 
     void copy(BtfBuilder &split, TypeId id)

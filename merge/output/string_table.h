@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/btf/btf.h"
+#include "common/graph/flat_index.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <string>
@@ -31,7 +32,7 @@ struct Text {
 class ResultStrings
 {
 public:
-    ResultStrings(const Btf *base, const std::vector<uint32_t> &wanted) : slots_(8192)
+    ResultStrings(const Btf *base, const std::vector<uint32_t> &wanted)
     {
         if (!base) {
             own_.push_back('\0');
@@ -62,10 +63,6 @@ public:
     const std::string &blob() const { return own_; }
 
 private:
-    struct Slot {
-        uint32_t hash = 0, offset = 0; // offset 0: free
-    };
-
     const char *at(uint32_t offset) const
     {
         return offset < base_.size() ? base_.data() + offset
@@ -75,35 +72,13 @@ private:
     /// Offset of an equal string; `offset`, which then is its own, if there is none.
     uint32_t find(const Text &text, uint32_t offset)
     {
-        size_t mask = slots_.size() - 1, i = text.hash & mask;
-        for (; slots_[i].offset; i = (i + 1) & mask)
-            if (slots_[i].hash == text.hash && std::string_view(at(slots_[i].offset)) == text)
-                return slots_[i].offset;
-        slots_[i] = {text.hash, offset};
-        if (++used_ * 2 > slots_.size())
-            grow();
-        return offset;
-    }
-
-    void grow()
-    {
-        std::vector<Slot> old(slots_.size() * 4);
-        old.swap(slots_);
-        size_t mask = slots_.size() - 1;
-        for (const Slot &slot : old) {
-            if (!slot.offset)
-                continue;
-            size_t i = slot.hash & mask;
-            while (slots_[i].offset)
-                i = (i + 1) & mask;
-            slots_[i] = slot;
-        }
+        auto same = [&](uint32_t other) { return std::string_view(at(other)) == text; };
+        return offsets_.find_or_add(text.hash, offset, same).first;
     }
 
     std::string_view base_;
     std::string own_;
-    std::vector<Slot> slots_;
-    size_t used_ = 0;
+    FlatIndex offsets_{4095};
 };
 
 } // namespace btflink::merge

@@ -16,9 +16,9 @@
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
 
-#include "common/graph/flat_index.h"
-#include "merge/dedup/hash_bits.h"
-#include "merge/dedup/libbpf/assemble.h"
+#include "common/btf/btf_blob.h"
+#include "merge/dedup/vectors.h"
+#include "merge/link/link_part.h"
 #include "merge/output/read_ahead.h"
 #include "merge/output/string_table.h"
 
@@ -39,44 +39,23 @@ public:
     /// Id of the type with these words: one that was added before, or `id` itself.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
-        auto same = [&](uint32_t i) {
-            const Entry &e = entries_[i];
-            return e.count == words.size() &&
-                   std::equal(words.begin(), words.end(), words_.begin() + e.begin);
-        };
-        auto [found, is_new] =
-            index_.find_or_add(visible(XXH3_64bits(words.data(), words.size_bytes())),
-                               static_cast<uint32_t>(entries_.size()), same);
-        if (is_new) {
-            entries_.push_back(
-                {static_cast<uint32_t>(words_.size()), static_cast<uint32_t>(words.size()), id});
-            words_.insert(words_.end(), words.begin(), words.end());
-        }
-        return entries_[found].id;
+        auto [number, is_new] = types_.add(words);
+        if (is_new)
+            ids_.push_back(id);
+        return ids_[number];
     }
 
 private:
-    struct Entry {
-        uint32_t begin, count; // in words_
-        uint32_t id;
-    };
-
-    FlatIndex index_{2048}; // of entries_
-    std::vector<Entry> entries_;
-    std::vector<uint32_t> words_;
+    VectorIndex types_;
+    std::vector<uint32_t> ids_; // by number
 };
 
-uint32_t words_of(const btf_type &t)
-{
-    return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
-}
-
-class Writer
+class ResultWriter
 {
 public:
-    Writer(const std::vector<Object> &objects, const Sources &sources, const Partition &partition,
-           const Functions &functions, const Variables &variables, const Btf *base,
-           unsigned threads)
+    ResultWriter(const std::vector<Object> &objects, const Sources &sources,
+                 const Partition &partition, const Functions &functions, const Variables &variables,
+                 const Btf *base, unsigned threads)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
           variables_(variables), base_(base), threads_(threads),
           strings_(base, sources.base_part->strings), ids_(partition.classes.size()),
@@ -94,13 +73,11 @@ public:
         ReadAhead ahead(
             functions_.selected.size(), threads_,
             [this](size_t i, ReadAhead::Batch &out) { collect(functions_.selected[i], out); });
-        for (const SelectedFunction &f : functions_.selected)
-            add_function(f, ahead);
-        for (const DataSection &section : variables_.sections)
-            add_datasec(section);
+        ahead_ = &ahead;
+        LinkPart(objects_, functions_, variables_, *this).write();
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
             return fail(where, "the result has more BTF than one blob can hold");
-        return to_blob(out_, strings_.blob(), order);
+        return btf_blob(out_, strings_.blob(), order);
     }
 
 private:
@@ -166,7 +143,7 @@ private:
         }
     }
 
-    uint32_t id(uint32_t source, uint32_t type) const
+    uint32_t id_in(uint32_t source, uint32_t type) const
     {
         return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
     }
@@ -175,7 +152,7 @@ private:
     /// the next there; null: they were not read ahead.
     std::span<uint32_t> copy(uint32_t source, const btf_type &t, ReadAhead *ahead)
     {
-        size_t begin = out_.size(), count = words_of(t);
+        size_t begin = out_.size(), count = btf::words_of(t);
         out_.resize(begin + count);
         std::memcpy(out_.data() + begin, &t, count * 4);
         auto &mine = *reinterpret_cast<btf_type *>(out_.data() + begin);
@@ -185,7 +162,7 @@ private:
                 off = ahead ? strings_.add(ahead->next_text()) : strings_.add(btf.str(off));
         });
         btf::for_each_type_id(
-            mine, [&](uint32_t &ref) { ref = ahead ? ahead->next_id() : id(source, ref); });
+            mine, [&](uint32_t &ref) { ref = ahead ? ahead->next_id() : id_in(source, ref); });
         return {out_.data() + begin, count};
     }
 
@@ -193,7 +170,7 @@ private:
     void collect(uint32_t source, const btf_type &t, ReadAhead::Batch &out) const
     {
         const Btf &btf = *sources_.list[source].btf;
-        btf::for_each_type_id(t, [&](uint32_t ref) { out.ids.push_back(id(source, ref)); });
+        btf::for_each_type_id(t, [&](uint32_t ref) { out.ids.push_back(id_in(source, ref)); });
         btf::for_each_str_off(t, [&](uint32_t off) {
             if (off)
                 out.texts.emplace_back(btf.str(off));
@@ -280,7 +257,7 @@ private:
     void index_base_type(uint32_t id)
     {
         const btf_type &t = base_->type(TypeId{id});
-        base_words_.resize(words_of(t));
+        base_words_.resize(btf::words_of(t));
         std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
         btf::for_each_str_off(copied, [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
@@ -328,120 +305,47 @@ private:
         out_.insert(out_.end(), {text, info, target, component});
     }
 
-    /// The strings of a function's prototype, and its name.
-    void collect(const SelectedFunction &selected, ReadAhead::Batch &out) const
+    /// The strings and ids of a function's own prototype, and its name.
+    void collect(const SelectedFunction &f, ReadAhead::Batch &out) const
     {
-        const Object &o = objects_[selected.object];
-        const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t s = sources_.of_object[selected.object];
-        if (f.func == void_id) {
-            const uint32_t *w = &o.trailer.proto_words[f.proto];
-            out.ids.push_back(id(s, w[0]));
-            for (uint32_t i = 0; i < w[1]; ++i) {
-                if (w[2 + 2 * i])
-                    out.texts.emplace_back(o.btf.str(w[2 + 2 * i]));
-                out.ids.push_back(id(s, w[3 + 2 * i]));
-            }
-        } else if (TypeId proto{o.btf.type(f.func).type}; !o.is_plain(proto)) {
-            collect(s, o.btf.type(proto), out);
-        }
-        out.texts.emplace_back(name_of(objects_, selected));
-    }
-
-    void add_function(const SelectedFunction &selected, ReadAhead &ahead)
-    {
-        const Object &o = objects_[selected.object];
-        uint32_t s = sources_.of_object[selected.object];
-        const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t proto = add_prototype(o, s, f, selected.arena, ahead);
-        size_t begin = out_.size();
-        out_.insert(out_.end(), {strings_.add(ahead.next_text()),
-                                 btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
-        // Without a base no two are equal: there is one per name.
-        uint32_t func = base_ ? finish(begin) : next_id_++;
-        auto tag = [&](uint32_t text, uint32_t info, uint32_t component) {
-            size_t at = out_.size();
-            append_tag(text, info, func, component);
-            finish(at);
+        const Object &o = objects_[f.object];
+        auto add_text = [&](uint32_t offset) {
+            if (offset)
+                out.texts.emplace_back(o.btf.str(offset));
         };
-        for (const Instance &tagged : functions_.tagged_of(selected))
-            for (auto [target, id] : tags_of(objects_, tagged)) {
-                const Btf &btf = objects_[tagged.object].btf;
-                const btf_type &t = btf.type(id);
-                tag(strings_.add(btf.str(t.name_off)), t.info, btf::tail_of(t)[0]);
+        if (plain_prototype(objects_, f) == void_id) {
+            const Prototype proto = prototype_of(o, o.trailer.functions[f.record]);
+            add_text(proto.name);
+            out.ids.push_back(id(f.object, proto.type(0)));
+            for (uint32_t slot = 1; slot < proto.slots(); ++slot) {
+                add_text(proto.param_name(slot));
+                out.ids.push_back(id(f.object, proto.type(slot)));
             }
-        if (!selected.is_kfunc)
-            return;
-        constexpr uint32_t kf_fastcall = 0x1000;
-        constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
-        uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
-        tag(strings_.add("bpf_kfunc"), info, whole);
-        if (selected.kfunc_flags & kf_fastcall)
-            tag(strings_.add("bpf_fastcall"), info, whole);
+        }
+        out.texts.emplace_back(name_of(objects_, f));
     }
 
-    /// Ids of marked pointers in place of those that `arena` names; 0: none.
-    std::array<uint32_t, arena_slots> add_arena_pointers(const Object &o, uint32_t s,
-                                                         const LinkFunction &f, uint8_t arena)
+    // What LinkPart asks.
+    friend class LinkPart<ResultWriter>;
+    std::vector<uint32_t> &words() { return out_; }
+    // Without a base no two are equal: there is one per name.
+    uint32_t finish_named(size_t begin) { return base_ ? finish(begin) : next_id_++; }
+    uint32_t id(uint32_t object, uint32_t type) const
     {
-        std::array<uint32_t, arena_slots> pointers{};
-        std::vector<TypeId> types = prototype_of(o, f);
-        for (uint32_t i = 0; i < arena_slots; ++i) {
-            if (!(arena >> i & 1))
-                continue;
-            size_t begin = out_.size();
-            out_.insert(out_.end(),
-                        {strings_.add(arena_tag), btf::make_info(BTF_KIND_TYPE_TAG, 0, true),
-                         id(s, o.btf.type(types[i]).type)});
-            uint32_t tag = finish(begin);
-            begin = out_.size();
-            out_.insert(out_.end(), {0, btf::make_info(BTF_KIND_PTR, 0, false), tag});
-            pointers[i] = finish(begin);
-        }
-        return pointers;
+        return id_in(sources_.of_object[object], type);
     }
-
-    uint32_t add_prototype(const Object &o, uint32_t s, const LinkFunction &f, uint8_t arena,
-                           ReadAhead &ahead)
+    uint32_t text(uint32_t object, uint32_t offset)
     {
-        std::array<uint32_t, arena_slots> pointers{};
-        if (arena)
-            pointers = add_arena_pointers(o, s, f, arena);
-        size_t begin = out_.size();
-        auto finish_proto = [&] {
-            set_pointers(*reinterpret_cast<btf_type *>(&out_[begin]), pointers);
-            return finish(begin);
-        };
-        if (f.func != void_id) {
-            TypeId proto{o.btf.type(f.func).type};
-            bool plain = o.is_plain(proto);
-            if (plain && !arena)
-                return id(s, raw(proto));
-            copy(s, o.btf.type(proto), plain ? nullptr : &ahead);
-            return finish_proto();
-        }
-        const uint32_t *w = &o.trailer.proto_words[f.proto];
-        uint32_t count = w[1];
-        out_.insert(out_.end(),
-                    {0, btf::make_info(BTF_KIND_FUNC_PROTO, count, false), ahead.next_id()});
-        for (w += 2; count; --count, w += 2) {
-            out_.push_back(w[0] ? strings_.add(ahead.next_text()) : 0);
-            out_.push_back(ahead.next_id());
-        }
-        return finish_proto();
+        return strings_.add(objects_[object].btf.str(offset));
     }
-
-    void add_datasec(const DataSection &section)
+    uint32_t text(std::string_view text) { return strings_.add(text); }
+    uint32_t var(const SelectedVariable &v) const { return var_ids_[v.object][v.index]; }
+    uint32_t next_id(uint32_t, uint32_t) { return ahead_->next_id(); }
+    uint32_t next_text(uint32_t, uint32_t offset)
     {
-        out_.insert(
-            out_.end(),
-            {strings_.add(section.name),
-             btf::make_info(BTF_KIND_DATASEC, static_cast<uint32_t>(section.entries.size()), false),
-             section.size});
-        for (const SelectedVariable &v : section.entries)
-            out_.insert(out_.end(), {var_ids_[v.object][v.index], v.offset,
-                                     objects_[v.object].variables[v.index].size});
+        return offset ? strings_.add(ahead_->next_text()) : 0;
     }
+    uint32_t next_name(const SelectedFunction &) { return strings_.add(ahead_->next_text()); }
 
     const std::vector<Object> &objects_;
     const Sources &sources_;
@@ -457,6 +361,7 @@ private:
     std::vector<uint32_t> order_;                // classes by their lowest types
     std::vector<uint32_t> out_;
     std::vector<uint32_t> base_words_; // of a type of the base
+    ReadAhead *ahead_ = nullptr;       // of functions
     uint32_t next_id_ = 1;
 };
 
@@ -468,7 +373,7 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Btf *base, ByteOrder order, const Where &where,
                                            unsigned threads)
 {
-    return Writer(objects, sources, partition, functions, variables, base, threads)
+    return ResultWriter(objects, sources, partition, functions, variables, base, threads)
         .run(order, where);
 }
 

@@ -5,7 +5,7 @@
 _btflink_options()
 {
     "$1" --help 2>/dev/null | sed -n -E \
-        's/^ +(-[a-z],|btf-cc (\[OPTIONS\] )?)?(--[a-z-]+)((=| [A-Z]).*)?.*/\3\5/;s/ [A-Z]$/=/;/^--/p'
+        's/^ +(-[a-z],)?(--[a-z-]+)((=| [A-Z]).*)?.*/\2\4/;s/ [A-Z]$/=/;/^--/p'
 }
 
 # _btflink_value OPTION TEXT: fills COMPREPLY; stays empty for files.

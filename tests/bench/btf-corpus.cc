@@ -102,7 +102,7 @@ private:
     {
         const btf_type &t = btf_.type(id);
         auto *begin = reinterpret_cast<const uint32_t *>(&t);
-        words_.assign(begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+        words_.assign(begin, begin + btf::words_of(t));
         auto &own = *reinterpret_cast<btf_type *>(words_.data());
         bool first = has_own_name(btf::kind_of(t)); // the type's name comes before its elements'
         btf::for_each_str_off(own, [&](uint32_t &off) {

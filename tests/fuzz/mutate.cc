@@ -85,7 +85,7 @@ bool find_blob(const Text &bytes, size_t at, Blob &out)
         std::memcpy(&t, bytes.data() + types, sizeof t);
         if (btf::kind_of(t) == 0 || btf::kind_of(t) >= btf::kind_count)
             break;
-        uint64_t size = btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)) * 4;
+        uint64_t size = btf::words_of(t) * 4;
         if (size > types_end - types)
             break;
         out.heads.push_back(types);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/fuzz/runs.h"
 
-#include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
 #include "emit/dwarf/languages.h"
@@ -11,6 +10,7 @@
 #include "kbuild-integration/pahole_options.h"
 #include "merge/explain/check_file.h"
 #include "merge/merge.h"
+#include "tests/tools/btf_text.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -120,7 +120,7 @@ Run run_merge(const Bundle &bundle)
         return {};
     options.engine = bits & 1 ? merge::Engine::libbpf : merge::Engine::hash;
     options.format = bits & 2 ? merge::OutputFormat::object : merge::OutputFormat::raw;
-    options.function_rules.modules_like_pahole = bits & 16;
+    options.verify = bits & 16;
     if (bits & 32 && options.image.empty())
         options.image = options.inputs.front();
     options.features = features_of(bundle);

@@ -22,7 +22,7 @@ TRUE_SIGNATURE = 0x2000
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
         'merge': 128}
-MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'modules': 16, 'own_image': 32,
+MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own_image': 32,
          'module': 64}
 
 # A kernel in small: kfuncs, per-CPU variables, weak and strong, one name twice.

@@ -237,20 +237,37 @@ class Own(KbuildCase):
     def test_no_arguments(self):
         status, out, error = self.cc()
         self.assertEqual((status, out), (2, b''))
-        self.assertIn(b'usage: btf-cc ', error)
+        self.assertEqual(error, b"btf-cc: ERROR: COMPILER is required\nTry 'btf-cc --help'.\n")
 
     def test_version_and_help(self):
         status, out, error = self.cc('--version')
         self.assertEqual((status, error), (0, b''))
         self.assertRegex(out, rb'^btf-cc [0-9]+(\.[0-9]+)+( \(.+\))?\n$')
-        status, out, error = self.cc('--help')
-        self.assertEqual((status, error), (0, b''))
-        self.assertTrue(out.startswith(b'usage: btf-cc '))
+        for word in '--help', '-h', '--he':
+            status, out, error = self.cc(word)
+            self.assertEqual((status, error), (0, b''))
+            self.assertIn(b'\nUsage: btf-cc [OPTIONS] COMPILER', out)
 
     def test_option_instead_of_compiler(self):
         status, out, error = self.cc('-c', 'add.c')
         self.assertEqual((status, out), (2, b''))
-        self.assertRegex(error, rb'^btf-cc: ERROR: unknown option -c')
+        self.assertRegex(error, rb'^btf-cc: ERROR: there is no option -c\n')
+
+    def test_options_are_read_as_by_the_other_programs(self):
+        self.compile()
+        for words, why in ((['--bogus'], 'there is no option --bogus'),
+                           (['--features'], '--features needs a value'),
+                           (['--features='], '--features needs a value'),
+                           (['--strict=1'], '--strict takes no value'),
+                           (['--features=var', '--features=var'], '--features is given twice')):
+            status, out, error = self.cc(*words)
+            self.assertEqual((status, out), (2, b''))
+            self.assertTrue(error.startswith(f'btf-cc: ERROR: {why}\n'.encode()), error)
+        settings = self.cc('--strict', '--features=var', '--settings')
+        self.assertEqual(self.cc('--stri', '--features', 'var', '--settings'), settings)
+        # What stands behind the compiler is the compiler's.
+        status, out, error = self.cc('-v', 'gcc', '-c', '-g', '--', 'add.c')
+        self.assertEqual((status, out, error), (0, b'', b'btf-cc: add.o: object BTF written\n'))
 
     def test_verbose(self):
         self.compile()

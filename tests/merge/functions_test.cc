@@ -169,10 +169,6 @@ TEST_F(Functions, EqualOffsetsInTwoSectionsAreTwoAddresses)
     std::string a = object("a", "f", "x", in(".init.text"), ".init.text");
     std::string b = object("b", "f", "x", in(".exit.text"), ".exit.text");
     EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'f'"));
-    Options options;
-    options.inputs = {a, b};
-    options.function_rules.modules_like_pahole = true;
-    EXPECT_TRUE(has(merged(dir_, options), "FUNC 'f'"));
 }
 
 TEST_F(Functions, ClonesThatLostParameters)

@@ -2,8 +2,8 @@
 // What may be given to btf-merge, and what it says to the rest.
 #include "tests/merge/object_maker.h"
 
-#include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
+#include "tests/tools/btf_text.h"
 
 #include <fstream>
 

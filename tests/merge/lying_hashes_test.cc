@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Objects whose trailers state other hashes than their types have. The merge believes hashes, so
 // the result may be wrong about such an object's types; but it is well-formed or there is none, the
-// same for any number of threads, and made in bounded time (FORMAT.md, 6).
+// same for any number of threads, and made in bounded time (FORMAT.md, 6). With --verify it refuses
+// such an object.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
@@ -93,13 +94,15 @@ protected:
     }
 
     /// What comes out: BTF, or an error's text. `base`: a file, or none.
-    std::vector<std::byte> outcome(unsigned threads, const std::string &base = "")
+    std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
+                                   bool verify = false)
     {
         Options options;
         options.inputs = {dir_ / "objects"};
         options.base = base;
         options.output = dir_ / "out.btf";
         options.threads = threads;
+        options.verify = verify;
         Report report;
         std::clock_t start = std::clock();
         auto done = merge(options, report);
@@ -109,6 +112,16 @@ protected:
             return *read_file(options.output); // the merge has checked it
         std::string text = done.error().str();
         return {as_bytes(text).begin(), as_bytes(text).end()};
+    }
+
+    /// The text of the error that --verify makes of the contribution; "" if it is fine.
+    std::string verified(Bytes contribution)
+    {
+        EXPECT_TRUE(write_file(dir_ / "objects", contribution));
+        const size_t before = refused_;
+        auto text = outcome(1, "", true);
+        return refused_ == before ? ""
+                                  : std::string(reinterpret_cast<char *>(text.data()), text.size());
     }
 
     void for_seeds(auto each)
@@ -192,6 +205,47 @@ std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Has
     blob.resize(align_up(blob.size(), 8));
     blob.insert(blob.end(), bytes.begin(), bytes.end());
     return blob;
+}
+
+TEST_F(LyingHashes, AreRefusedIfVerified)
+{
+    for_seeds([&](Corpus &corpus) {
+        std::vector<std::byte> honest;
+        for (const auto &object : corpus.objects)
+            honest.insert(honest.end(), object.begin(), object.end());
+        ASSERT_TRUE(write_file(dir_ / "objects", honest));
+        EXPECT_EQ(outcome(1), outcome(2, "", true));
+        write_lying(corpus, 0);
+        auto all = *read_file(dir_ / "objects");
+        if (all != honest) // some lies say what is so
+            EXPECT_NE(verified(all), "");
+    });
+}
+
+TEST_F(LyingHashes, AreNamedIfVerified)
+{
+    BtfBuilder b;
+    b.add_composite(BTF_KIND_STRUCT, "s", 4, false);
+    EXPECT_EQ(verified(contribution(b)), "");
+    // The object id is right: whoever wrote it lied.
+    std::string text = verified(contribution(b, Hash128{1, 2}));
+    EXPECT_TRUE(text.ends_with("hash of type 1 (STRUCT 's') is not that of what it is")) << text;
+}
+
+TEST_F(LyingHashes, EachByteIsVerified)
+{
+    BtfBuilder b;
+    TypeId s = b.add_composite(BTF_KIND_STRUCT, "s", 4, false);
+    b.add_ref(BTF_KIND_PTR, "", s);
+    const auto good = contribution(b);
+    const size_t blob_end = b.serialize(host_order).size(), trailer = align_up(blob_end, 8);
+    for (size_t at = 0; at < good.size(); ++at) {
+        if (at >= blob_end && at < trailer)
+            continue; // padding
+        auto bad = good;
+        bad[at] ^= std::byte{0x10};
+        EXPECT_NE(verified(bad), "") << "byte " << at;
+    }
 }
 
 class CostOfLies : public LyingHashes

@@ -15,8 +15,7 @@ namespace
 std::vector<uint32_t> own_words(const btf_type &type)
 {
     auto *p = reinterpret_cast<const uint32_t *>(&type);
-    std::vector<uint32_t> w(p,
-                            p + btf::words_of(btf::kinds[btf::kind_of(type)], btf::vlen_of(type)));
+    std::vector<uint32_t> w(p, p + btf::words_of(type));
     auto &own = *reinterpret_cast<btf_type *>(w.data());
     btf::for_each_str_off(own, [](uint32_t &o) { o = 0; });
     btf::for_each_type_id(own, [](uint32_t &o) { o = 0; });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "tests/merge/object_maker.h"
 
-#include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
 #include "common/object_btf/address_pool.h"
+#include "tests/tools/btf_text.h"
 
 #include <cstdlib>
 #include <filesystem>

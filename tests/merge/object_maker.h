@@ -48,7 +48,7 @@ struct VariableSpec {
 };
 
 struct ObjectSpec {
-    std::string btf;        // as text; see common/btf/btf_text.h
+    std::string btf;        // as text; see tests/tools/btf_text.h
     uint32_t plain_end = 0; // first id that is not a plain type; 0: a blob without trailer
     std::string assembly = "";
     std::vector<FunctionSpec> functions = {};

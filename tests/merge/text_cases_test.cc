@@ -3,9 +3,9 @@
 // come out of their merge, word by word. Lines "== object", "== base", "== result" begin the parts,
 // "== result of btf__dedup" what that makes of it where ours leaves fewer types, "== at most as
 // many as btf__dedup" that what it makes of it depends on libbpf's version; '#' begins a comment.
-#include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
+#include "tests/tools/btf_text.h"
 
 #include <filesystem>
 

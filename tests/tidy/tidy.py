@@ -28,7 +28,6 @@ COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_bt
 NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
-MERGE_TOOLS = ["merge/parallel.h", "merge/stats.h"]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common"], NO_LIBRARY),
@@ -43,19 +42,18 @@ WALLS = {
     "emit/object": (COMMON, NO_LIBRARY),
     "merge": ([*COMMON, "common/cli", "merge/input", "merge/link", "merge/dedup", "merge/dedup/libbpf",
                "merge/output", "merge/explain"], NO_DWARF),
-    "merge/input": ([*COMMON, *MERGE_TOOLS], r"elfutils/libdw|dwarf\.h|bpf/"),
-    "merge/link": ([*COMMON, *MERGE_TOOLS, "merge/input"], NO_DWARF),
-    "merge/dedup": ([*COMMON, *MERGE_TOOLS, "merge/input/load_objects.h",
-                     "merge/input/prune_base.h"], NO_DWARF),
-    "merge/dedup/libbpf": ([*COMMON, *MERGE_TOOLS, "merge/dedup", "merge/link"],
-                           r"elfutils/libdw|dwarf\.h|llvm/"),
-    "merge/output": ([*COMMON, *MERGE_TOOLS, "merge/dedup", "merge/link"], NO_DWARF),
-    "merge/explain": ([*COMMON, *MERGE_TOOLS, "merge/dedup", "merge/input/final_btf.h",
+    "merge/input": (COMMON, r"elfutils/libdw|dwarf\.h|bpf/"),
+    "merge/link": ([*COMMON, "merge/input"], NO_DWARF),
+    "merge/dedup": ([*COMMON, "merge/input/load_objects.h", "merge/input/prune_base.h",
+                     "merge/stats.h"], NO_DWARF),
+    "merge/dedup/libbpf": ([*COMMON, "merge/dedup", "merge/link"], r"elfutils/libdw|dwarf\.h|llvm/"),
+    "merge/output": ([*COMMON, "merge/dedup", "merge/link"], NO_DWARF),
+    "merge/explain": ([*COMMON, "merge/dedup", "merge/input/final_btf.h",
                        "merge/input/load_objects.h"], NO_DWARF),
     "kbuild-integration": ([*COMMON, "emit/dwarf/languages.h", "emit/unit/unit_filter.h"],
                            NO_LIBRARY),
-    "kbuild-integration/btf-cc": ([*COMMON, "kbuild-integration", "emit/emit.h", "emit/heap.h",
-                                   "emit/warnings.h"], NO_LIBRARY),
+    "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
+                                   "emit/heap.h", "emit/warnings.h"], NO_LIBRARY),
     "kbuild-integration/btf-pahole": ([*COMMON, "kbuild-integration", "emit/dwarf/die_tree.h",
                                        "emit/emit.h", "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
@@ -66,8 +64,6 @@ EXCEPTIONS = {
     ("common/elf/elf_append.cc", "common/object_btf/address_pool.h"),
     ("common/elf/elf_append.cc", "common/object_btf/link_trailer.h"),
     ("emit/object/existing_btf.cc", "emit/dwarf/debug_section.h"),
-    ("merge/input/prune_base.cc", "merge/link/select_functions.h"),
-    ("merge/output/write_btf.cc", "merge/dedup/libbpf/assemble.h"),
 }
 
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints BTF: as text (common/btf/btf_text.h), as C (by libbpf, so that somebody else's reader has
+// Prints BTF: as text (tests/tools/btf_text.h), as C (by libbpf, so that somebody else's reader has
 // a look at it too), or the link trailer that stands behind it. Exit status: 0, 2 bad input or
 // usage.
 #include "common/btf/btf_check.h"
-#include "common/btf/btf_text.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
+#include "tests/tools/btf_text.h"
 
 #include <CLI/CLI.hpp>
 #include <bpf/btf.h>

@@ -70,8 +70,7 @@ std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
 {
     const btf_type &t = btf.type(id);
     auto *begin = reinterpret_cast<const uint32_t *>(&t);
-    std::vector<uint32_t> words(
-        begin, begin + btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t)));
+    std::vector<uint32_t> words(begin, begin + btf::words_of(t));
     if (btf::kind_of(t) == BTF_KIND_ARRAY) {
         auto *array = btf::tail_of(*reinterpret_cast<btf_type *>(words.data()));
         Elements elements = elements_of(btf, array, arrays);

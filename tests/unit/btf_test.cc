@@ -162,12 +162,12 @@ TEST(Btf, SplitGoesOnBehindItsBase)
 }
 
 /// The same blob by marks; `link_part`: where plain types end.
-Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part)
+Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part, Damage &damage)
 {
     marks.clear();
     for (uint32_t id = 1; id <= btf.size(); id += types_per_mark)
         marks.push_back(btf.word_index(TypeId{id}));
-    return Btf::marked({btf.words(), marks, btf.size(), link_part, btf.strings()});
+    return Btf::marked({btf.words(), marks, btf.size(), link_part, btf.strings()}, damage);
 }
 
 TEST(Btf, ByMarks)
@@ -175,16 +175,17 @@ TEST(Btf, ByMarks)
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
     for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to such
-        Btf btf = marked(*blob, marks, plain_end);
+        Damage damage, others;
+        Btf btf = marked(*blob, marks, plain_end, damage);
         EXPECT_EQ(btf.size(), blob->size());
         EXPECT_EQ(btf.end_id(), blob->end_id());
         EXPECT_EQ(btf_to_text(btf), btf_to_text(*blob));
         for (uint32_t id = 1; id <= btf.size(); ++id)
             EXPECT_EQ(btf.word_index(TypeId{id}), blob->word_index(TypeId{id}));
-        EXPECT_FALSE(btf.is_damaged());
+        EXPECT_EQ(btf_to_text(btf.noting(others)), btf_to_text(*blob));
         Btf moved = std::move(btf);
         EXPECT_EQ(btf_to_text(moved), btf_to_text(*blob));
-        EXPECT_FALSE(moved.is_damaged());
+        EXPECT_FALSE(damage.found() || others.found());
     }
 }
 
@@ -195,9 +196,13 @@ TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
     auto seen = [&](const Btf &btf) { // ids whose reading is the first to tell
         std::vector<uint32_t> ids;
         for (uint32_t id = 1; id <= btf.size(); ++id) {
-            Btf fresh = Btf::marked({btf.words(), marks, btf.size(), 8, btf.strings()});
+            Damage damage, others;
+            Btf fresh = Btf::marked({btf.words(), marks, btf.size(), 8, btf.strings()}, damage);
+            (void)fresh.noting(others).type(TypeId{id});
+            EXPECT_FALSE(damage.found());
             (void)fresh.type(TypeId{id});
-            if (fresh.is_damaged()) {
+            EXPECT_EQ(damage.found(), others.found());
+            if (damage.found()) {
                 EXPECT_EQ(fresh.kind(TypeId{id}), uint32_t{BTF_KIND_INT});
                 EXPECT_EQ(fresh.name(TypeId{id}), "");
                 ids.push_back(id);
@@ -205,7 +210,8 @@ TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
         }
         return ids;
     };
-    (void)marked(*blob, marks, 8);
+    Damage damage;
+    (void)marked(*blob, marks, 8, damage);
     EXPECT_EQ(seen(*blob), std::vector<uint32_t>{7}); // a FUNC among plain types
 
     auto with_word = [&](uint32_t id, uint32_t word, uint32_t value) {
@@ -240,14 +246,16 @@ TEST(Btf, EveryByteMayLie)
         }
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
-    (void)marked(*blob, marks, 7);
+    Damage damage;
+    (void)marked(*blob, marks, 7, damage);
     auto lie = [&](void *place, size_t size) {
         auto *at = static_cast<std::byte *>(place);
         for (size_t i = 0; i < size; ++i)
             for (int value : {0x00, 0x01, 0x7f, 0x80, 0xff}) {
                 std::byte before = at[i];
                 at[i] = static_cast<std::byte>(value);
-                Btf btf = Btf::marked({blob->words(), marks, blob->size(), 7, blob->strings()});
+                Btf btf =
+                    Btf::marked({blob->words(), marks, blob->size(), 7, blob->strings()}, damage);
                 for (uint32_t id = 1; id <= btf.size(); ++id)
                     (void)btf.word_index(TypeId{id});
                 at[i] = before;

@@ -45,38 +45,6 @@ TEST(Bytes, WriterAlignsAndPatches)
     EXPECT_EQ(text_of(out.take()), std::string("\xff\0ABxy\0\0", 8));
 }
 
-TEST(Bytes, ReaderReadsWhatWriterWrote)
-{
-    for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
-        ByteWriter out(order);
-        out.put<uint16_t>(0x1234);
-        out.put<uint64_t>(0x123456789abcdef0);
-        auto bytes = out.take();
-        ByteReader in(bytes, order, Where{"f"});
-        EXPECT_EQ(in.read<uint16_t>("a").value(), 0x1234);
-        EXPECT_EQ(in.read<uint64_t>("b").value(), 0x123456789abcdef0u);
-        EXPECT_EQ(in.left(), 0u);
-    }
-}
-
-TEST(Bytes, ReaderNeverPassesItsEndAndKnowsWhereItIs)
-{
-    ByteReader in(as_bytes("abcde"), ByteOrder::little, Where{"f.o", ".sec", 0x10});
-    ASSERT_TRUE(in.read<uint16_t>("head"));
-    EXPECT_EQ(in.here().str(), "f.o: .sec+0x12");
-    auto word = in.read<uint32_t>("the size");
-    ASSERT_FALSE(word);
-    EXPECT_EQ(word.error().str(), "f.o: .sec+0x12: truncated: no room for the size");
-    EXPECT_EQ(in.offset(), 2u);
-    EXPECT_FALSE(in.read_bytes(4, "rest"));
-    EXPECT_EQ(text_of(in.read_bytes(3, "rest").value()), "cde");
-    EXPECT_FALSE(in.read<uint8_t>("more"));
-    in.seek(1000);
-    EXPECT_EQ(in.left(), 0u);
-    in.seek(4);
-    EXPECT_EQ(in.read<uint8_t>("last").value(), 'e');
-}
-
 TEST(Bytes, AlignUp)
 {
     EXPECT_EQ(align_up(0, 8), 0u);

@@ -347,6 +347,16 @@ ObjectBtf make_btf(const Target &target, const char *type_name = "int",
     return o;
 }
 
+/// The object that results from plan_object_btf().
+inline Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
+                                                      const ObjectBtf &btf, const Where &where)
+{
+    auto change = plan_object_btf(object, arch, btf, where);
+    if (!change)
+        return tl::unexpected(change.error());
+    return change->whole(object);
+}
+
 inline std::vector<std::byte> emit(const Target &target, Bytes object, const ObjectBtf &btf)
 {
     auto result = with_object_btf(object, target.arch, btf, Where{"t.o"});

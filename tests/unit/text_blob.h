@@ -2,7 +2,7 @@
 // BTF written down as text, for tests of whatever works on BTF.
 #pragma once
 
-#include "common/btf/btf_text.h"
+#include "tests/tools/btf_text.h"
 
 #include <gtest/gtest.h>
 #include <memory>

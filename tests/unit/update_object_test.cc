@@ -40,21 +40,31 @@ protected:
         return st;
     }
 
+    /// Put `btf` into the file of this name, which held `before`.
+    Result<void> update(const std::string &name, Bytes before, const ObjectBtf &btf)
+    {
+        auto change = plan_object_btf(before, target.arch, btf, Where{name});
+        if (!change)
+            return tl::unexpected(change.error());
+        return update_file(folder + name, before, *change);
+    }
+
     const Target &target = targets[0];
     std::string folder, path;
     std::vector<std::byte> object = build(target, false);
-    std::vector<std::byte> after = emit(target, object, make_btf(target));
+    const ObjectBtf added = make_btf(target);
+    std::vector<std::byte> after = emit(target, object, added);
 };
 
 TEST_F(UpdateObject, AppendsInPlace)
 {
     ASSERT_EQ(::symlink("t.o", (folder + "/link").c_str()), 0);
     struct stat st = stat_of(path);
-    ASSERT_TRUE(update_file(folder + "/link", object, after));
+    ASSERT_TRUE(update("/link", object, added));
     EXPECT_EQ(*read_file(path), after);
     EXPECT_EQ(stat_of(path).st_ino, st.st_ino);
     struct timespec changed = stat_of(path).st_mtim;
-    ASSERT_TRUE(update_file(path, after, after)); // nothing to do: not even touched
+    ASSERT_TRUE(update("/t.o", after, added)); // nothing to do: not even touched
     EXPECT_EQ(stat_of(path).st_mtim.tv_nsec, changed.tv_nsec);
 }
 
@@ -64,7 +74,7 @@ TEST_F(UpdateObject, ReplacesOtherwise)
     btf.strip_dwarf = true;
     std::vector<std::byte> stripped = emit(target, object, btf);
     ASSERT_EQ(::symlink("t.o", (folder + "/link").c_str()), 0);
-    ASSERT_TRUE(update_file(folder + "/link", object, stripped));
+    ASSERT_TRUE(update("/link", object, btf));
     EXPECT_EQ(*read_file(path), stripped);
 }
 
@@ -73,9 +83,9 @@ TEST_F(UpdateObject, RefusesChangedFile)
     std::vector<std::byte> longer = object;
     longer.push_back(std::byte{0});
     ASSERT_TRUE(write_file(path, longer));
-    EXPECT_FALSE(update_file(path, object, after));
+    EXPECT_FALSE(update("/t.o", object, added));
     EXPECT_EQ(*read_file(path), longer);
-    EXPECT_FALSE(update_file(folder + "/missing", object, after));
+    EXPECT_FALSE(update("/missing", object, added));
 }
 
 TEST_F(UpdateObject, UndoesFailedAppend)
@@ -86,7 +96,7 @@ TEST_F(UpdateObject, UndoesFailedAppend)
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
     struct rlimit limit = {object.size() + 100, old.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
-    auto result = update_file(path, object, after);
+    auto result = update("/t.o", object, added);
     ::setrlimit(RLIMIT_FSIZE, &old);
     std::signal(SIGXFSZ, handler);
     EXPECT_FALSE(result);

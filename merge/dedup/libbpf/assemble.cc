@@ -15,10 +15,12 @@
 // Cost. Each word is copied once and looked at once more.
 #include "merge/dedup/libbpf/assemble.h"
 
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
+#include "merge/link/link_part.h"
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -56,10 +58,7 @@ public:
             if (!located_.not_linked[i])
                 fill(objects_[i], slots_[i], variables_.kept[i]);
         });
-        for (const SelectedFunction &f : functions_.selected)
-            add_function(f);
-        for (const DataSection &section : variables_.sections)
-            add_datasec(section);
+        LinkPart(objects_, functions_, variables_, *this).write();
         if (out_.words.size() > UINT32_MAX / 4 || string_base() + out_.strings.size() > INT32_MAX)
             return fail(objects_.front().where, too_much);
         out_.types = next_id_ - first_id();
@@ -72,11 +71,6 @@ private:
 
     uint32_t first_id() const { return base_ ? raw(base_->end_id()) : 1; }
     uint64_t string_base() const { return base_ ? base_->str_base() + base_->str_size() : 0; }
-
-    static uint32_t words_of(const btf_type &t)
-    {
-        return btf::words_of(btf::kinds[btf::kind_of(t)], btf::vlen_of(t));
-    }
 
     Result<void> plan()
     {
@@ -100,9 +94,9 @@ private:
                 if (!variables_.kept[i][v])
                     continue;
                 slot.vars[v] = static_cast<uint32_t>(id++);
-                word += words_of(o.btf.type(o.variables[v].var));
+                word += btf::words_of(o.btf.type(o.variables[v].var));
                 for (auto [var, tag] : o.tags_of(o.variables[v].var)) {
-                    word += words_of(o.btf.type(tag));
+                    word += btf::words_of(o.btf.type(tag));
                     ++id;
                 }
             }
@@ -130,7 +124,7 @@ private:
             if (!o.is_plain(t))
                 continue;
             slot.ids[raw(t) - raw(o.btf.first_id())] = slot.first_id + slot.plain_count++;
-            slot.plain_words += words_of(o.btf.type(t));
+            slot.plain_words += btf::words_of(o.btf.type(t));
         }
     }
 
@@ -162,7 +156,7 @@ private:
             while (out != end) {
                 auto &t = *reinterpret_cast<btf_type *>(out);
                 shift(slot, t);
-                out += words_of(t);
+                out += btf::words_of(t);
             }
         } else {
             for (TypeId t = o.btf.first_id(); t < o.btf.end_id(); t = TypeId{raw(t) + 1})
@@ -183,17 +177,11 @@ private:
 
     static btf_type &copy(const btf_type &t, uint32_t *&out)
     {
-        uint32_t words = words_of(t);
+        uint32_t words = btf::words_of(t);
         std::memcpy(out, &t, size_t{words} * 4);
         auto &copied = *reinterpret_cast<btf_type *>(out);
         out += words;
         return copied;
-    }
-
-    uint32_t append(std::initializer_list<uint32_t> words)
-    {
-        out_.words.insert(out_.words.end(), words);
-        return next_id_++;
     }
 
     uint32_t add_string(std::string_view text)
@@ -204,101 +192,30 @@ private:
         return offset;
     }
 
-    /// Ids of marked pointers in place of those that `arena` names; 0: none.
-    std::array<uint32_t, arena_slots> add_arena_pointers(const Object &o, const Slot &slot,
-                                                         const LinkFunction &f, uint8_t arena)
+    // What LinkPart asks.
+    friend class LinkPart<Assembler>;
+    std::vector<uint32_t> &words() { return out_.words; }
+    uint32_t finish(size_t) { return next_id_++; }
+    uint32_t finish_named(size_t) { return next_id_++; }
+    uint32_t id(uint32_t object, uint32_t type) const { return new_id(slots_[object], type); }
+    uint32_t text(uint32_t object, uint32_t offset) const
     {
-        std::array<uint32_t, arena_slots> pointers{};
-        if (!arena)
-            return pointers;
-        std::vector<TypeId> types = prototype_of(o, f);
-        if (!arena_string_)
-            arena_string_ = add_string(arena_tag);
-        for (uint32_t i = 0; i < arena_slots; ++i) {
-            if (!(arena >> i & 1))
-                continue;
-            uint32_t tag = append({arena_string_, btf::make_info(BTF_KIND_TYPE_TAG, 0, true),
-                                   new_id(slot, o.btf.type(types[i]).type)});
-            pointers[i] = append({0, btf::make_info(BTF_KIND_PTR, 0, false), tag});
-        }
-        return pointers;
+        return new_str(slots_[object], offset);
     }
-
-    /// The prototype of a function; of its own if it has arena pointers.
-    uint32_t add_prototype(const Object &o, const Slot &slot, const LinkFunction &f, uint8_t arena)
+    uint32_t text(std::string_view text)
     {
-        auto pointers = add_arena_pointers(o, slot, f, arena);
-        size_t begin = out_.words.size();
-        uint32_t id = add_plain_prototype(o, slot, f, arena != 0);
-        if (arena)
-            set_pointers(*reinterpret_cast<btf_type *>(&out_.words[begin]), pointers);
-        return id;
+        auto [found, is_new] = added_.try_emplace(text);
+        if (is_new)
+            found->second = add_string(text);
+        return found->second;
     }
-
-    uint32_t add_plain_prototype(const Object &o, const Slot &slot, const LinkFunction &f, bool own)
+    uint32_t var(const SelectedVariable &v) const { return slots_[v.object].vars[v.index]; }
+    uint32_t next_id(uint32_t object, uint32_t type) const { return id(object, type); }
+    uint32_t next_text(uint32_t object, uint32_t offset) const { return text(object, offset); }
+    uint32_t next_name(const SelectedFunction &f)
     {
-        if (f.func != void_id) {
-            TypeId id{o.btf.type(f.func).type};
-            if (o.is_plain(id) && !own)
-                return new_id(slot, raw(id));
-            const btf_type &t = o.btf.type(id);
-            size_t at = out_.words.size();
-            out_.words.resize(at + words_of(t));
-            uint32_t *place = out_.words.data() + at;
-            shift(slot, copy(t, place));
-            return next_id_++;
-        }
-        const uint32_t *w = &o.trailer.proto_words[f.proto];
-        uint32_t count = w[1];
-        uint32_t id =
-            append({0, btf::make_info(BTF_KIND_FUNC_PROTO, count, false), new_id(slot, w[0])});
-        for (w += 2; count; --count, w += 2) {
-            out_.words.push_back(new_str(slot, w[0]));
-            out_.words.push_back(new_id(slot, w[1]));
-        }
-        return id;
-    }
-
-    void add_function(const SelectedFunction &selected)
-    {
-        const Object &o = objects_[selected.object];
-        const Slot &slot = slots_[selected.object];
-        const LinkFunction &f = o.trailer.functions[selected.record];
-        uint32_t proto = add_prototype(o, slot, f, selected.arena);
-        uint32_t name =
-            selected.clone.empty() ? new_str(slot, raw(f.name)) : add_string(selected.clone);
-        uint32_t func =
-            append({name, btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto});
-        for (const Instance &tagged : functions_.tagged_of(selected))
-            for (auto [target, tag] : tags_of(objects_, tagged)) {
-                const btf_type &t = objects_[tagged.object].btf.type(tag);
-                append(
-                    {new_str(slots_[tagged.object], t.name_off), t.info, func, btf::tail_of(t)[0]});
-            }
-        if (!selected.is_kfunc)
-            return;
-        constexpr uint32_t kf_fastcall = 0x1000;
-        constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
-        uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
-        if (!kfunc_string_)
-            kfunc_string_ = add_string("bpf_kfunc");
-        append({kfunc_string_, info, func, whole});
-        if (!(selected.kfunc_flags & kf_fastcall))
-            return;
-        if (!fastcall_string_)
-            fastcall_string_ = add_string("bpf_fastcall");
-        append({fastcall_string_, info, func, whole});
-    }
-
-    void add_datasec(const DataSection &section)
-    {
-        append(
-            {add_string(section.name),
-             btf::make_info(BTF_KIND_DATASEC, static_cast<uint32_t>(section.entries.size()), false),
-             section.size});
-        for (const SelectedVariable &v : section.entries)
-            out_.words.insert(out_.words.end(), {slots_[v.object].vars[v.index], v.offset,
-                                                 objects_[v.object].variables[v.index].size});
+        const LinkFunction &record = objects_[f.object].trailer.functions[f.record];
+        return f.clone.empty() ? text(f.object, raw(record.name)) : text(f.clone);
     }
 
     const std::vector<Object> &objects_;
@@ -310,49 +227,16 @@ private:
     std::vector<Slot> slots_;
     Assembled out_;
     uint32_t next_id_ = 1;
-    uint32_t kfunc_string_ = 0, fastcall_string_ = 0, arena_string_ = 0;
+    std::unordered_map<std::string_view, uint32_t> added_; // strings that no object has
 };
 
 } // namespace
-
-void set_pointers(btf_type &proto, const std::array<uint32_t, arena_slots> &pointers)
-{
-    uint32_t slot = 0;
-    btf::for_each_type_id(proto, [&](uint32_t &id) {
-        if (slot < arena_slots && pointers[slot])
-            id = pointers[slot];
-        ++slot;
-    });
-}
 
 Result<Assembled> assemble(const std::vector<Object> &objects, const Located &located,
                            const Functions &functions, const Variables &variables, const Btf *base,
                            unsigned threads)
 {
     return Assembler(objects, located, functions, variables, base, threads).run();
-}
-
-std::vector<std::byte> to_blob(std::span<const uint32_t> words, std::string_view strings,
-                               ByteOrder order)
-{
-    std::vector<std::byte> blob(btf::header_size + words.size_bytes() + strings.size());
-    auto type_len = static_cast<uint32_t>(words.size_bytes());
-    std::byte *p = blob.data();
-    store<uint16_t>(p, BTF_MAGIC, order);
-    p[2] = std::byte{BTF_VERSION};
-    store<uint32_t>(p + 4, btf::header_size, order);
-    store<uint32_t>(p + 12, type_len, order);
-    store<uint32_t>(p + 16, type_len, order);
-    store<uint32_t>(p + 20, static_cast<uint32_t>(strings.size()), order);
-    p += btf::header_size;
-    if (order == host_order)
-        std::ranges::copy(std::as_bytes(words), p); // memcpy() takes no null, of nothing either
-    else
-        for (size_t i = 0; i < words.size(); ++i)
-            store(p + i * 4, words[i], order);
-    if (!strings.empty())
-        std::memcpy(p + words.size_bytes(), strings.data(), strings.size());
-    return blob;
 }
 
 } // namespace btflink::merge

@@ -23,11 +23,4 @@ Result<Assembled> assemble(const std::vector<Object> &objects, const Located &lo
                            const Functions &functions, const Variables &variables, const Btf *base,
                            unsigned threads);
 
-/// Put other types for the result and the first parameters of a FUNC_PROTO; 0: none.
-void set_pointers(btf_type &proto, const std::array<uint32_t, arena_slots> &pointers);
-
-/// Types and strings behind a 24-byte header.
-std::vector<std::byte> to_blob(std::span<const uint32_t> words, std::string_view strings,
-                               ByteOrder order);
-
 } // namespace btflink::merge

@@ -2,6 +2,7 @@
 // Runs btf__dedup over the assembled blob.
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 
+#include "common/btf/btf_blob.h"
 #include "common/btf/btf_format.h"
 
 #include <bpf/btf.h>
@@ -51,7 +52,7 @@ tl::unexpected<Error> refused(const Where &where, const char *call, int error)
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
-        const auto &t = *reinterpret_cast<const btf_type *>(&words[at]);
+        const btf_type &t = btf::type_at(words, at);
         const uint32_t kind = btf::kind_of(t);
         auto bad = [&](const std::string &what) {
             return fail(Where{name, "", btf::header_size + at * 4}, what);
@@ -61,7 +62,7 @@ Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
                        "--dedup=hash");
         if (kind == BTF_KIND_FWD && t.type) // taken for the id of a type
             return bad(strf("a FWD has %u as its third word, must be 0", t.type));
-        at += btf::words_of(btf::kinds[kind], btf::vlen_of(t));
+        at += btf::words_of(t);
     }
     return {};
 }
@@ -112,12 +113,12 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
         RETURN_IF_ERROR(check_for_libbpf(base->words(), "base BTF"));
         if (base->base())
             return fail(where, "a base that is split BTF itself is not supported");
-        auto made = new_btf(to_blob(base->words(), base->strings(), host_order), where);
+        auto made = new_btf(btf_blob(base->words(), base->strings(), host_order), where);
         if (!made)
             return tl::unexpected(made.error());
         base_btf = std::move(*made);
     }
-    std::vector<std::byte> blob = to_blob(all.words, all.strings, host_order);
+    std::vector<std::byte> blob = btf_blob(all.words, all.strings, host_order);
     all = Assembled();
     if (blob.size() > UINT32_MAX)
         return fail(where, "more BTF than libbpf can take (4 GB)");
@@ -137,7 +138,7 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
                              Where{"result of btf__dedup"}, base);
     if (!result)
         return tl::unexpected(result.error());
-    return to_blob(result->words(), result->strings(), order);
+    return btf_blob(result->words(), result->strings(), order);
 }
 
 } // namespace btflink::merge

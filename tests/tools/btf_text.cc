@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "common/btf/btf_text.h"
+#include "tests/tools/btf_text.h"
 
 #include "common/btf/btf_builder.h"
 

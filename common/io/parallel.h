@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace btflink::merge
+namespace btflink
 {
 
 /// Call work(i) for each i below `count`, each exactly once, on up to `threads` threads.
@@ -80,4 +80,4 @@ Result<void> parallel_try(size_t count, unsigned threads, Work work)
     return {};
 }
 
-} // namespace btflink::merge
+} // namespace btflink

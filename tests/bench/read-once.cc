@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "merge/input/read_once.h"
-
+// What it takes just to read the hashes and other link data that no merge can do without: the floor
+// that the time of a merge is compared with. Prints milliseconds, the best of three times.
+//
+//   read-once THREADS INPUT...
 #include "common/io/fd.h"
-#include "merge/parallel.h"
+#include "common/io/parallel.h"
+#include "merge/input/load_objects.h"
 
 #include <array>
 #include <chrono>
-#include <cstring>
+#include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace btflink::merge
-{
+using namespace btflink;
+using namespace btflink::merge;
 
 namespace
 {
@@ -43,7 +47,7 @@ std::optional<uint64_t> sum_of_file(int fd, uint64_t offset, uint64_t size)
     return total;
 }
 
-/// One try; its time.
+/// One try; its time in milliseconds.
 double read_trailers(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                      unsigned threads)
 {
@@ -78,32 +82,34 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
     return total == 0 && objects.empty() ? 0 : spent.count();
 }
 
-} // namespace
-
-void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats)
+Result<double> measure(const std::vector<std::string> &names, unsigned threads)
 {
-    uint64_t blobs = 0, hashes = 0, trailers = 0;
-    for (const Object &o : objects) {
-        blobs += btf::header_size + o.btf.words().size_bytes() + o.btf.str_size();
-        if (!o.has_trailer)
-            continue;
-        hashes += o.hashes.size();
-        trailers += o.trailer_bytes.size() - o.hashes.size();
-    }
-    stats.add("bytes_read.types", blobs);
-    stats.add("bytes_read.hashes", hashes);
-    stats.add("bytes_read.trailers", trailers);
-    stats.add("bytes_read.base", base ? base->blob_size() : 0);
-}
-
-double read_once(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                 unsigned threads)
-{
-    constexpr int tries = 3;
-    double best = read_trailers(inputs, objects, threads);
-    for (int i = 1; i < tries; ++i)
-        best = std::min(best, read_trailers(inputs, objects, threads));
+    auto inputs = open_inputs(names, threads);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    auto loaded = load(inputs->list, Reading::marked, threads);
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    double best = read_trailers(inputs->list, loaded->objects, threads);
+    for (int i = 1; i < 3; ++i)
+        best = std::min(best, read_trailers(inputs->list, loaded->objects, threads));
     return best;
 }
 
-} // namespace btflink::merge
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const int threads = argc > 2 ? std::atoi(argv[1]) : 0;
+    if (threads < 1) {
+        std::fputs("usage: read-once THREADS INPUT...\n", stderr);
+        return 2;
+    }
+    auto best = measure({argv + 2, argv + argc}, static_cast<unsigned>(threads));
+    if (!best) {
+        std::fprintf(stderr, "read-once: ERROR: %s\n", best.error().str().c_str());
+        return 1;
+    }
+    std::printf("%.1f\n", *best);
+    return 0;
+}

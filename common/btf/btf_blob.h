@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// A BTF blob put together from its parts.
+#pragma once
+
+#include "common/io/bytes.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace btflink
+{
+
+/// Types (words in host order) and strings behind a 24-byte header. They must be less than 4 GB.
+/// `room`: for so many bytes that the caller appends.
+std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
+                                ByteOrder order, size_t room = 0);
+
+} // namespace btflink

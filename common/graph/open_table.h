@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The one hash table: open addressing in one flat array, no allocation per entry, no removal. What
+// a slot holds is for its user to say: FlatIndex (numbers) and VectorIndex (words) fit most.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace btflink
+{
+
+/// `Slot` has is_free(), true as it is made, and home(), a hash of which the low bits are used. At
+/// most half of the slots are filled; with more there are `growth` times as many.
+template <typename Slot, size_t growth = 2>
+class OpenTable
+{
+public:
+    /// `slots`: rounded up to a power of two.
+    explicit OpenTable(size_t slots) : slots_(std::bit_ceil(slots)) {}
+
+    /// The slot with this home for which same(slot) holds; if there is none, the free one where it
+    /// would be.
+    template <typename Same>
+    const Slot &find(uint64_t home, Same same) const
+    {
+        const size_t mask = slots_.size() - 1;
+        for (size_t i = home & mask;; i = (i + 1) & mask)
+            if (slots_[i].is_free() || same(slots_[i]))
+                return slots_[i];
+    }
+
+    /// The same; `fresh` is put where it finds none, and .second is true. The slot stays where it
+    /// is until the next call.
+    template <typename Same>
+    std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, const Slot &fresh)
+    {
+        if ((used_ + 1) * 2 > slots_.size())
+            grow();
+        auto *slot = const_cast<Slot *>(&find(home, same));
+        if (!slot->is_free())
+            return {slot, false};
+        *slot = fresh;
+        ++used_;
+        return {slot, true};
+    }
+
+    void prefetch(uint64_t home) const { __builtin_prefetch(&slots_[home & (slots_.size() - 1)]); }
+
+private:
+    void grow()
+    {
+        std::vector<Slot> old(slots_.size() * growth);
+        old.swap(slots_);
+        for (const Slot &slot : old)
+            if (!slot.is_free())
+                const_cast<Slot &>(find(slot.home(), [](const Slot &) { return false; })) = slot;
+    }
+
+    std::vector<Slot> slots_;
+    size_t used_ = 0;
+};
+
+} // namespace btflink

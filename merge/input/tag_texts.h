@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Texts of the tags that the merge itself adds: objects need not have them.
+#pragma once
+
+#include <string_view>
+
+namespace btflink::merge
+{
+
+constexpr std::string_view kfunc_tag = "bpf_kfunc", fastcall_tag = "bpf_fastcall";
+constexpr std::string_view arena_tag = "address_space(1)";
+
+} // namespace btflink::merge

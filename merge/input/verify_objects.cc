@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Computes anew what link trailers state (--verify).
+//
+// Problem. The merge believes the hashes of objects: one that is wrong, because the file was changed
+// or somebody else made it, can put another object's type in the place of one. To compute all of
+// them costs more than the merge.
+//
+// Method. Of each contribution with a trailer, the blob is parsed whole; stub hashes, prototype
+// hashes and marks are compared with those of its types, and the object id with its bytes. That
+// tells of any other change, too. It is left out where linkers change blobs lawfully: relocations
+// without addends (REL) keep these in the entries of DATASECs.
+#include "merge/input/verify_objects.h"
+
+#include "common/io/parallel.h"
+
+#include <elf.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// Where a byte of an object's trailer is.
+Where place_of(const Object &o, const void *byte)
+{
+    auto at = static_cast<const std::byte *>(byte) - o.blob_bytes.data();
+    return o.where.at(o.where.offset.value_or(0) + static_cast<uint64_t>(at));
+}
+
+Result<void> verify_hashes(const Object &o, const Btf &btf)
+{
+    const std::vector<Hash128> hashes = stub_hashes(btf);
+    const std::byte *stated = trailer_hashes(o.trailer_bytes, btf.order()).data();
+    for (size_t i = 0; i < hashes.size(); ++i, stated += sizeof(Hash128)) {
+        const Hash128 hash{load<uint64_t>(stated, ByteOrder::little),
+                           load<uint64_t>(stated + 8, ByteOrder::little)};
+        const auto id = TypeId{raw(btf.first_id()) + static_cast<uint32_t>(i)};
+        if (hash != hashes[i])
+            return fail(place_of(o, stated),
+                        strf("hash of type %u (%s '%s') is not that of what it is", raw(id),
+                             btf.kind_name(id), btf.name(id).data()));
+    }
+    return {};
+}
+
+Result<void> verify_prototypes(const Object &o, const Btf &btf)
+{
+    LooseHasher hasher(btf);
+    std::vector<TypeId> params;
+    auto is_true = [&](const LinkFunction &f) {
+        const Prototype proto = prototype_of(o, f);
+        params.clear();
+        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+            params.push_back(TypeId{proto.type(slot)});
+        return f.loose_hash == hasher.prototype(TypeId{proto.result}, params);
+    };
+    for (const auto &list : {std::span(o.trailer.functions), std::span(o.trailer.true_signatures)})
+        for (const LinkFunction &f : list)
+            if (!is_true(f))
+                return fail(place_of(o, o.trailer_bytes.data()),
+                            strf("hash of the prototype of function '%s' is not that of what it is",
+                                 btf.str(f.name).data()));
+    return {};
+}
+
+Result<void> verify_marks(const Object &o, const Btf &btf)
+{
+    const auto marks = trailer_marks(o.trailer_bytes);
+    for (uint32_t i = 0; i < marks.size(); ++i) {
+        const auto id = TypeId{raw(btf.first_id()) + i * types_per_mark};
+        if (id >= btf.end_id() || marks[i] != btf.word_index(id))
+            return fail(place_of(o, &marks[i]),
+                        strf("type %u does not begin where its mark says", raw(id)));
+    }
+    return {};
+}
+
+/// Does a linker put addends into the contents of the input's `.BTF`?
+bool has_addends_inside(const Input &input)
+{
+    if (!input.elf)
+        return false;
+    const auto &sections = input.elf->sections();
+    return std::ranges::any_of(sections, [&](const auto &s) {
+        return s.type == SHT_REL && s.info < sections.size() && sections[s.info].name == ".BTF";
+    });
+}
+
+Result<void> verify(const Input &input, const Object &o)
+{
+    auto btf = Btf::parse(o.blob_bytes, o.where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    RETURN_IF_ERROR(verify_hashes(o, *btf));
+    RETURN_IF_ERROR(verify_prototypes(o, *btf));
+    RETURN_IF_ERROR(verify_marks(o, *btf));
+    if (!has_addends_inside(input) &&
+        o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
+        return fail(o.where, "its object id is not that of its contents: they were changed");
+    return {};
+}
+
+} // namespace
+
+Result<void> verify_objects(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                            unsigned threads)
+{
+    return parallel_try(objects.size(), threads, [&](size_t i) -> Result<void> {
+        const Object &o = objects[i];
+        return o.has_trailer ? verify(inputs[o.input], o) : Result<void>();
+    });
+}
+
+} // namespace btflink::merge

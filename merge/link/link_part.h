@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The link part of a result: prototypes, FUNCs and their tags in the order of the functions' names,
+// then DATASECs. Both engines write it here.
+#pragma once
+
+#include "merge/input/tag_texts.h"
+#include "merge/link/select_functions.h"
+#include "merge/link/select_variables.h"
+
+#include <array>
+
+namespace btflink::merge
+{
+
+/// The plain type that is a function's prototype; void: the function gets one of its own.
+inline TypeId plain_prototype(const std::vector<Object> &objects, const SelectedFunction &f)
+{
+    const Object &o = objects[f.object];
+    TypeId func = o.trailer.functions[f.record].func;
+    if (func == void_id || f.arena)
+        return void_id;
+    TypeId proto{o.btf.type(func).type};
+    return o.is_plain(proto) ? proto : void_id;
+}
+
+/// `Out` says what ids and strings of objects become, and takes the types:
+///     std::vector<uint32_t> &words()               types are appended here, ...
+///     uint32_t finish(size_t begin)                ... and get ids; equal ones may have one
+///     uint32_t finish_named(size_t begin)          the same of a FUNC or DATASEC: its name is its
+///     own uint32_t id(uint32_t object, uint32_t type)  of a plain type, or 0 uint32_t
+///     text(uint32_t object, uint32_t offset) uint32_t text(std::string_view) uint32_t var(const
+///     SelectedVariable &)       id of its VAR next_id(object, type), next_text(object, offset),
+///     next_name(function)
+///         the same for what own prototypes and names of functions have, asked for in the order in
+///         which they stand, so that it can be read ahead
+template <typename Out>
+class LinkPart
+{
+public:
+    LinkPart(const std::vector<Object> &objects, const Functions &functions,
+             const Variables &variables, Out &out)
+        : objects_(objects), functions_(functions), variables_(variables), out_(out)
+    {
+    }
+
+    void write()
+    {
+        for (const SelectedFunction &f : functions_.selected)
+            add_function(f);
+        for (const DataSection &section : variables_.sections)
+            add_datasec(section);
+    }
+
+private:
+    /// Where the words of a new type begin.
+    size_t append(std::initializer_list<uint32_t> words)
+    {
+        size_t begin = out_.words().size();
+        out_.words().insert(out_.words().end(), words);
+        return begin;
+    }
+
+    void add_function(const SelectedFunction &f)
+    {
+        TypeId plain = plain_prototype(objects_, f);
+        uint32_t proto = plain == void_id ? add_prototype(f) : out_.id(f.object, raw(plain));
+        uint32_t func = out_.finish_named(append(
+            {out_.next_name(f), btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto}));
+        for (const Instance &tagged : functions_.tagged_of(f))
+            for (auto [target, tag] : tags_of(objects_, tagged)) {
+                const btf_type &t = objects_[tagged.object].btf.type(tag);
+                out_.finish(append(
+                    {out_.text(tagged.object, t.name_off), t.info, func, btf::tail_of(t)[0]}));
+            }
+        if (f.is_kfunc)
+            add_kfunc_tags(f, func);
+    }
+
+    void add_kfunc_tags(const SelectedFunction &f, uint32_t func)
+    {
+        constexpr uint32_t kf_fastcall = 0x1000;
+        constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
+        constexpr uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
+        out_.finish(append({out_.text(kfunc_tag), info, func, whole}));
+        if (f.kfunc_flags & kf_fastcall)
+            out_.finish(append({out_.text(fastcall_tag), info, func, whole}));
+    }
+
+    uint32_t add_prototype(const SelectedFunction &f)
+    {
+        const Prototype proto =
+            prototype_of(objects_[f.object], objects_[f.object].trailer.functions[f.record]);
+        std::array<uint32_t, arena_slots> pointers{}; // for what the prototype says; 0: no other
+        for (uint32_t slot = 0; slot < arena_slots; ++slot)
+            if (f.arena >> slot & 1)
+                pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});
+        size_t begin = append({out_.next_text(f.object, proto.name), proto.info,
+                               out_.next_id(f.object, proto.type(0))});
+        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+            append({out_.next_text(f.object, proto.param_name(slot)),
+                    out_.next_id(f.object, proto.type(slot))});
+        for (uint32_t slot = 0; slot < arena_slots; ++slot)
+            if (pointers[slot])
+                out_.words()[begin + 2 + slot * 2] = pointers[slot];
+        return out_.finish(begin);
+    }
+
+    /// A pointer into an arena, like `pointer` but for a type tag with kflag.
+    uint32_t add_arena_pointer(uint32_t object, TypeId pointer)
+    {
+        uint32_t target = out_.id(object, objects_[object].btf.type(pointer).type);
+        uint32_t tag = out_.finish(
+            append({out_.text(arena_tag), btf::make_info(BTF_KIND_TYPE_TAG, 0, true), target}));
+        return out_.finish(append({0, btf::make_info(BTF_KIND_PTR, 0, false), tag}));
+    }
+
+    void add_datasec(const DataSection &section)
+    {
+        auto count = static_cast<uint32_t>(section.entries.size());
+        size_t begin = append({out_.text(section.name),
+                               btf::make_info(BTF_KIND_DATASEC, count, false), section.size});
+        for (const SelectedVariable &v : section.entries)
+            append({out_.var(v), v.offset, objects_[v.object].variables[v.index].size});
+        out_.finish_named(begin);
+    }
+
+    const std::vector<Object> &objects_;
+    const Functions &functions_;
+    const Variables &variables_;
+    Out &out_;
+};
+
+} // namespace btflink::merge
