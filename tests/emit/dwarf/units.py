@@ -6,6 +6,7 @@ C11, RUST, ASM, CXX = 0x1d, 0x1c, 0x8001, 0x04
 INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
+FAST = ['--reader=fast']
 
 
 def note(value):
@@ -94,10 +95,23 @@ CASES = [
 
     # Kinds of units.
     Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
-         lines=[INT_LINE], skipped={'partial-unit': 1}),
+         lines=[INT_LINE], skipped={'partial-unit': 1}, emit=FAST),
     Case('reference into a partial unit is void',
          [Unit([INT], kind='partial'), Unit([foreign('int'), LONG])],
-         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}),
+         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}, emit=FAST),
+    Case('partial unit that nobody imports', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
+         lines=[INT_LINE]),
+    Case('partial unit that is imported',
+         [Unit([LONG, typedef('unused', 'long')], kind='partial', label='common'),
+          Unit([INT2, Die('imported_unit', extra=[(0x18, form('ref_addr', 'common'))])])],
+         lines=[LONG_LINE, 'TYPEDEF unused = long', INT_LINE]),
+    Case('reference into a partial unit, and from there on',
+         [Unit([LONG], kind='partial'),
+          Unit([struct('s', 8, Die('member', name='m', type=form('ref_addr', 'long'),
+                                 data_member_location=0), label='s')],
+               kind='partial'),
+          Unit([foreign('s'), INT2])],
+         lines=[LONG_LINE, 'STRUCT s size 8; long m@0', 'PTR: *struct s', INT_LINE]),
     Case('type unit is skipped, its types are void',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
           Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 0x1234567890),
@@ -105,8 +119,24 @@ CASES = [
                 Die('pointer_type', type=form('ref_sig8', 0x1234567890)), INT])],
          lines=['PTR: *void', INT_LINE],
          skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1},
+         versions=(5,), emit=FAST),
+    Case('type unit',
+         [Unit([struct('s', 8, Die('member', name='m', type=form('ref_sig8', 2),
+                                   data_member_location=0), label='s')],
+               kind='type', signature=1, type_label='s'),
+          Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 1),
+                    label='stub'), pointer('stub'), INT]),
+          Unit([typedef('t', 'long', label='t'), LONG], kind='type', signature=2, type_label='t')],
+         lines=['PTR: *struct s', INT_LINE, 'STRUCT s size 8; t m@0', 'TYPEDEF t = long', LONG_LINE],
          versions=(5,)),
+    Case('signature that no unit has',
+         [Unit([struct('s', 0, label='s')], kind='type', signature=1, type_label='s'),
+          Unit([Die('pointer_type', type=form('ref_sig8', 2)), INT])],
+         lines=['PTR: *void', INT_LINE], skipped={'type-unit-reference': 1}, versions=(5,)),
     Case('skeleton unit is skipped',
+         [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
+         lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, versions=(5,), emit=FAST),
+    Case('skeleton unit whose file is not there',
          [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
          lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, versions=(5,)),
     Case('only a skeleton unit', [Unit([], kind='skeleton', tag='skeleton_unit',
@@ -120,7 +150,7 @@ CASES = [
          versions=(4,)),
     Case('type units are not dropped',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
-          Unit([INT])], emit=['--strip-dwarf'],
+          Unit([INT])], emit=['--strip-dwarf', *FAST],
          error=r'\.debug_info: has a type-unit, which is not read; the DWARF is not dropped',
          versions=(5,)),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
