@@ -19,6 +19,8 @@ _btflink_value()
     --format) COMPREPLY=($(compgen -W 'raw object' -- "$2")) ;;
     --dedup) COMPREPLY=($(compgen -W 'hash libbpf' -- "$2")) ;;
     --section-type) COMPREPLY=($(compgen -W 'btf progbits' -- "$2")) ;;
+    --reader) COMPREPLY=($(compgen -W 'auto fast libdw' -- "$2")) ;;
+    --debug-dir) COMPREPLY=($(compgen -d -- "$2")) ;;
     esac
 }
 

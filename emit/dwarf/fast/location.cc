@@ -11,9 +11,9 @@
 //
 // Expressions are decoded into a short array. What we do not know ends the decoding: it cannot be a
 // register, an address or a constant.
-#include "emit/dwarf/location.h"
+#include "emit/dwarf/fast/location.h"
 
-#include "emit/dwarf/debug_cursor.h"
+#include "emit/dwarf/fast/debug_cursor.h"
 
 #include <dwarf.h>
 

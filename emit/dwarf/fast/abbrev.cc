@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf/abbrev.h"
+#include "emit/dwarf/fast/abbrev.h"
 
-#include "emit/dwarf/debug_cursor.h"
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/fast/debug_cursor.h"
 
 #include <dwarf.h>
 

@@ -3,8 +3,8 @@
 // read front to back, and relocations are in order of offset: one walks beside the other.
 #pragma once
 
-#include "emit/dwarf/debug_cursor.h"
-#include "emit/dwarf/location.h"
+#include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/fast/location.h"
 
 #include <dwarf.h>
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Unit headers (DWARF 5, section 7.5.1) and what the units' own DIEs say of them.
-#include "emit/dwarf/form_reader.h"
+#include "emit/dwarf/fast/form_reader.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf/form_reader.h"
+#include "emit/dwarf/fast/form_reader.h"
 
 #include <cstring>
 

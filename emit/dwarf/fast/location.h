@@ -3,7 +3,7 @@
 // a variable is in memory, and which register holds a parameter when its function is entered.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/fast/unit.h"
 
 namespace btflink::emit
 {
@@ -15,16 +15,6 @@ struct LocationAttr {
     uint64_t size = 0;   // expression: bytes
 };
 
-/// Where a parameter is when its function is entered. Registers by DWARF number, -1: not known.
-/// Which of the two counts depends on the parameter's type, which may come later in the debug
-/// information.
-struct ParamLocation {
-    int8_t scalar = -1;       // if its type fits a register
-    int8_t aggregate = -1;    // if it is larger: the first register of its pieces
-    bool is_constant = false; // nowhere: all callers pass one value
-    bool on_stack = false;
-    uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
-};
 ParamLocation decode_param_location(const DwarfFile &file, const Unit &unit,
                                     const LocationAttr &location);
 
