@@ -115,7 +115,7 @@ class Answers(Command):
             self.refuse(pattern, '-J', *words, status=64, same=['prog'])
         self.refuse("feature 'nonsense' is not known", '-J', '--btf_features_strict=var,nonsense',
                     'prog', same=['prog'])
-        self.refuse("unknown language 'klingon'", '-J', '--lang_exclude=rust,klingon', 'prog',
+        self.refuse("unknown language 'klingon'; known are ada.*", '-J', '--lang_exclude=rust,klingon', 'prog',
                     same=['prog'])
         self.refuse("PAHOLE_LANG_EXCLUDE: unknown language 'klingon'", '-J', 'prog', same=['prog'],
                     settings={'PAHOLE_LANG_EXCLUDE': 'klingon'})
