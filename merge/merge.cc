@@ -175,16 +175,12 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     std::unordered_set<uint64_t> ids;
     if (!image)
         return ids;
-    const auto &sections = image->elf->sections();
-    for (uint32_t i = 0; i < sections.size(); ++i) {
-        if (sections[i].name != ".debug_addr")
-            continue;
-        auto contents = image->elf->contents(i);
-        if (!contents)
-            return tl::unexpected(contents.error());
-        for (const PoolPart &part : find_pools(contents->bytes, image->elf->order()))
+    auto sections = pool_sections(*image->elf);
+    if (!sections)
+        return tl::unexpected(sections.error());
+    for (const PoolSection &section : *sections)
+        for (const PoolPart &part : section.parts)
             ids.insert(part.first_id);
-    }
     return ids;
 }
 

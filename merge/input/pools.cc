@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds address pools, and what their entries' relocations name.
+#include "merge/input/pools.h"
+
+#include <elf.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// The places of a pool's entries. `next`: the first relocation behind what was looked at before.
+PlacedPool placed(const PoolPart &part, const std::vector<Reloc> &relocs,
+                  std::vector<Reloc>::const_iterator &next)
+{
+    PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
+    const uint64_t begin = part.offset + pool_entry_offset(1, part.address_size);
+    const uint64_t end = begin + part.entries.size();
+    while (next != relocs.end() && next->offset < begin)
+        ++next;
+    for (; next != relocs.end() && next->offset < end; ++next) {
+        const uint64_t at = next->offset - begin;
+        if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
+            pool.places[at / part.address_size] = {Place::symbol, next->symbol, next->addend};
+    }
+    return pool;
+}
+
+} // namespace
+
+Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
+{
+    std::vector<PoolSection> found;
+    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
+        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
+            continue;
+        auto contents = elf.contents(i);
+        if (!contents)
+            return tl::unexpected(contents.error());
+        std::vector<PoolPart> parts = find_pools(contents->bytes, elf.order());
+        found.push_back({i, std::move(*contents), std::move(parts)});
+    }
+    return found;
+}
+
+Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
+{
+    auto sections = pool_sections(elf);
+    if (!sections)
+        return tl::unexpected(sections.error());
+    std::vector<PlacedPool> pools;
+    for (const PoolSection &section : *sections) {
+        auto relocs = elf.relocations(section.section, elf.address_size());
+        if (!relocs)
+            return tl::unexpected(relocs.error());
+        auto next = relocs->cbegin();
+        for (const PoolPart &part : section.parts)
+            pools.push_back(placed(part, *relocs, next));
+    }
+    return pools;
+}
+
+} // namespace btflink::merge
