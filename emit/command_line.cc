@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/command_line.h"
 #include "common/cli/option_table.h"
+#include "common/io/file_io.h"
 #include "emit/dwarf/languages.h"
 
 #include <elf.h>
@@ -16,6 +17,7 @@ namespace
 struct Draft {
     CommandLine line;
     bool no_exclude = false;
+    std::optional<unsigned> threads;
     std::optional<FeatureSet> features;
 };
 
@@ -52,7 +54,7 @@ Result<void> take_threads(Draft &draft, std::string_view text)
     auto count = parse_threads(text);
     if (!count)
         return tl::unexpected(count.error());
-    draft.line.emit.threads = *count;
+    draft.threads = *count;
     return {};
 }
 
@@ -72,7 +74,8 @@ constexpr Option<Draft> options[] = {
      .text = [](Draft &d) -> std::string & { return d.line.emit.detached; }},
     {.words = {.name = "features",
                .value = "LIST",
-               .help = "What to encode: pahole's --btf_features names (default: default)",
+               .help = "What to encode: pahole's --btf_features names (default: as FILE has it, or "
+                       "default)",
                .repeats = true},
      .take = take_features},
     {.words = {.name = "lang-exclude",
@@ -103,21 +106,45 @@ constexpr Option<Draft> options[] = {
                .value = "OUT",
                .help = "Write a trace of the steps here (JSON)"},
      .text = [](Draft &d) -> std::string & { return d.line.trace_path; }},
+    {.words = {.name = "dry-run", .help = "Do all but write"},
+     .flag = [](Draft &d) -> bool & { return d.line.emit.dry_run; }},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
+     .flag = [](Draft &d) -> bool & { return d.line.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "One line per file"},
      .flag = [](Draft &d) -> bool & { return d.line.verbose; }},
 };
+
+/// Pairs that contradict each other, or of which one would be without effect.
+Result<void> check_together(const Draft &draft)
+{
+    const CommandLine &line = draft.line;
+    const EmitOptions &emit = line.emit;
+    bool one_place = !emit.output.empty(), other_place = !emit.detached.empty();
+    if (line.files.size() > 1 && (one_place || other_place))
+        return fail({}, "--output and --detached take one input file");
+    if (one_place && other_place)
+        return fail({}, "--output and --detached exclude each other");
+    if (emit.strip_dwarf && other_place)
+        return fail({}, "--detached leaves FILE alone, and has no use for --strip-dwarf");
+    if (draft.threads && !emit.image)
+        return fail({}, "--threads needs --image");
+    if (!line.trace_path.empty() &&
+        (line.trace_path == emit.output || line.trace_path == emit.detached))
+        return fail({}, "--time-trace and the result go to one place");
+    return {};
+}
 
 Result<CommandLine> finish(Draft &&draft)
 {
     CommandLine &line = draft.line;
     if (line.files.empty())
         return fail({}, "FILE is required");
-    bool one_place = !line.emit.output.empty(), other_place = !line.emit.detached.empty();
-    if (line.files.size() > 1 && (one_place || other_place))
-        return fail({}, "--output and --detached take one input file");
-    if (one_place && other_place)
-        return fail({}, "--output and --detached exclude each other");
+    for (std::string *path : {&line.emit.output, &line.emit.detached, &line.trace_path})
+        *path = output_path(*path);
+    RETURN_IF_ERROR(check_together(draft));
     line.emit.exclude_flag = !draft.no_exclude;
+    line.emit.threads = draft.threads.value_or(1);
+    line.emit.keep_settings = !draft.features && !line.emit.unit.address_pool;
     line.emit.unit.features = draft.features ? *draft.features : default_features();
     return std::move(line);
 }

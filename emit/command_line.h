@@ -17,6 +17,7 @@ struct CommandLine {
     EmitOptions emit;
     std::string trace_path; // "": no trace
     bool stats = false, verbose = false;
+    bool quiet = false;                 // no warnings
     bool help = false, version = false; // one of these: nothing else counts
 };
 

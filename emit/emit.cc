@@ -7,6 +7,8 @@
 #include "common/object_btf/address_pool.h"
 
 #include <algorithm>
+#include <cstring>
+#include <elf.h>
 
 namespace btflink::emit
 {
@@ -95,6 +97,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
     for (const auto &[reason, count] : unit.skips)
         report.skips[reason] += count;
     report.rejected.insert(report.rejected.end(), unit.rejected.begin(), unit.rejected.end());
+    report.left_out.insert(report.left_out.end(), unit.left_out.begin(), unit.left_out.end());
     report.times.add(unit.times);
     report.dies += unit.dies;
     report.types_before += unit.types_before;
@@ -106,6 +109,23 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.btf_bytes += unit.contribution.size();
 }
 
+/// One unit: the blob alone, for any reader. Several: with their link trailers, for btf-merge,
+/// which must tell them apart. None: nothing.
+std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
+                                    const EmitOptions &options)
+{
+    std::vector<const UnitObject *> full;
+    for (const UnitObject &unit : units)
+        if (!unit.contribution.empty())
+            full.push_back(&unit);
+    std::vector<std::byte> plain;
+    for (const UnitObject *unit : full)
+        append(plain, unit->contribution);
+    if (full.size() == 1 && !options.image)
+        plain.resize(full[0]->blob_size);
+    return plain;
+}
+
 Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes before,
                          ExistingBtf kept, std::vector<UnitObject> units,
                          const EmitOptions &options, EmitReport report)
@@ -114,18 +134,8 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
     clock.begin(Step::write);
     RETURN_IF_ERROR(check_mapped_files());
     if (!options.detached.empty()) {
-        // One unit: the blob alone, for any reader. Several: with their link trailers, for
-        // btf-merge, which must tell them apart.
-        std::vector<const UnitObject *> full;
-        for (const UnitObject &unit : units)
-            if (!unit.contribution.empty())
-                full.push_back(&unit);
-        std::vector<std::byte> plain;
-        for (const UnitObject *unit : full)
-            append(plain, unit->contribution);
-        if (full.size() == 1 && !options.image)
-            plain.resize(full[0]->blob_size);
-        RETURN_IF_ERROR(write_file(options.detached, plain));
+        if (!options.dry_run)
+            RETURN_IF_ERROR(write_file(options.detached, detached_btf(units, options)));
         clock.end();
         return report;
     }
@@ -133,12 +143,11 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
         before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where());
     if (!change)
         return tl::unexpected(change.error());
-    if (!options.output.empty())
-        RETURN_IF_ERROR(write_file(options.output, change->whole(before)));
-    else if (!change->changes(before))
+    if (options.output.empty() && !change->changes(before))
         report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
-    else
-        RETURN_IF_ERROR(update_file(path, before, *change));
+    else if (!options.dry_run)
+        RETURN_IF_ERROR(options.output.empty() ? update_file(path, before, *change)
+                                               : write_file(options.output, change->whole(before)));
     clock.end();
     return report;
 }
@@ -181,14 +190,51 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
+/// Of a file without DWARF.
+void look_at_code(const ElfImage &image, EmitReport &report)
+{
+    bool has_btf = false; // made before the DWARF was dropped
+    for (const ElfSection &s : image.sections) {
+        has_btf |= s.name == ".BTF";
+        report.has_code |= (s.head.sh_flags & SHF_EXECINSTR) && s.head.sh_size != 0;
+        report.has_lto_code |= s.name.starts_with(".gnu.lto_");
+    }
+    report.has_code &= !has_btf;
+}
+
+/// LLVM's, by the magic numbers of a file and of one with a wrapper.
+bool is_bitcode(Bytes bytes)
+{
+    return bytes.size() >= 4 && (std::memcmp(bytes.data(), "BC\xc0\xde", 4) == 0 ||
+                                 std::memcmp(bytes.data(), "\xde\xc0\x17\x0b", 4) == 0);
+}
+
+/// `given`, or what the object BTF says that the file has.
+UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
+{
+    UnitOptions options = given.unit;
+    if (!given.keep_settings || !file.relocatable())
+        return options;
+    auto found = read_existing_btf(file.image(), file.arch());
+    if (!found || !found->features) // if it cannot be read, it is replaced all the same
+        return options;
+    options.features = *found->features;
+    options.address_pool = found->has_pool;
+    return options;
+}
+
 /// `report`: what is known of the run so far.
-Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitOptions &options,
+Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
                               EmitReport report)
 {
     report.input_bytes = before.size();
 
     StepClock clock(report.times);
     clock.begin(Step::sections);
+    if (is_bitcode(before))
+        return fail(Where{path},
+                    "is bitcode, whose code and DWARF are made at the link; encode the "
+                    "linked file with --image");
     auto opened = DwarfFile::open(before, Where{path});
     if (!opened)
         return tl::unexpected(opened.error());
@@ -197,6 +243,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         return fail(Where{path}, "is a linked file; use --image to encode it");
     if (!file.relocatable() && options.unit.address_pool)
         return fail(Where{path}, "is a linked file; it has final addresses, not an address pool");
+    options.unit = unit_options(file, options);
 
     ExistingBtf kept;
     SourceCounts covered = options.covered;
@@ -232,7 +279,11 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         add_up(report, unit);
     if (!file.has_dwarf()) {
         report.outcome = EmitReport::Outcome::no_dwarf;
-        if (!options.output.empty())
+        look_at_code(file.image(), report);
+        // No BTF of an earlier run must stay in the place of this one's.
+        if (!options.dry_run && !options.detached.empty())
+            RETURN_IF_ERROR(write_file(options.detached, Bytes()));
+        if (!options.dry_run && !options.output.empty())
             RETURN_IF_ERROR(write_file(options.output, before));
         return report;
     }
@@ -240,12 +291,8 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, const EmitO
         report.outcome = EmitReport::Outcome::unchanged;
         return report;
     }
-    if (report.btf_bytes == 0) {
-        // Still an earlier emit's BTF and, if so asked, DWARF are dropped.
+    if (report.btf_bytes == 0) // still an earlier emit's BTF and, if so asked, DWARF are dropped
         report.outcome = EmitReport::Outcome::no_types;
-        if (!options.detached.empty())
-            return report;
-    }
     return write(path, file, before, std::move(kept), std::move(*objects), options,
                  std::move(report));
 }

@@ -17,6 +17,10 @@ struct EmitOptions {
     bool image = false;   // a linked file is expected, or an object of many units
     unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
+    /// If a relocatable file has object BTF, its features count, and whether it has a pool, not
+    /// those of `unit`.
+    bool keep_settings = false;
+    bool dry_run = false; // write nothing
     /// Keep the object BTF that a relocatable file has, and encode only units that it does not
     /// cover (objects of a link that came without object BTF).
     bool complete = false;
@@ -27,7 +31,7 @@ struct EmitOptions {
     uint32_t section_type = 0x80425446;
     bool exclude_flag = true; // SHF_EXCLUDE on .BTF
     std::string output;       // "": in place
-    std::string detached;     // "": write an ELF file; else the plain BTF goes here
+    std::string detached;     // "": write an ELF file; else the plain BTF goes here, or nothing
 };
 
 struct EmitReport {
@@ -40,6 +44,9 @@ struct EmitReport {
     Outcome outcome = Outcome::written;
     Skips skips;
     std::vector<RejectedVariable> rejected; // with Feature::encode_force; counted in skips, too
+    std::vector<Error> left_out; // of types that are there, what BTF cannot express; the same
+    // No DWARF: is there code without BTF, or does link-time optimisation make it at the link?
+    bool has_code = false, has_lto_code = false;
     // Sums over units.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
              variables = 0;

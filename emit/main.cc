@@ -7,6 +7,7 @@
 #include "common/version.h"
 #include "emit/command_line.h"
 #include "emit/heap.h"
+#include "emit/warnings.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -51,12 +52,24 @@ void print_stats(const std::string &path, const EmitReport &r)
              static_cast<uint64_t>(r.times.ns[i] / 1000));
 }
 
-void print_outcome(const std::string &path, const EmitReport &r)
+void print_warnings(const std::string &path, const EmitOptions &options, const EmitReport &r)
+{
+    std::vector<std::string> lines = warnings(path, r);
+    if (r.has_lto_code)
+        lines.push_back(path + ": no DWARF, as link-time optimisation makes the code at the link; "
+                               "encode the linked file with --image");
+    if (!options.detached.empty() && r.btf_bytes == 0)
+        lines.push_back(path + ": nothing to make BTF of, so " + options.detached + " is empty");
+    for (const std::string &line : lines)
+        std::fprintf(stderr, "btf-emit: WARNING: %s\n", line.c_str());
+}
+
+void print_outcome(const std::string &path, const EmitOptions &options, const EmitReport &r)
 {
     const char *text = "";
     switch (r.outcome) {
     case EmitReport::Outcome::written:
-        text = "object BTF written";
+        text = options.dry_run ? "object BTF would be written" : "object BTF written";
         break;
     case EmitReport::Outcome::unchanged:
         text = "object BTF is up to date";
@@ -108,8 +121,10 @@ int main(int argc, char **argv)
             status = failure(report.error());
             continue;
         }
+        if (!command->quiet)
+            print_warnings(path, command->emit, *report);
         if (command->verbose)
-            print_outcome(path, *report);
+            print_outcome(path, command->emit, *report);
         if (command->stats)
             print_stats(path, *report);
     }

@@ -3,6 +3,7 @@
 #include "merge/command_line.h"
 
 #include "common/cli/option_table.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
 #include <optional>
@@ -160,6 +161,10 @@ Result<void> finish(Draft &draft, Given &&given)
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
+    if (o.update == "-")
+        return fail({}, "--update changes a file where it is, which standard output is not");
+    for (std::string *path : {&o.output, &o.time_trace})
+        *path = output_path(*path);
     if (o.output.empty() && o.update.empty() && !o.why_dup)
         return fail({}, "nothing to write: give -o or --update");
     if (draft.features)

@@ -13,6 +13,7 @@
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"
 #include "merge/dedup/libbpf/dedup_libbpf.h"
+#include "merge/explain/name_origin.h"
 #include "merge/explain/why_dup.h"
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
@@ -45,14 +46,16 @@ Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, R
     return {};
 }
 
-/// The last gate: what we write must be what a kernel takes.
-Result<void> check_result(Bytes blob, const Base &base, const Target &target, Stats &stats)
+/// The last gate: what we write must be what a kernel takes. `objects`: what it was made of.
+Result<void> check_result(Bytes blob, const Base &base, const Target &target,
+                          const std::vector<Object> &objects, Stats &stats)
 {
     Where where{"merged BTF", "", 0};
     auto btf = Btf::parse(blob, where, base.btf);
     if (!btf)
         return tl::unexpected(btf.error());
-    RETURN_IF_ERROR(check_btf(blob, *btf, where, target.address_size));
+    if (auto fine = check_btf(blob, *btf, where, target.address_size); !fine)
+        return tl::unexpected(with_origin(fine.error(), *btf, objects));
     stats.add("types_out", btf->size());
     std::array<uint64_t, btf::kind_count> kinds{};
     for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})
@@ -186,12 +189,13 @@ private:
     Beside beside_; // ends before the others
 };
 
-/// What becomes of the inputs. One of the two is empty.
+/// What becomes of the inputs. One of the first two is empty.
 struct Merged {
     std::vector<std::byte> blob; // engine hash
     Assembled all;               // engine libbpf: not yet deduplicated
     Target target;
     std::set<uint64_t> object_ids;
+    const std::vector<Object> *objects = nullptr; // of Report::read
 };
 
 Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read, Report &report,
@@ -231,14 +235,15 @@ Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read
                                  options.threads));
     RETURN_IF_ERROR(written);
     out.object_ids = read.object_ids();
-    report.read = std::make_shared<std::tuple<Read, Link, MergedTypes>>(
+    auto kept = std::make_shared<std::tuple<Read, Link, MergedTypes>>(
         std::move(read), std::move(*link), std::move(*types));
+    out.objects = &std::get<Read>(*kept).objects();
+    report.read = std::move(kept);
     return out;
 }
 
-/// The inputs are given back before anything is deduplicated.
-Result<Merged> assemble_all(const Options &options, const Base &base, const Read &read,
-                            Report &report, Stats &stats)
+Result<Merged> assemble_all(const Options &options, const Base &base, Read read, Report &report,
+                            Stats &stats)
 {
     auto link = follow_link(options, read, report, stats);
     if (!link)
@@ -251,7 +256,9 @@ Result<Merged> assemble_all(const Options &options, const Base &base, const Read
     RETURN_IF_ERROR(check_mapped_files());
     stats.add("types_in", all->types);
     stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
-    return Merged{{}, std::move(*all), read.target, read.object_ids()};
+    auto kept = std::make_shared<Read>(std::move(read));
+    report.read = kept;
+    return Merged{{}, std::move(*all), kept->target, kept->object_ids(), &kept->objects()};
 }
 
 Result<Merged> merge_inputs(const Options &options, const Base &base, Report &report, Stats &stats)
@@ -259,9 +266,8 @@ Result<Merged> merge_inputs(const Options &options, const Base &base, Report &re
     auto read = read_inputs(options, base, report, stats);
     if (!read)
         return tl::unexpected(read.error());
-    if (options.engine == Engine::libbpf)
-        return assemble_all(options, base, *read, report, stats);
-    return merge_by_hash(options, base, std::move(*read), report, stats);
+    auto merge = options.engine == Engine::libbpf ? assemble_all : merge_by_hash;
+    return merge(options, base, std::move(*read), report, stats);
 }
 
 Result<void> run(const Options &options, Report &report, Stats &stats)
@@ -321,7 +327,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_mapped_files());
     stats.begin_pass("check");
-    RETURN_IF_ERROR(check_result(blob, *base, target, stats));
+    RETURN_IF_ERROR(check_result(blob, *base, target, *merged->objects, stats));
     stats.begin_pass("write");
     auto written = write_result(options, blob, distilled, target, merged->object_ids);
     if (!written)
@@ -338,12 +344,16 @@ Result<void> check_options(const Options &options)
 {
     if (options.why_dup && options.engine != Engine::hash)
         return fail({}, "--why-dup needs --dedup=hash");
+    if (options.why_dup && options.output == standard_output)
+        return fail({}, "--why-dup prints to standard output, and so would --output");
     if (!options.features.has(Feature::distilled_base))
         return {};
     if (options.base.empty())
         return fail({}, "--distilled-base needs --base");
     if (options.format == OutputFormat::object)
         return fail({}, "--distilled-base: --format=object has no place for the base");
+    if (options.output == standard_output)
+        return fail({}, "--distilled-base: standard output has no place for the base");
     return {};
 }
 

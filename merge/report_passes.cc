@@ -2,6 +2,8 @@
 // Turns what the passes about the link found into counts, notes and warnings.
 #include "merge/report_passes.h"
 
+#include "merge/link/missing_objects.h"
+
 #include <algorithm>
 
 namespace btflink::merge
@@ -22,6 +24,31 @@ void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &sta
     stats.add("bytes_read.trailers", trailers);
     stats.add("bytes_read.base", base ? base->blob_size() : 0);
 }
+
+namespace
+{
+
+/// "prog was linked from 2 objects that are not among the inputs: ... the first has add (add.c)"
+void report_missing(const std::vector<Object> &objects, const Image &image, Report &report,
+                    Stats &stats)
+{
+    const MissingObjects missing = find_missing(objects, image);
+    stats.add("objects_missing", missing.count);
+    if (!missing.count)
+        return;
+    std::string text =
+        strf("%s has %u object%s that %s not among the inputs, so what only %s is "
+             "missing",
+             image.name.c_str(), missing.count, missing.count == 1 ? "" : "s",
+             missing.count == 1 ? "is" : "are", missing.count == 1 ? "that one has" : "they have");
+    for (size_t i = 0; i < missing.names.size(); ++i)
+        text += (i ? ", " : missing.count == 1 ? ": " : "; the first has ") + missing.names[i];
+    if (!missing.source.empty())
+        text += " (" + std::string(missing.source) + ")";
+    report.warnings.push_back(std::move(text));
+}
+
+} // namespace
 
 void report_image(const std::vector<Input> &inputs, const Image &image,
                   const std::vector<Object> &objects, const Located &located, Report &report,
@@ -49,6 +76,7 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                  "emitted?",
                  missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
                  first_missing->describe().c_str()));
+    report_missing(objects, image, report, stats);
     if (image.kind != ImageKind::combined && !image.has_symbols)
         report.warnings.push_back(image.name +
                                   ": has no symbol table, so nothing tells which functions exist; "

@@ -46,6 +46,16 @@ Result<void> write_directly(const std::string &path, std::span<const Bytes> part
     return {};
 }
 
+/// Not by its name: it may be open for appending, or have no name any more.
+Result<void> write_standard_output(std::span<const Bytes> parts)
+{
+    if (::isatty(STDOUT_FILENO))
+        return fail(Where{"standard output"}, "is a terminal");
+    if (!write_all(STDOUT_FILENO, parts))
+        return fail_errno(Where{"standard output"}, "cannot write");
+    return {};
+}
+
 /// The file that writing to `path` is meant for: symbolic links are followed, also dangling ones.
 std::string resolve_links(const std::string &path)
 {
@@ -177,8 +187,15 @@ Result<void> write_file(const std::string &path, Bytes bytes)
     return write_file(path, std::span(&bytes, 1));
 }
 
+std::string output_path(const std::string &word)
+{
+    return word == "-" ? standard_output : word;
+}
+
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
 {
+    if (path == standard_output)
+        return write_standard_output(parts);
     struct stat st;
     bool exists = ::stat(path.c_str(), &st) == 0;
     if (exists && S_ISDIR(st.st_mode))

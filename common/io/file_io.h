@@ -40,10 +40,15 @@ bool same_file(const std::string &a, const std::string &b);
 
 /// Replace (or create) `path` by `bytes`. An existing file keeps its mode and ownership; a
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
-/// A target that is not a regular file (/dev/null, a pipe) is written directly.
+/// A target that is not a regular file (/dev/null, a pipe) is written directly, and so is standard
+/// output, wherever it goes but to a terminal.
 Result<void> write_file(const std::string &path, Bytes bytes);
 /// The same for bytes that lie in several places, one behind the other.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
+
+constexpr const char *standard_output = "/dev/stdout";
+/// The path that is meant by a word of a command line: of "-" that of standard output.
+std::string output_path(const std::string &word);
 
 /// Would write_file() be allowed to? For results that come long after: an error is told before the
 /// work is done. Nothing is created or changed.

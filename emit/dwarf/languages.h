@@ -11,7 +11,8 @@
 namespace btflink::emit
 {
 
-/// "rust,c++14" -> DW_LANG_* codes. Unknown names are errors.
+/// "rust,c++14" -> DW_LANG_* codes. A name without version ("c++") stands for all versions, and
+/// case does not matter. Unknown names are errors, which list the known ones.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
 } // namespace btflink::emit

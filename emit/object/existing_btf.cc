@@ -47,6 +47,8 @@ private:
             auto trailer = decode_trailer(part.trailer, *blob, where, false);
             if (!trailer)
                 return tl::unexpected(trailer.error());
+            out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer->features);
+            out_.has_pool |= (trailer->flags & trailer_has_pool) != 0;
             if (std::string_view source = blob->str(trailer->source); !source.empty())
                 ++out_.sources[std::string(source)];
         }

@@ -4,9 +4,11 @@
 #pragma once
 
 #include "common/elf/elf_image.h"
+#include "common/object_btf/features.h"
 #include "emit/object/object_writer.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,10 @@ struct ExistingBtf {
                                  // them: then the section stays as it is
     std::vector<NewReloc> pool_relocs;
     SourceCounts sources;
+    /// That it was emitted with; of several objects all that any has. Nothing: there is none of
+    /// ours.
+    std::optional<FeatureSet> features;
+    bool has_pool = false; // there is an address pool, empty or not
 };
 
 /// Errors: `.BTF` that is no sequence of contributions, relocations that are not of the section's

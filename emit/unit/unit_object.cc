@@ -376,6 +376,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     object->dies = dies;
     object->times = times;
     object->rejected = std::move(rejected);
+    object->left_out = std::move(types->left_out);
     return object;
 }
 

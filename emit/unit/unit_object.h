@@ -28,6 +28,7 @@ struct UnitObject {
     std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     std::vector<RejectedVariable> rejected;
+    std::vector<Error> left_out; // of types that are there, what BTF cannot express
     // For --stats.
     StepTimes times;
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;

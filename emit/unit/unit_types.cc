@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <bit>
 #include <dwarf.h>
+#include <set>
 
 namespace btflink::emit
 {
@@ -64,6 +65,12 @@ private:
                d.tag == DW_TAG_union_type;
     }
 
+    /// Also of what is too large for BTF, no more than a declaration is made.
+    static bool is_forward(const Die &d)
+    {
+        return d.is(Die::declaration) || d.byte_size > UINT32_MAX;
+    }
+
     const char *name_of(const Die &d) const
     {
         if (d.name || !d.specification)
@@ -82,7 +89,7 @@ private:
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-            return name_of(d) || !d.is(Die::declaration) ? "" : "unnamed-declaration";
+            return name_of(d) || !is_forward(d) ? "" : "unnamed-declaration";
         case DW_TAG_pointer_type:
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
@@ -178,7 +185,8 @@ private:
             prototype(i);
             return {};
         default:
-            return composite(i);
+            composite(i);
+            return {};
         }
     }
 
@@ -237,33 +245,27 @@ private:
             element = out_.btf.add_array(element, index_type_, *d);
     }
 
-    Result<void> composite(DieIndex i)
+    void composite(DieIndex i)
     {
         const Die &d = tree_.at(i);
         const char *name = name_of(d) ? name_of(d) : "";
         bool is_union = d.tag == DW_TAG_union_type;
-        if (d.is(Die::declaration)) {
+        if (is_forward(d)) {
+            if (!d.is(Die::declaration))
+                leave_out(d, name, "all members are", "a struct of more than 4 GB");
             out_.btf.add_fwd(name, is_union);
-            return {};
+            return;
         }
-        auto at = where_.in(".debug_info").at(d.offset);
         bool bitfields = false;
-        for_each_child(i, DW_TAG_member, [&](const Die &m) { bitfields |= m.bit_size != 0; });
-        if (d.byte_size > UINT32_MAX)
-            return fail(at, strf("'%s' has more than 4 GB", name));
+        for_each_child(i, DW_TAG_member, [&](const Die &m) { bitfields |= is_bitfield(m); });
         out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name,
                                static_cast<uint32_t>(d.byte_size), bitfields);
-        const char *wrong = nullptr;
         auto add = [&](const Die &m) {
-            uint64_t offset = layout_.member_bit_offset(m, order_);
-            if (m.bit_size > 255)
-                wrong = "has a bitfield of more than 255 bits";
-            else if (bitfields && offset > 0xffffff)
-                wrong = "has bitfields and a member beyond 2 MB, which BTF cannot express";
-            else if (offset > UINT32_MAX)
-                wrong = "has a member beyond 512 MB, which BTF cannot express";
-            else if (!m.bit_size && offset % 8)
-                wrong = "has a member that is no bitfield and begins inside a byte";
+            if (const char *why = why_inexpressible(m, bitfields)) {
+                leave_out(m, name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
+                return;
+            }
+            const uint64_t offset = layout_.member_bit_offset(m, order_);
             out_.btf.add_member(out_.btf.placed_str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
@@ -272,9 +274,39 @@ private:
             for_each_member_by_offset(i, add);
         else
             for_each_child(i, DW_TAG_member, add);
-        if (wrong)
-            return fail(at, strf("'%s' %s", name, wrong));
-        return {};
+    }
+
+    /// One that BTF can express: its numbers for bitfields are smaller than others.
+    bool is_bitfield(const Die &m) const
+    {
+        return m.bit_size && m.bit_size <= 255 && layout_.member_bit_offset(m, order_) <= 0xffffff;
+    }
+
+    /// Null: BTF can express it. `bitfields`: there are such in its struct.
+    const char *why_inexpressible(const Die &m, bool bitfields) const
+    {
+        const uint64_t offset = layout_.member_bit_offset(m, order_);
+        if (m.bit_size > 255)
+            return "a bitfield of more than 255 bits";
+        if (m.bit_size && !is_bitfield(m))
+            return "a bitfield beyond 2 MB";
+        if (bitfields && offset > 0xffffff)
+            return "a member beyond 2 MB beside bitfields";
+        if (offset > UINT32_MAX)
+            return "a member beyond 512 MB";
+        if (!m.bit_size && offset % 8)
+            return "a member that is no bitfield and begins inside a byte";
+        return nullptr;
+    }
+
+    /// Of type `name`, `what` is at `d`, and BTF cannot express `why`.
+    void leave_out(const Die &d, const char *name, const char *what, const char *why)
+    {
+        ++skips_["inexpressible"];
+        inexpressible_.insert(d.offset);
+        out_.left_out.push_back(
+            {where_.in(".debug_info").at(d.offset),
+             strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
     /// Kernels refuse members whose offsets do not ascend.
@@ -354,14 +386,16 @@ private:
             const Die &d = tree_.at(i);
             TypeId id = out_.ids[i];
             // Kernels refuse a tag on a forward declaration.
-            if (id == void_id || d.is(Die::declaration) ||
-                (!is_composite(d) && d.tag != DW_TAG_typedef))
+            if (id == void_id || is_forward(d) || (!is_composite(d) && d.tag != DW_TAG_typedef))
                 continue;
             if (is_composite(d)) {
                 int32_t component = 0;
-                for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
-                    if (tree_.at(c).tag == DW_TAG_member || tree_.at(c).tag == DW_TAG_inheritance)
+                for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end) {
+                    const Die &m = tree_.at(c);
+                    if ((m.tag == DW_TAG_member || m.tag == DW_TAG_inheritance) &&
+                        !inexpressible_.contains(m.offset))
                         add(c, id, component++);
+                }
             }
             add(i, id, -1);
         }
@@ -382,8 +416,9 @@ private:
     const Where &where_;
     Skips &skips_;
     UnitTypes out_;
-    TypeId index_type_ = void_id; // of all arrays
-    TypeId synthetic_ = void_id;  // "int" added because the unit has none
+    TypeId index_type_ = void_id;      // of all arrays
+    TypeId synthetic_ = void_id;       // "int" added because the unit has none
+    std::set<uint32_t> inexpressible_; // offsets of DIEs that were left out
 };
 
 } // namespace

@@ -10,8 +10,9 @@ namespace btflink::emit
 {
 
 struct UnitTypes {
-    BtfBuilder btf;          // plain types, then the DECL_TAGs of structs, unions, typedefs
-    std::vector<TypeId> ids; // of each DIE that is a type; void for all others
+    BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
+    std::vector<TypeId> ids;     // of each DIE that is a type; void for all others
+    std::vector<Error> left_out; // of types that are there, what BTF cannot express
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }

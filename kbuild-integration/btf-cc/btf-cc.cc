@@ -8,9 +8,11 @@
 #include "common/io/exhaustion.h"
 #include "common/version.h"
 #include "emit/heap.h"
+#include "emit/warnings.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/merge_program.h"
 #include "kbuild-integration/btf-cc/settings.h"
 
 #include <cerrno>
@@ -160,18 +162,34 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
     std::fprintf(stderr, "btf-cc: %s: %s\n", object.c_str(), text);
 }
 
+/// What to say of it, whoever asks.
+std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
+                                    const emit::EmitReport &report)
+{
+    std::vector<std::string> lines = emit::warnings(object, report);
+    // The DWARF of link-time optimisation comes with the code, at the link.
+    if (dwarf_asked && report.has_code && !report.has_lto_code)
+        lines.push_back(object + ": no DWARF, though the compile was to make it, so there is no "
+                                 "object BTF");
+    return lines;
+}
+
 /// False if the compile must fail.
-bool emit_into(const std::string &object, const Settings &settings)
+bool emit_into(const std::string &object, bool dwarf_asked, const Settings &settings)
 {
     auto report = emit::emit_file(object, settings.emit);
-    if (report) {
-        if (settings.verbose)
-            say_outcome(object, report->outcome);
-        return true;
+    if (!report) {
+        std::fprintf(stderr, "btf-cc: %s: no object BTF: %s\n",
+                     settings.strict ? "ERROR" : "WARNING", report.error().str().c_str());
+        return !settings.strict;
     }
-    std::fprintf(stderr, "btf-cc: %s: no object BTF: %s\n", settings.strict ? "ERROR" : "WARNING",
-                 report.error().str().c_str());
-    return !settings.strict;
+    if (settings.verbose)
+        say_outcome(object, report->outcome);
+    const std::vector<std::string> lines = complaints(object, dwarf_asked, *report);
+    const bool bad = settings.strict && !lines.empty() && report->btf_bytes == 0;
+    for (const std::string &line : lines)
+        std::fprintf(stderr, "btf-cc: %s: %s\n", bad ? "ERROR" : "WARNING", line.c_str());
+    return !bad;
 }
 
 int refuse(const std::string &why)
@@ -270,9 +288,11 @@ int main(int argc, char **argv)
     report_exhaustion("btf-cc");
     emit::prepare_heap();
     for (const std::string &object : command.objects)
-        if (is_elf_object(object) && !emit_into(object, *settings)) {
+        if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, *settings)) {
             unlink(object.c_str()); // as the compiler does whose last step fails
             return 1;
         }
+    if (std::string why = why_not_merged(); !why.empty())
+        std::fprintf(stderr, "btf-cc: WARNING: %s\n", why.c_str());
     return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace btflink::kbuild
@@ -101,6 +102,19 @@ bool is_source(std::string_view argument)
     return dot != std::string_view::npos && contains(source_suffixes, argument.substr(dot));
 }
 
+/// Of an option that begins with "-g": does it ask for DWARF? Nothing: it does not matter.
+std::optional<bool> asks_for_dwarf(std::string_view word)
+{
+    if (word == "-g0" || word == "-ggdb0")
+        return false;
+    if (word == "-g" || word == "-g1" || word == "-g2" || word == "-g3" ||
+        word.starts_with("-ggdb") ||
+        (word.starts_with("-gdwarf") && !word.ends_with("32") &&
+         !word.ends_with("64"))) // -gdwarf64: of what form
+        return true;
+    return std::nullopt;
+}
+
 /// The folder of `path` below that of its architecture: "boot/" for
 /// "/somewhere/arch/x86/boot/main.o". Empty: it is not below one.
 std::string arch_folder(std::string_view path)
@@ -119,6 +133,13 @@ struct Hints {
     bool pic = false;        // the last word was -fpic or -fPIC
     bool assembler = false;  // a source is
 };
+
+/// Whether sources are of that language from here on, however they are called.
+bool set_language(std::string_view language, Hints &hints)
+{
+    hints.assembler |= language.starts_with("assembler");
+    return language != "none";
+}
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
 std::string not_of_the_kernel(const std::string &object, const Hints &hints)
@@ -178,17 +199,19 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
         else if ((word == "-o" || word == "--output") && i + 1 < arguments.size())
             output = arguments[++i];
         else if ((word == "-x" || word == "--language") && i + 1 < arguments.size())
-            language_given = arguments[++i] != "none";
+            language_given = set_language(arguments[++i], hints);
         else if (word.starts_with("-x"))
-            language_given = word != "-xnone";
+            language_given = set_language(word.substr(2), hints);
         else if (word.starts_with("--language="))
-            language_given = word != "--language=none";
+            language_given = set_language(word.substr(sizeof "--language=" - 1), hints);
         else if (word.starts_with("--output="))
             output = word.substr(sizeof "--output=" - 1);
         else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
             output = word.substr(2);
         else if (word == "-DMODULE")
             command.of_a_module = true;
+        else if (word.starts_with("-g"))
+            command.asks_for_dwarf = asks_for_dwarf(word).value_or(command.asks_for_dwarf);
         else if (word.starts_with("-DBUILD_VDSO"))
             hints.build_vdso = true;
         else if (word == "-m16")
@@ -205,6 +228,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
     }
     if (!compile_only)
         return command;
+    command.asks_for_dwarf &= !hints.assembler;
     if (!output.empty())
         command.objects = {output};
     else
@@ -212,7 +236,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             command.objects.push_back(default_object(source));
     for (const std::string &object : command.objects)
         if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
-            return {{}, object + ": " + reason, false};
+            return {.objects = {}, .left_alone = object + ": " + reason};
     return command;
 }
 

@@ -17,6 +17,8 @@ struct CompileCommand {
     /// command makes none.
     std::string left_alone;
     bool of_a_module = false; // -DMODULE
+    /// -g or the like, of a compile. An assembler has no DWARF to write for data.
+    bool asks_for_dwarf = false;
 };
 
 /// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;

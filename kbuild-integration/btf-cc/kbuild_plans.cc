@@ -61,6 +61,12 @@ std::string why_no_btf(bool of_a_module)
     return "";
 }
 
+bool makes_btf()
+{
+    const std::optional<std::string> options = configuration();
+    return options && has_line(*options, "CONFIG_DEBUG_INFO_BTF=y");
+}
+
 bool reads_dwarf_later()
 {
     const std::optional<std::string> options = configuration();

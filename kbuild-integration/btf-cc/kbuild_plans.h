@@ -12,6 +12,9 @@ namespace btflink::kbuild
 /// Reads $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
 std::string why_no_btf(bool of_a_module);
 
+/// Is this a build of a kernel or module whose BTF Kbuild makes? The same.
+bool makes_btf();
+
 /// Will Kbuild read the DWARF of objects after their compile? From 6.14 on gendwarfksyms makes the
 /// versions of symbols from it. Reads $objtree and include/config/auto.conf.
 bool reads_dwarf_later();

@@ -15,12 +15,12 @@ constexpr size_t named_at_most = 4;
 /// A feature that decides what emit writes; of the others merge takes care.
 struct Effect {
     Feature feature;
-    const char *without; // what the result is like if objects do not have it
+    const char *without; // what becomes of objects that do not have it
     const char *with;    // and if they have it unasked; null: merge leaves it out
 };
 constexpr Effect effects[] = {
-    {Feature::var, "the result has no per-CPU variables", nullptr},
-    {Feature::global_var, "the result has only per-CPU variables", nullptr},
+    {Feature::var, "per-CPU variables are missing", nullptr},
+    {Feature::global_var, "all but per-CPU variables are missing", nullptr},
     {Feature::float_kind, "floating-point types are INTs", "FLOATs stay"},
     {Feature::decl_tag, "tags of declarations are missing", "DECL_TAGs stay"},
     {Feature::type_tag, "tags of types are missing", "TYPE_TAGs stay"},
@@ -28,12 +28,14 @@ constexpr Effect effects[] = {
     {Feature::true_signature, "functions whose parameters were changed are left out", nullptr},
 };
 
-/// True signatures that nobody asks for make no difference.
+/// What nobody asks for and merge leaves out makes no difference.
 FeatureSet of_emit(FeatureSet set, FeatureSet asked)
 {
+    if (set.has(Feature::global_var)) // per-CPU variables are among them
+        set.add(Feature::var);
     FeatureSet out;
     for (const Effect &e : effects)
-        if (set.has(e.feature) && (e.feature != Feature::true_signature || asked.has(e.feature)))
+        if (set.has(e.feature) && (e.with || asked.has(e.feature)))
             out.add(e.feature);
     return out;
 }
@@ -41,6 +43,11 @@ FeatureSet of_emit(FeatureSet set, FeatureSet asked)
 FeatureSet difference(FeatureSet set, FeatureSet minus)
 {
     return FeatureSet(set.bits() & ~minus.bits());
+}
+
+std::string name_of(const Effect &e)
+{
+    return feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
 }
 
 struct Setting {
@@ -54,20 +61,28 @@ std::string version_text(uint32_t emitter)
     return strf("%u.%u.%u", emitter / 10000, emitter / 100 % 100, emitter % 100);
 }
 
-/// "by btf-emit 0.1.0 (not 0.2.0), without float": how `few` differ.
+/// ", without float (floating-point types are INTs)", and so on for each feature of `set`.
+std::string each_feature(FeatureSet set, const char *preposition, const char *where)
+{
+    std::string text;
+    for (const Effect &e : effects)
+        if (set.has(e.feature))
+            text += strf(", %s %s (%s%s)", preposition, name_of(e).c_str(), where, e.without);
+    return text;
+}
+
+/// "by btf-emit 0.1.0 (not 0.2.0), without float (floating-point types are INTs)": how `few`
+/// differ.
 std::string difference_text(const Setting &few, const Setting &most)
 {
     std::string text;
-    auto add = [&](const std::string &part) { text += (text.empty() ? "" : ", ") + part; };
     const FeatureSet mine(few.features), theirs(most.features);
     if (few.emitter != most.emitter)
-        add("by btf-emit " + version_text(few.emitter) + " (not " + version_text(most.emitter) +
-            ")");
-    if (FeatureSet missing = difference(theirs, mine); missing != FeatureSet())
-        add("without " + feature_names(missing));
-    if (FeatureSet more = difference(mine, theirs); more != FeatureSet())
-        add("with " + feature_names(more));
-    return text;
+        text += ", by btf-emit " + version_text(few.emitter) + " (not " +
+                version_text(most.emitter) + ")";
+    text += each_feature(difference(theirs, mine), "without", "");
+    text += each_feature(difference(mine, theirs), "with", "of the others ");
+    return text.substr(2);
 }
 
 std::string names_of(const std::vector<const Object *> &objects)
@@ -99,18 +114,15 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
                                     difference_text(it->first, most->first).c_str(),
                                     most->second.size(), most->second.size() == 1 ? "" : "s",
                                     names_of(it->second).c_str()));
-    FeatureSet have(most->first.features);
-    if (have.has(Feature::global_var)) // per-CPU variables are among them
-        have.add(Feature::var);
+    const FeatureSet have(most->first.features);
     for (const Effect &e : effects) {
         if (have.has(e.feature) == asked.has(e.feature))
             continue;
         const bool missing = asked.has(e.feature);
         const char *effect = missing ? e.without : e.with;
-        const std::string name = feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
         if (effect)
             warnings.push_back(strf("objects were emitted %s %s, which the link %s: %s",
-                                    missing ? "without" : "with", name.c_str(),
+                                    missing ? "without" : "with", name_of(e).c_str(),
                                     missing ? "asks for" : "does not ask for", effect));
     }
     return warnings;

@@ -3,6 +3,7 @@
 #include "merge/input/pools.h"
 
 #include <elf.h>
+#include <optional>
 
 namespace btflink::merge
 {
@@ -10,15 +11,20 @@ namespace btflink::merge
 namespace
 {
 
-/// The places of a pool's entries. `next`: the first relocation behind what was looked at before.
-PlacedPool placed(const PoolPart &part, const std::vector<Reloc> &relocs,
-                  std::vector<Reloc>::const_iterator &next)
+/// The places of a pool's entries; nothing for what is DWARF's own: an address stands where a pool
+/// has its id. `next`: the first relocation behind what was looked at before.
+std::optional<PlacedPool> placed(const PoolPart &part, Bytes section,
+                                 const std::vector<Reloc> &relocs,
+                                 std::vector<Reloc>::const_iterator &next)
 {
     PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
-    const uint64_t begin = part.offset + pool_entry_offset(1, part.address_size);
+    const auto begin = static_cast<uint64_t>(part.entries.data() - section.data());
     const uint64_t end = begin + part.entries.size();
-    while (next != relocs.end() && next->offset < begin)
-        ++next;
+    bool is_dwarf = false;
+    for (; next != relocs.end() && next->offset < begin; ++next)
+        is_dwarf |= next->offset >= begin - sizeof part.first_id;
+    if (is_dwarf)
+        return std::nullopt;
     for (; next != relocs.end() && next->offset < end; ++next) {
         const uint64_t at = next->offset - begin;
         if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
@@ -56,7 +62,8 @@ Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
             return tl::unexpected(relocs.error());
         auto next = relocs->cbegin();
         for (const PoolPart &part : section.parts)
-            pools.push_back(placed(part, *relocs, next));
+            if (auto pool = placed(part, section.contents.bytes, *relocs, next))
+                pools.push_back(std::move(*pool));
     }
     return pools;
 }

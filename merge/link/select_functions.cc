@@ -21,7 +21,7 @@
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is no address              it is one
-//   undefined symbols have address 0                   they exist, but have no address
+//   undefined symbols are functions at address 0       they are none
 //
 // Cost. One hash lookup per instance, one sort of the few that matter.
 #include "merge/link/select_functions.h"
@@ -94,9 +94,11 @@ private:
         const auto &symbols = image_.functions;
         for (uint32_t i = 0; i < symbols.size();) {
             uint32_t end = i + 1;
-            while (end < symbols.size() && symbols[end].base == symbols[i].base)
-                ++end;
-            groups_.push_back({symbols[i].base, i, end});
+            bool defined = symbols[i].defined;
+            for (; end < symbols.size() && symbols[end].base == symbols[i].base; ++end)
+                defined |= symbols[end].defined;
+            if (defined) // others are somewhere else, as in a shared library
+                groups_.push_back({symbols[i].base, i, end});
             i = end;
         }
         index_ = FlatIndex(groups_.size());

@@ -8,14 +8,16 @@ as many
 """
 import json
 import os
+import pty
 import re
 import resource
 import signal
 import stat
 import struct
+import subprocess
 
 from btf_reader import Elf, SHT_BTF, SHF_EXCLUDE, type_heads
-from cli_case import CliCase, option_names, run
+from cli_case import PROGRAM, CliCase, option_names, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLACES = int(os.environ.get('BTFLINK_PLACES', '25'))
@@ -42,10 +44,15 @@ class Usage(CliCase):
         self.usage('.*--section-type.*', '--section-type=note')
         self.usage(".*feature.*'nonsense'.*", '--features=nonsense')
         self.usage(".*feature.*'nonsense'.*", '--features=default', '--features=+var,nonsense')
-        self.usage(".*language.*'klingon'.*", '--lang-exclude=rust,klingon')
+        for wrong in ('klingon', 'c++15', 'c+', '+'):
+            self.usage(rf"unknown language '{re.escape(wrong)}'; known are ada\[83\|95.*, asm, .*"
+                       r'c\+\+\[03\|11\|14\|17\|20\|23\], .*rust.*', f'--lang-exclude=rust,{wrong}')
         self.usage('.*one input file.*', '-o', 'out.o', 'add.o')
         self.usage('.*one input file.*', '--detached=out.btf', 'add.o')
         self.usage('.*exclude each other.*', '-o', 'out.o', '--detached=out.btf')
+        self.usage('.*no use for --strip-dwarf', '--detached=out.btf', '--strip-dwarf')
+        self.usage('.*--threads needs --image', '--threads=2')
+        self.usage('.*to one place', '-o', '-', '--time-trace=-')
         self.usage('.*--stats.* no value', '--stats=yes')
         self.usage('.*--starts', '--starts')
         self.usage('.*--t=3', '--t=3') # threads, or time-trace
@@ -257,11 +264,76 @@ class Output(CliCase):
         self.compile()
         self.good('-o', 'want.o', 'add.o', made=['want.o'])
         for options in (['--address-pool'], ['--features=+global_var', '--address-pool'],
-                        ['--section-type=progbits']):
+                        ['--section-type=progbits', '--features=default']):
             self.good(*options, 'add.o')
             self.assertNotEqual(self.read('add.o'), self.read('want.o'))
-        self.good('add.o')
+        self.good('--features=default', 'add.o')
         self.assertEqual(self.read('add.o'), self.read('want.o'))
+
+    def test_settings_stay(self):
+        """Object BTF that is there stays as it is unless options say what it is to be."""
+        for options in (['--features=+global_var'], ['--features=var,float', '--address-pool'],
+                        ['--address-pool']):
+            self.good(*options, self.compile())
+            before = self.read('add.o')
+            self.emit('--stats', 'add.o')
+            self.assertEqual(self.read('add.o'), before, options)
+        self.good('--features=+global_var', self.compile('main.c'))
+        self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # with a pool, and with the feature
+        self.good('both.o')
+        self.assertIsNotNone(Elf(self.path('both.o')).get('.debug_addr'))
+        self.assertIn('VAR mine: volatile int static', self.lines('both.o'))
+        # What cannot be read goes.
+        self.compile('add.c', output='plain.o')
+        self.write('text', 'no BTF')
+        self.must('objcopy', '--add-section', '.BTF=text', 'plain.o', 'other.o')
+        self.good('plain.o', 'other.o')
+        self.assertEqual(self.lines('other.o'), self.lines('plain.o'))
+
+    def test_dry_run(self):
+        before = self.read(self.compile())
+        said = self.emit('--dry-run', '-v', '--stats', 'add.o')
+        self.assertIn('add.o: object BTF would be written: ', said)
+        self.assertIn('add.o: units: 1\n', said)
+        self.good('--dry-run', '-o', 'out.o', 'add.o')
+        self.good('--dry-run', '--strip-dwarf', 'add.o')
+        self.write('out.btf', 'as it was')
+        self.good('--dry-run', '--detached=out.btf', 'add.o')
+        self.compile('main.c', '-g0')
+        self.good('--dry-run', '-q', '--detached=out.btf', 'main.o')
+        self.assertEqual((self.read('add.o'), self.read('out.btf')), (before, b'as it was'))
+        self.good('add.o')
+        self.assertRegex(self.emit('--dry-run', '-v', 'add.o'), 'add.o: object BTF is up to date')
+        self.write('bad.o', 'no object')
+        self.bad('bad.o: not an ELF file', '--dry-run', 'bad.o', same=['bad.o'])
+
+    def test_standard_output(self):
+        self.compile()
+        self.good('-o', 'want.o', 'add.o', made=['want.o'])
+        self.good('--detached=want.btf', 'add.o', made=['want.btf'])
+        for option, want in (('-o-', 'want.o'), ('--output=-', 'want.o'),
+                             ('--output=/dev/stdout', 'want.o'), ('--detached=-', 'want.btf')):
+            done = self.call(self.btf_emit, option, 'add.o', text=False)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+            self.assertEqual(done.stdout, self.read(want), option)
+            self.write('out', 'before ')
+            with open(self.path('out'), 'ab') as out:
+                subprocess.run([self.btf_emit, option, 'add.o'], cwd=self.folder, stdout=out,
+                               check=True)
+            self.assertEqual(self.read('out'), b'before ' + self.read(want), option)
+        self.assertNotIn('-', self.names())
+        with open('/dev/full', 'wb') as full:
+            done = subprocess.run([self.btf_emit, '-o-', 'add.o'], cwd=self.folder, stdout=full,
+                                  stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, '^btf-emit: ERROR: standard output: .*No space left.*\n$')
+        ours, theirs = pty.openpty()
+        done = subprocess.run([self.btf_emit, '-o-', 'add.o'], cwd=self.folder, stdout=theirs,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        os.close(ours)
+        os.close(theirs)
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, 'btf-emit: ERROR: standard output: is a terminal\n'))
 
     def test_without_dwarf(self):
         for flags in (['-g0'], ['-g0', '-x', 'c', '-std=c11']):
@@ -273,6 +345,58 @@ class Output(CliCase):
             self.assertEqual(os.stat(self.path('add.o')).st_mtime_ns, stamp)
         self.good('-o', 'out.o', 'add.o', made=['out.o'])
         self.assertEqual(self.read('out.o'), before)
+
+    def warned(self, pattern, *arguments, **options):
+        """A run that succeeds, but says what it could not do, unless it is to be quiet."""
+        self.assertRegex(self.emit(*arguments, **options), f'^btf-emit: WARNING: {pattern}\n$')
+        self.good('-q', *arguments)
+        self.good('--quiet', *arguments)
+
+    def test_detached_of_nothing(self):
+        """BTF of an earlier run does not stay."""
+        for source, flags in (('add.c', ['-g0']), ('empty.s', [])):
+            self.write('out.btf', 'BTF of an earlier run')
+            self.must('gcc', '-c', '-g', *flags, *self.nothing(source), '-o', 'nothing.o')
+            self.warned('nothing.o: nothing to make BTF of, so out.btf is empty',
+                        '--detached=out.btf', 'nothing.o')
+            self.assertEqual(self.read('out.btf'), b'')
+
+    def nothing(self, source):
+        self.write(source, PROGRAM.get(source, '\t.text\n\tnop\n'))
+        return [source]
+
+    def test_split_dwarf(self):
+        self.compile('add.c', '-gsplit-dwarf')
+        before = self.read('add.o')
+        self.warned('add.o: 1 split-dwarf-unit is not read, .*: compile without -gsplit-dwarf',
+                    'add.o')
+        self.assertEqual(self.read('add.o'), before)
+
+    def test_type_units(self):
+        self.compile('add.c', '-fdebug-types-section')
+        self.warned('add.o: [1-9] type-unit-references? .* not read, .*: compile without '
+                    '-fdebug-types-section', 'add.o')
+
+    def test_link_time_optimisation(self):
+        self.compile('add.c', '-flto')
+        before = self.read('add.o')
+        self.warned('add.o: no DWARF, as link-time .*; encode the linked file with --image',
+                    'add.o')
+        self.good(self.compile('fat.c', '-flto', '-ffat-lto-objects'))
+        self.assertEqual(self.read('add.o'), before)
+        for magic in (b'BC\xc0\xde', b'\xde\xc0\x17\x0b'):
+            self.write('bitcode.o', magic + bytes(100))
+            self.bad('bitcode.o: is bitcode, .*; encode the linked file with --image', '-q',
+                     'bitcode.o', same=['bitcode.o'])
+
+    def test_what_cannot_be_expressed(self):
+        self.write('big.c', 'struct big { int a; char room[2 << 20]; int b : 3, c : 4; } big;\n'
+                            'int get(struct big *p) { return p->a; }\n')
+        self.must('gcc', '-g', '-c', 'big.c')
+        self.warned(r"big.o: .debug_info\+0x[0-9a-f]+: 'big': member 'b' is left out, as BTF cannot "
+                    r'express a bitfield beyond 2 MB \(and 1 more\)', 'big.o')
+        self.assertIn('STRUCT big size 2097160; int a@0; [2097152 by int]char room@32',
+                      self.lines('big.o'))
 
     def test_compressed(self):
         self.compile('add.c', output='plain.o')

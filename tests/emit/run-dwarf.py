@@ -8,7 +8,8 @@ usage: run-dwarf.py BTF-EMIT BTF-LINES CASES.py [NAME...]
 Each case runs for its DWARF versions and its machines; an assembler that is not installed is named,
 and if there is none at all the test is skipped. With names, only these cases run, and their output
 is printed. Whatever the case: a bad file ends with exit status 1 and one line, and stays as it was;
-a good one says nothing, and emitting a second time changes nothing.
+a good one says nothing but the warning that the case tells, and nothing at all with -q, and emitting
+a second time changes nothing.
 """
 import concurrent.futures
 import importlib.util
@@ -60,23 +61,27 @@ class Run:
             return ['does not assemble: ' + done.stderr]
         obj = os.path.join(self.folder, 'case.o')
         before = read(obj)
+        said = self.case.said and self.message('WARNING', self.case.said)
         done = self.call(self.emit, *self.case.emit, 'case.o')
         if self.case.error is not None:
             found = self.bad(done)
             return found + ['the file was changed'] * (read(obj) != before)
-        if done.returncode or done.stdout or done.stderr:
+        if done.returncode or done.stdout or not re.fullmatch(said, done.stderr):
             return [f'btf-emit: exit {done.returncode}: {done.stdout}{done.stderr}']
         if sorted(os.listdir(self.folder)) != ['case.o', 'case.s']:
             return [f'stray files: {os.listdir(self.folder)}']
         return self.good(obj, before)
 
-    def bad(self, done):
-        """The error has the place that the case tells; {name} is where the entry of that label is."""
+    def message(self, kind, text):
+        """A pattern for it; {name} is where the entry of that label is."""
         def offset(match):
             symbols = self.call('nm', 'case.o').stdout
             found = re.search(rf'^0*([0-9a-f]+) . die\.{match.group(1)}$', symbols, re.M)
             return '0x' + found.group(1) if found else match.group(0)
-        want = 'btf-emit: ERROR: case\\.o: ' + re.sub(r'\{(\w+)\}', offset, self.case.error) + '\n'
+        return f'btf-emit: {kind}: case\\.o: ' + re.sub(r'\{(\w+)\}', offset, text) + '\n'
+
+    def bad(self, done):
+        want = self.message('ERROR', self.case.error)
         if done.returncode != 1 or done.stdout or not re.fullmatch(want, done.stderr):
             return [f'exit {done.returncode}, expected error: {want}',
                     f'but there is: {done.stdout}{done.stderr}']
@@ -84,10 +89,11 @@ class Run:
 
     def good(self, obj, before):
         once = read(obj)
-        done = self.call(self.emit, *self.case.emit, '--stats', 'case.o')
+        done = self.call(self.emit, *self.case.emit, '--stats', '-q', 'case.o')
         problems = [] if read(obj) == once else ['emitting twice gives other bytes than once']
         if done.returncode:
             return problems + [f'second run: exit {done.returncode}: {done.stderr}']
+        problems += [f'-q is not quiet: {done.stderr}'] * ('WARNING' in done.stderr)
         skipped = {reason: int(count) for reason, count in
                    re.findall(r'^case\.o: skipped: (.*): (\d+)$', done.stderr, re.M)}
         if skipped != self.case.skipped:

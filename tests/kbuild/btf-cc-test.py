@@ -7,9 +7,11 @@ usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 from kbuild_case import KbuildCase, run
 
@@ -283,6 +285,41 @@ class Own(KbuildCase):
         for probe in (['-E', 'add.c'], ['--version'], ['-x', 'c', '-c', '/dev/null', '-o', 'y.o']):
             self.assertEqual(self.cc('gcc', *probe, settings=on), self.cc('gcc', *probe))
 
+    def test_units_that_are_not_read(self):
+        self.compile()
+        for flag, said in (('-gsplit-dwarf', 'add.o: 1 split-dwarf-unit is not read, .*'),
+                           ('-fdebug-types-section', 'add.o: . type-unit-references? .*')):
+            status, out, error = self.cc('gcc', *COMPILE, flag)
+            self.assertEqual((status, out), (0, b''))
+            self.assertRegex(error.decode(), f'^btf-cc: WARNING: {said}\n$')
+        # Strict is about objects without any.
+        self.assertEqual(self.cc('gcc', *COMPILE, '-fdebug-types-section',
+                                 settings={'BTF_CC_STRICT': '1'})[0], 0)
+        status, out, error = self.cc('gcc', *COMPILE, '-gsplit-dwarf',
+                                     settings={'BTF_CC_STRICT': '1'})
+        self.assertEqual((status, out), (1, b''))
+        self.assertIn(b'btf-cc: ERROR: add.o: 1 split-dwarf-unit', error)
+        self.assertNotIn('add.o', self.names())
+
+    def test_dwarf_that_is_not_there(self):
+        """The compile was to make it, and something took it away."""
+        self.compile()
+        self.script('strips', '#!/bin/sh\ngcc "$@" && objcopy --strip-debug add.o\n')
+        said = (b'add.o: no DWARF, though the compile was to make it, so there is no object BTF\n')
+        self.assertEqual(self.cc('./strips', *COMPILE), (0, b'', b'btf-cc: WARNING: ' + said))
+        self.assertEqual(self.cc('./strips', *COMPILE, settings={'BTF_CC_STRICT': '1'}),
+                         (1, b'', b'btf-cc: ERROR: ' + said))
+        self.assertNotIn('add.o', self.names())
+
+    def test_no_dwarf_is_no_matter(self):
+        self.compile()
+        self.write('empty.c', '')
+        self.write('data.S', '\t.data\n\t.long 1\n')
+        for arguments in (['-c', 'add.c'], [*COMPILE, '-g0'], [*COMPILE, '-flto'],
+                          ['-g', '-c', 'empty.c'], ['-g', '-c', 'data.S'],
+                          ['-g', '-c', '-x', 'assembler-with-cpp', 'data.S']):
+            self.assertEqual(self.cc('gcc', *arguments), (0, b'', b''), arguments)
+
     def test_wrong_settings(self):
         self.compile()
         os.remove(self.path('add.o'))
@@ -309,6 +346,61 @@ class Own(KbuildCase):
         self.assertEqual(self.cc('--settings', settings=empty), self.cc('--settings'))
         zero = {name: '0' for name in list(empty)[:3]}
         self.assertEqual(self.cc('--settings', settings=zero), self.cc('--settings'))
+
+
+@unittest.skipUnless(shutil.which('make'), 'make is not installed')
+class ForgottenPahole(KbuildCase):
+    """Builds by make, in which Kbuild's PAHOLE is something else or is not."""
+    SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole: nobody merges what objects have, and modules '
+            'keep it, which kernels do not take; give make PAHOLE=btf-pahole\n')
+
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path('tree/include/config'))
+        self.configure('CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n')
+        os.mkdir(self.path('tmp'))
+        for name in ('main.c', 'add.c', 'other.c'):
+            self.compile(name)
+        self.write('Makefile', 'all: main.o add.o sub\n'
+                   '%.o: %.c FORCE\n\t@$(BTF_CC) gcc -g -c $< -o $@\n'
+                   'sub:\n\t@$(MAKE) --no-print-directory other.o\nFORCE:\n.PHONY: sub FORCE\n')
+
+    def configure(self, text):
+        self.write('tree/include/config/auto.conf', text)
+
+    def build(self, pahole, **more):
+        """What is said, and that all objects are there."""
+        path = f'{self.folder}/bin:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        done = self.run_tool('make', '-j3', f'BTF_CC={self.btf_cc}', text=True,
+                             settings={'PATH': path, 'objtree': 'tree', 'TMPDIR': self.path('tmp'),
+                                       'PAHOLE': pahole, 'MAKEFLAGS': None, 'MAKELEVEL': None,
+                                       **more})
+        self.assertEqual((done.returncode, done.stdout), (0, ''))
+        for name in ('main.o', 'add.o', 'other.o'):
+            self.assertTrue(self.has_object_btf(name))
+        return done.stderr
+
+    def test_said_once_per_build(self):
+        os.mkdir(self.path('bin'))
+        self.script('bin/pahole', '#!/bin/sh\necho v1.32\n')
+        for pahole in ('pahole', 'no-such-pahole', 'true', 'pahole --lang_exclude=rust'):
+            for _ in range(2):
+                self.assertEqual(self.build(pahole), self.SAID.format(pahole))
+
+    def test_what_is_right_is_silent(self):
+        os.mkdir(self.path('bin'))
+        os.symlink(self.btf_pahole, self.path('bin/pahole'))
+        self.script('bin/script', '#!/bin/sh\nexec btf-pahole "$@"\n')
+        for pahole in (None, '', 'btf-pahole', self.btf_pahole, 'btf-pahole -j1'):
+            self.assertEqual(self.build(pahole), '')
+        self.assertEqual(os.listdir(self.path('tmp')), [])
+        for pahole in ('pahole', 'script', self.path('bin/pahole')):
+            self.assertEqual(self.build(pahole), '')
+
+    def test_where_there_is_nothing_to_merge(self):
+        self.assertEqual(self.build('true', objtree=None), '')
+        self.assertEqual(self.build('true', objtree='nowhere'), '')
+        self.assertEqual(self.build('true', TMPDIR='/nowhere'), '')
 
 
 if __name__ == '__main__':

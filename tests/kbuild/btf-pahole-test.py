@@ -408,15 +408,18 @@ class Output(Command):
                 self.assertEqual(self.read('out'), self.read('one'))
 
     def test_base(self):
-        """Raw, and in an ELF file; types of the base are not there again."""
+        """Raw, and in an ELF file, allocated or not; types of the base are not there again."""
         self.program()
         self.encode('prog')
         self.encode('--btf_encode_detached=raw', 'prog')
+        self.must('objcopy', '--add-section=.BTF=raw', '--set-section-flags=.BTF=alloc,readonly',
+                  self.compile('add.c'), 'kernel.o')
         self.must('gcc', '-g', '-O1', self.compile('main.c'), self.compile('add.c'), '-o', 'two')
-        for base in ('raw', 'prog'):
+        for base in ('raw', 'prog', 'kernel.o'):
             for words in ([f'--btf_base={base}'], ['--btf_base', base]):
                 self.encode(*words, f'--btf_encode_detached=out-{base}', 'two')
         self.assertEqual(self.read('out-raw'), self.read('out-prog'))
+        self.assertEqual(self.read('out-raw'), self.read('out-kernel.o'))
         text = '\n'.join(self.dump('out-raw', base='raw'))
         self.assertIn('point', text)
         self.assertNotRegex(text, r"INT '?int'? ")

@@ -40,6 +40,24 @@ TEST(CompileCommand, OutputIsNotNamed)
     EXPECT_EQ(objects({}), Words{});
 }
 
+TEST(CompileCommand, AsksForDwarf)
+{
+    auto asks = [](Words words) {
+        words.insert(words.begin(), {"-c", "a.c"});
+        return read_compile_command(words).asks_for_dwarf;
+    };
+    for (const char *word : {"-g", "-g1", "-g3", "-ggdb", "-ggdb3", "-gdwarf-5", "-gdwarf"})
+        EXPECT_TRUE(asks({word})) << word;
+    for (const char *word :
+         {"-g0", "-gz", "-gbtf", "-gsplit-dwarf", "-gno-column-info", "-O2", "-gdwarf32", "-ggdb0"})
+        EXPECT_FALSE(asks({word})) << word;
+    EXPECT_FALSE(asks({"-g", "-g0"}));
+    EXPECT_TRUE(asks({"-g0", "-g", "-gz=zlib"}));
+    EXPECT_FALSE(asks({"-g", "b.S"}));
+    EXPECT_FALSE(asks({"-g", "-xassembler-with-cpp"}));
+    EXPECT_FALSE(asks({"-g", "-x", "assembler"}));
+}
+
 TEST(CompileCommand, LanguageIsGiven)
 {
     EXPECT_EQ(objects({"-c", "a.txt"}), Words{});

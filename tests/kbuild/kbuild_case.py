@@ -13,7 +13,7 @@ from compilers import target_of  # noqa: E402, F401
 
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings of whoever runs the tests must not be ours.
-FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
+FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
 
 
 class KbuildCase(cli_case.CliCase):

@@ -28,6 +28,10 @@ class Parts:
         self.types = blob[length + type_off:][:type_len]
         self.strings = blob[length + str_off:][:str_len]
 
+    def without_layout(self):
+        return struct.pack(HEADER, 0xeb9f, 1, 0, 24, 0, len(self.types), len(self.types),
+                           len(self.strings)) + self.types + self.strings
+
     def with_layout(self):
         layout = b''.join(struct.pack('<BBH', *sizes, 0) for sizes in LAYOUT)
         return struct.pack(HEADER + 'II', 0xeb9f, 1, 0, 32, 0, len(self.types),

@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
 
 from cli_case import CliCase, option_names, run  # noqa: E402
+from compilers import target_of  # noqa: E402
 
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
 # A header that one file sees otherwise, three structs away from what it uses.
@@ -92,6 +93,118 @@ class CommandLine(Report):
             self.assertIn('needs --base', self.merge(option, '-oo', 'x', status=2).stderr)
             self.assertIn('--format=object', self.merge(option, '--base=y', '--format=object',
                                                         '-oo', 'x', status=2).stderr)
+
+
+class Image(Report):
+    MAIN = '''int add(int), main(void); static int one(int n) { return n + 1; }
+int main(void) { return add(3) + one(1) - 5; }
+'''
+    ADD = '''struct state { int x; }; static struct state state;
+static __attribute__((noinline)) int get(struct state *s) { return s->x; }
+int add(int n) { state.x = n; return get(&state); }
+'''
+
+    def linked(self, *compiler):
+        """Objects with pools, a program and an `ld -r` of them."""
+        if not target_of(compiler[0]):
+            self.skipTest(f'{compiler[0]} is not installed')
+        for name, text in (('main', self.MAIN), ('add', self.ADD)):
+            self.write(name + '.c', text)
+            self.must(*compiler, '-g', '-c', name + '.c')
+            self.must(self.btf_emit, '--address-pool', '--features=+global_var', name + '.o')
+        self.must(compiler[0], '-o', 'prog', 'main.o', 'add.o')
+        self.must('ld', '-r', '-o', 'all.o', 'main.o', 'add.o')
+
+    def said(self, *arguments):
+        return self.merge('-o', 'out.btf', *arguments).stderr
+
+    def test_objects_that_are_missing(self):
+        for compiler in (['gcc', '-gdwarf-4'], ['gcc', '-gdwarf-5'], ['clang', '-gdwarf-4'],
+                         ['clang', '-gdwarf-5']):
+            self.linked(*compiler)
+            for image in '--image=prog', '--image=all.o':
+                self.assertEqual(self.said(image, 'main.o', 'add.o'), '')
+                said = self.said(image, 'main.o')
+                self.assertRegex(said, r'^btf-merge: WARNING: \S+ has 1 object that is not among the '
+                                 r'inputs, so what only that one has is missing: .* \(add\.c\)\n$')
+                names = re.search('missing: (.*) [(]', said).group(1).split(', ')
+                self.assertEqual(set(names), {'add', 'get', 'state'})
+                self.assertIn('(main.c)', self.said(image, 'add.o'))
+                self.assertEqual(self.said(image, '-q', 'add.o'), '')
+        self.must(self.btf_emit, self.object('other', 'int NAME(void) { return 1; }\n'),
+                  '--address-pool')
+        self.assertRegex(self.said('--image=prog', 'main.o', 'other.o'),
+                         '(?s)1 object is not in prog .* prog has 1 object that is not among')
+        stats = self.stats('-o', 'out.btf', '--image=prog', 'main.o')
+        self.assertEqual(stats['objects_missing'], '1')
+
+    def test_several_are_missing(self):
+        names = [self.object(f'part{i}', 'int NAME(void) { return 1; }\n') for i in range(4)]
+        self.linked('gcc')
+        self.must(self.btf_emit, '--address-pool', *names)
+        self.must('gcc', '-o', 'prog', 'main.o', 'add.o', *names)
+        self.assertIn('prog has 4 objects that are not among the inputs, so what only they have is '
+                      'missing; the first has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
+
+    def test_functions_from_elsewhere(self):
+        """The program has the name, as that of a function in a shared library, not the function."""
+        mine = self.object('mine', 'int NAME(int n) { return n; }\n', '-fPIC')
+        main = self.object('main', 'int mine(int); int NAME(void) { return mine(0); }\n')
+        self.must('gcc', '-shared', '-o', 'libmine.so', mine)
+        self.must('gcc', '-o', 'prog', main, './libmine.so')
+        for dedup in 'hash', 'libbpf':
+            self.said(f'--dedup={dedup}', '--image=prog', main, mine)
+            names = self.read('out.btf').split(b'\0')
+            self.assertIn(b'main', names)
+            self.assertNotIn(b'mine', names)
+
+
+class Names(Report):
+    """What C++ calls things, BTF does not allow."""
+
+    def test_origin(self):
+        good = self.object('good', 'struct pair { int a; }; int NAME(struct pair *p) { return p->a; }\n')
+        for name, text, part in (
+                ('type.cc', 'template <class T> struct pair { T a; }; pair<int> p;\n',
+                 r"\(STRUCT 'pair<int>'\)"),
+                ('union.cpp', 'template <class T> union either { T a; int b; }; either<long> e;\n',
+                 r"\(UNION 'either<long( int)?>'\)"),
+                ('unit.rs', 'template <class T> struct pair { T a; }; pair<char> p;\n',
+                 r"\(STRUCT 'pair<char>'\)")):
+            self.write(name, text)
+            bad = name.split('.')[0] + '.o'
+            self.must('g++', '-g', '-x', 'c++', '-c', name, '-o', bad)
+            language = 'rust' if name.endswith('.rs') else r'c\+\+'
+            self.must(self.btf_emit, bad)
+            for dedup in 'hash', 'libbpf':
+                said = self.merge('-o', 'out.btf', f'--dedup={dedup}', good, bad, status=1).stderr
+                self.assertRegex(said, rf'^btf-merge: ERROR: merged BTF\+0x[0-9a-f]+: type \d+ {part}'
+                                 rf': name is no identifier; it is of {bad}: \.BTF\+0x0 \({name}\): '
+                                 rf'leave out such units by btf-emit --lang-exclude={language}\n$')
+        self.must(self.btf_emit, '--lang-exclude=c++', 'type.o')
+        self.merge('-o', 'out.btf', good, 'type.o')
+
+
+class StandardOutput(Report):
+    def test_dash(self):
+        objects = self.pair()
+        self.merge('-o', 'want.btf', *objects)
+        self.merge('-o', 'want.o', '--format=object', *objects)
+        for options, want in ((['-o-'], 'want.btf'), (['--output=-'], 'want.btf'),
+                              (['-o', '-', '--format=object'], 'want.o')):
+            done = self.call(self.btf_merge, *options, *objects, text=False)
+            self.assertEqual((done.returncode, done.stderr), (0, b''))
+            self.assertEqual(done.stdout, self.read(want))
+        trace = self.merge('-o', 'out.btf', '--time-trace=-', *objects).stdout
+        self.assertIn('traceEvents', json.loads(trace))
+        self.assertNotIn('-', self.names())
+
+    def test_where_it_cannot_be(self):
+        for said, *arguments in (
+                ('--update changes a file where it is', '--update=-'),
+                ('--why-dup prints to standard output', '--why-dup', '-o-'),
+                ('no place for the base', '--distilled-base', '--base=x', '-o', '-')):
+            self.assertIn(said, self.merge(*arguments, 'a.o', status=2).stderr)
 
 
 class Layout(Report):

@@ -61,8 +61,22 @@ TEST_F(Settings, TheFewAreNamed)
     auto said = warnings({object("few", without(Feature::enum64)), object("b", default_features()),
                           object("c", default_features())});
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(said[0], "1 object was emitted without enum64, unlike 2 others: " + (dir_ / "few.o") +
-                           ": .BTF+0x0");
+    EXPECT_EQ(said[0],
+              "1 object was emitted without enum64 (enums of 64 bits are cut to 32), unlike "
+              "2 others: " +
+                  (dir_ / "few.o") + ": .BTF+0x0");
+}
+
+TEST_F(Settings, TheFewHaveMore)
+{
+    auto said =
+        warnings({object("few", default_features()), object("b", without(Feature::type_tag)),
+                  object("c", without(Feature::type_tag))},
+                 without(Feature::type_tag));
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_EQ(said[0], "1 object was emitted with type_tag (of the others tags of types are "
+                       "missing), unlike 2 others: " +
+                           (dir_ / "few.o") + ": .BTF+0x0");
 }
 
 TEST_F(Settings, ManyAreNotAllNamed)
@@ -99,6 +113,16 @@ TEST_F(Settings, WhatTheLinkDoesNotAskForStays)
               "objects were emitted with enum64, which the link does not ask for: ENUM64s stay");
     more.remove(Feature::var);
     EXPECT_TRUE(warnings({object("b", more)}).empty());
+}
+
+TEST_F(Settings, VariablesThatNobodyAsksForAreNoDifference)
+{
+    FeatureSet all = default_features();
+    all.add(Feature::global_var);
+    const std::vector<std::string> mixed = {object("few", all), object("b", default_features()),
+                                            object("c", default_features())};
+    EXPECT_TRUE(warnings(mixed).empty());
+    EXPECT_EQ(warnings(mixed, all).size(), 2u); // the few differ, and the others lack it
 }
 
 /// Of these merge takes care by itself.

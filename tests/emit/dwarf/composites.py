@@ -15,9 +15,12 @@ def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
                 versions=versions)
 
 
-def bad_struct(name, text, *members, size=8, tag='structure_type', **more):
-    return Case(name, unit(INT, Die(tag, *members, name='s', byte_size=size, label='s')),
-                error=rf".debug_info\+{{s}}: 's' {text}", **more)
+def left_out(name, what, line, *members, size=8, count=1, **more):
+    """Struct s has a member b or more that BTF cannot express; the rest is there."""
+    return Case(name, unit(INT, struct('s', size, *members), pointer('s')),
+                lines=[INT_LINE, f'STRUCT s size {size}{line}', 'PTR: *struct s'],
+                said=rf"\.debug_info\+{{b}}: 's': member 'b' is left out, as BTF cannot express {what}",
+                skipped={'inexpressible': count}, **more)
 
 
 MANY = [member(f'm{i}', 'int', i * 4) for i in range(70000)]
@@ -42,8 +45,9 @@ CASES = [
     one_member('data_bit_offset of a whole member', '@96', data_bit_offset=96),
     one_member('data_bit_offset counts, not the location', '@64', data_member_location=1,
                data_bit_offset=64),
-    bad_struct('data_bit_offset of a whole member inside a byte', 'has .*',
-               Die('member', name='m', type=ref('int'), data_bit_offset=3)),
+    left_out('whole member inside a byte', 'a member that is no bitfield and begins inside a byte',
+             '; int c@32', Die('member', name='b', type=ref('int'), data_bit_offset=3, label='b'),
+             member('c', 'int', 4)),
 
     # Bitfields.
     one_member('data_bit_offset', '@37:3', bit_size=3, data_bit_offset=37),
@@ -83,19 +87,38 @@ CASES = [
                                                byte_size=4)),
          lines=[INT_LINE, 'UNION u size 4; int a@0:3; int b@0:9']),
     one_member('bitfield of 255 bits', '@0:255', bit_size=255, data_bit_offset=0),
-    bad_struct('bitfield of 256 bits', 'has a bitfield of more than 255 bits',
-               bits('b', 'int', 256)),
-    bad_struct('bitfield beyond 2 MB', 'has bitfields and a member beyond 2 MB.*',
-               bits('b', 'int', 1, data_bit_offset=0x1000000), size=0x400000),
-    bad_struct('member beyond 2 MB beside a bitfield', 'has bitfields and a member beyond 2 MB.*',
-               bits('b', 'int', 1), member('c', 'int', 0x200000), size=0x400000),
+    left_out('bitfield of 256 bits', 'a bitfield of more than 255 bits', '; int a@0',
+             member('a', 'int'), bits('b', 'int', 256, label='b')),
+    left_out('bitfield beyond 2 MB', 'a bitfield beyond 2 MB', '; int a@0:1; int c@32',
+             bits('a', 'int', 1, data_bit_offset=0), member('c', 'int', 4),
+             bits('b', 'int', 1, data_bit_offset=0x1000000, label='b'), size=0x400000),
+    left_out('bitfields beyond 2 MB alone', r'a bitfield beyond 2 MB \(and 1 more\)',
+             '; int a@0; int d@16777248', member('a', 'int'),
+             bits('b', 'int', 1, data_bit_offset=0x1000000, label='b'),
+             bits('c', 'int', 3, data_bit_offset=0x1000001), member('d', 'int', 0x200004),
+             size=0x400000, count=2),
+    left_out('member beyond 2 MB beside a bitfield', 'a member beyond 2 MB beside bitfields',
+             '; int a@0:1', bits('a', 'int', 1), member('b', 'int', 0x200000, label='b'),
+             size=0x400000),
     Case('member just before 2 MB beside a bitfield',
          unit(INT, struct('s', 0x200000, bits('b', 'int', 1, data_bit_offset=0),
                           member('c', 'int', 0x1ffffc))),
          lines=[INT_LINE, 'STRUCT s size 2097152; int b@0:1; int c@16777184']),
-    bad_struct('member beyond 512 MB', 'has a member beyond 512 MB.*',
-               member('c', 'int', 0x20000000), size=0x40000000),
-    bad_struct('struct of 4 GB', 'has more than 4 GB', size=2 ** 32),
+    left_out('member beyond 512 MB', 'a member beyond 512 MB', '; int a@0', member('a', 'int'),
+             member('b', 'int', 0x20000000, label='b'), size=0x40000000),
+    Case('struct of 4 GB', unit(INT, struct('s', 2 ** 32, member('a', 'int')), pointer('s')),
+         lines=[INT_LINE, 'FWD s struct', 'PTR: *struct s'], skipped={'inexpressible': 1},
+         said=r"\.debug_info\+{s}: 's': all members are left out, as BTF cannot express a struct of "
+              'more than 4 GB'),
+    Case('struct of 4 GB without a name', unit(INT, struct(None, 2 ** 32, label='s'), pointer('s')),
+         lines=[INT_LINE, 'PTR: *void'], skipped={'unnamed-declaration': 1}),
+    Case('tags behind a member that is left out',
+         unit(INT, struct('s', 0x40000000, member('a', 'int'),
+                          member('b', 'int', 0x20000000, label='b'),
+                          member('c', 'int', 4, Die('LLVM_annotation', name='btf_decl_tag',
+                                                    const_value='tag')))),
+         some=['STRUCT s size 1073741824; int a@0; int c@32', 'DECL_TAG tag on STRUCT s part 1'],
+         said=r"\.debug_info\+{b}: 's': member 'b' is left out, .*", skipped={'inexpressible': 1}),
 
     # Kinds, names, declarations.
     Case('declarations',

@@ -26,6 +26,7 @@ class Case:
     order: list = None  # 'KIND name' of all types, by id
     skipped: dict = dataclasses.field(default_factory=dict)  # all reasons and counts of --stats
     error: str = None  # a pattern for what stands behind the file name; {label}: that entry's offset
+    said: str = ''  # the same for the warning
     assembly: str = ''  # more of the file: variables, functions
     emit: list = dataclasses.field(default_factory=list)  # options
     versions: tuple = (4, 5)

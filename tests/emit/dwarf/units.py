@@ -2,7 +2,13 @@
 """Units: kinds, versions, languages, several in one file, references between them."""
 from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
-C11, RUST, ASM, CXX = 0x1d, 0x1c, 0x8001, 0x04
+C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
+# What is said of units that are not read.
+PARTIAL = '1 partial-unit is not read, so its types are void: encode the file as it was before dwz'
+TYPE = ('1 type-unit is not read, so its type is lost: compile without -fdebug-types-section\n'
+        r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
+SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: compile without -gsplit-dwarf'
+UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: have the compiler write DWARF 5'
 INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
@@ -94,26 +100,26 @@ CASES = [
 
     # Kinds of units.
     Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
-         lines=[INT_LINE], skipped={'partial-unit': 1}),
+         lines=[INT_LINE], skipped={'partial-unit': 1}, said=PARTIAL),
     Case('reference into a partial unit is void',
          [Unit([INT], kind='partial'), Unit([foreign('int'), LONG])],
-         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}),
+         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}, said=PARTIAL),
     Case('type unit is skipped, its types are void',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
           Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 0x1234567890),
                     label='stub'), pointer('stub'),
                 Die('pointer_type', type=form('ref_sig8', 0x1234567890)), INT])],
          lines=['PTR: *void', INT_LINE],
-         skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1},
+         skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1}, said=TYPE,
          versions=(5,)),
     Case('skeleton unit is skipped',
          [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
-         lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, versions=(5,)),
+         lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(5,)),
     Case('only a skeleton unit', [Unit([], kind='skeleton', tag='skeleton_unit',
                                        dwo_name='unit.dwo')],
-         lines=[], skipped={'split-dwarf-unit': 1}, versions=(5,)),
+         lines=[], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(5,)),
     Case('compile unit with split-off DWARF', unit(INT, extra=[(0x2130, 'unit.dwo')]),
-         lines=[], skipped={'split-dwarf-unit': 1}, versions=(4,)),
+         lines=[], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(4,)),
     Case('DWARF that is elsewhere is not dropped',
          unit(INT, extra=[(0x2130, 'unit.dwo')]) + unit(LONG), emit=['--strip-dwarf'],
          error=r'\.debug_info: has a split-dwarf-unit, which is not read; the DWARF is not dropped',
@@ -124,9 +130,9 @@ CASES = [
          error=r'\.debug_info: has a type-unit, which is not read; the DWARF is not dropped',
          versions=(5,)),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],
-         lines=[LONG_LINE], skipped={'unknown-unit': 1}, versions=(5,)),
+         lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN, versions=(5,)),
     Case('unit whose entry is no unit', [Unit([INT], tag='namespace'), Unit([LONG])],
-         lines=[LONG_LINE], skipped={'unknown-unit': 1}),
+         lines=[LONG_LINE], skipped={'unknown-unit': 1}, said=UNKNOWN),
     Case('unit without children', [Unit([]), Unit([INT])], lines=[INT_LINE]),
     Case('nothing but an empty unit', unit(), lines=[]),
     Case('last terminator is missing', unit(INT, pointer('int'), end=False),
@@ -168,6 +174,14 @@ CASES = [
          emit=['--lang-exclude=go,rust', '--lang-exclude=asm']),
     Case('all languages are excluded', unit(INT), lines=[], skipped={'excluded-language': 1},
          emit=['--lang-exclude=c11']),
+    *[Case(f'{option} excludes language {code:#x}', [Unit([INT], language=code), Unit([LONG], language=GO)],
+           lines=[LONG_LINE], skipped={'excluded-language': 1}, emit=[f'--lang-exclude={option}'])
+      for option, code in (('c++', 0x04), ('c++', 0x21), ('c++', 0x3a), ('C++', 0x1a),
+                           ('C++17', 0x2a), ('c', 0x02), ('c', 0x2c), ('C', 0x0c), ('ada', 0x2f),
+                           ('Rust', RUST), ('ASM', ASM), ('asm', 0x31), ('Fortran90', 0x08))],
+    *[Case(f'{option} does not exclude language {code:#x}', unit(INT, language=code),
+           lines=[INT_LINE], emit=[f'--lang-exclude={option}'])
+      for option, code in (('c', CXX), ('c++14', 0x2b), ('c++', C11), ('objc', 0x11))],
     Case('language that is not excluded', unit(INT, language=RUST), lines=[INT_LINE]),
     Case('excluded language among units that are one',
          [Unit([foreign('long'), LONG], language=C11), Unit([INT], language=RUST)],

@@ -69,6 +69,16 @@ Symbols without_suffixes(const Symbols &symbols)
     return plain;
 }
 
+/// Since 7.0 a kfunc with implicit arguments has two FUNCs, NAME without them and NAME_impl with
+/// them, but one symbol.
+bool has_symbol(const Symbols &symbols, const std::string &function)
+{
+    constexpr std::string_view suffix = "_impl";
+    return symbols.contains(function) ||
+           (function.ends_with(suffix) &&
+            symbols.contains(function.substr(0, function.size() - suffix.size())));
+}
+
 std::string some_of(const std::vector<std::string> &names)
 {
     std::string text;
@@ -145,7 +155,7 @@ Outcome functions_exist()
         if (!btf_is_func(type))
             continue;
         functions++;
-        if (!symbols.contains(name_of(types.get(), type)))
+        if (!has_symbol(symbols, name_of(types.get(), type)))
             missing.emplace_back(name_of(types.get(), type));
     }
     Sightings sightings;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A module from outside the kernel's tree: types, functions and a per-CPU variable of its own, and
-// types of the kernel.
+// A module from outside the kernel's tree: types, functions, a kfunc and a per-CPU variable of its
+// own, and types of the kernel. It cannot be loaded if the kfunc is not in its BTF.
+#include <linux/bpf.h>
+#include <linux/btf.h>
+#include <linux/btf_ids.h>
 #include <linux/module.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -21,8 +24,30 @@ noinline int hello_count(struct hello_visit *visit, struct task_struct *task)
     return visit->times++;
 }
 
+__bpf_kfunc_start_defs();
+
+__bpf_kfunc int hello_times(int cpu)
+{
+    return per_cpu(hello_last, cpu).times;
+}
+
+__bpf_kfunc_end_defs();
+
+BTF_KFUNCS_START(hello_kfuncs)
+BTF_ID_FLAGS(func, hello_times)
+BTF_KFUNCS_END(hello_kfuncs)
+
+static const struct btf_kfunc_id_set hello_set = {
+    .owner = THIS_MODULE,
+    .set = &hello_kfuncs,
+};
+
 static int __init hello_init(void)
 {
+    int error = register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL, &hello_set);
+
+    if (error)
+        return error;
     return hello_count(this_cpu_ptr(&hello_last), current) < 0;
 }
 module_init(hello_init);

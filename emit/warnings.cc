@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/warnings.h"
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// Units that are not read, by the words of Skips.
+struct Unread {
+    std::string_view reason;
+    const char *effect; // "1 REASON is not read, so EFFECT: CURE"
+    const char *cure;
+};
+constexpr Unread unread[] = {
+    {"split-dwarf-unit", "there is no BTF of it", "compile without -gsplit-dwarf"},
+    {"type-unit", "its type is lost", "compile without -fdebug-types-section"},
+    {"type-unit-reference", "that type is void", "compile without -fdebug-types-section"},
+    {"partial-unit", "its types are void", "encode the file as it was before dwz"},
+    {"unknown-unit", "there is no BTF of it", "have the compiler write DWARF 5"},
+};
+
+/// "1 type-unit is" or "3 type-units are".
+std::string counted(std::string_view name, uint64_t count)
+{
+    return strf("%llu %s%s", static_cast<unsigned long long>(count), std::string(name).c_str(),
+                count == 1 ? " is" : "s are");
+}
+
+} // namespace
+
+std::vector<std::string> warnings(const std::string &path, const EmitReport &report)
+{
+    std::vector<std::string> out;
+    for (const Unread &u : unread)
+        if (auto found = report.skips.find(std::string(u.reason)); found != report.skips.end())
+            out.push_back(strf("%s: %s not read, so %s: %s", path.c_str(),
+                               counted(u.reason, found->second).c_str(), u.effect, u.cure));
+    if (!report.left_out.empty()) {
+        out.push_back(report.left_out.front().str());
+        if (size_t more = report.left_out.size() - 1)
+            out.back() += strf(" (and %zu more)", more);
+    }
+    return out;
+}
+
+} // namespace btflink::emit

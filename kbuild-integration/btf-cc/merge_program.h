@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Whether somebody will merge what btf-cc makes: a user may give make CC and forget PAHOLE.
+#pragma once
+
+#include <string>
+
+namespace btflink::kbuild
+{
+
+/// What is wrong with the PAHOLE that Kbuild exports; empty: nothing, or it was said before in this
+/// build (the outermost make that we run under; an empty file for it is left in $TMPDIR).
+std::string why_not_merged();
+
+} // namespace btflink::kbuild

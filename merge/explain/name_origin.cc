@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The check names a place; what stands there is looked up by its name in the objects, in link
+// order.
+#include "merge/explain/name_origin.h"
+
+#include <algorithm>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// The name of the type, or of the part of one, that stands at byte `at` of the blob; empty: none
+/// does.
+std::string_view name_at(const Btf &btf, uint64_t at)
+{
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+        const uint64_t begin = btf.types_offset() + btf.word_index(id) * 4;
+        if (at == begin)
+            return btf.name(id);
+        const uint64_t word = (at - begin) / 4 - 3; // behind the head
+        if (at > begin && kind.element_name >= 0 &&
+            word < kind.fixed_words + uint64_t{btf::vlen_of(t)} * kind.element_words)
+            return btf.str(btf::tail_of(t)[word + static_cast<uint32_t>(kind.element_name)]);
+    }
+    return {};
+}
+
+bool has_name(const Object &o, std::string_view name)
+{
+    const Btf &btf = o.btf;
+    bool found = false;
+    for (TypeId id = btf.first_id(); id < btf.end_id() && !found; id = TypeId{raw(id) + 1})
+        btf::for_each_str_off(btf.type(id), [&](uint32_t off) { found |= btf.str(off) == name; });
+    return found || std::any_of(o.trailer.functions.begin(), o.trailer.functions.end(),
+                                [&](const LinkFunction &f) { return btf.str(f.name) == name; });
+}
+
+/// As --lang-exclude has it, by the name of a source file.
+std::string_view language_of(std::string_view source)
+{
+    if (source.find(".rs") != source.npos) // rustc: "lib.rs/@/lib.3f2a-cgu.0"
+        return "rust";
+    for (std::string_view suffix : {".cc", ".cpp", ".cxx", ".c++", ".C"})
+        if (source.ends_with(suffix))
+            return "c++";
+    return "LANGUAGE";
+}
+
+} // namespace
+
+Error with_origin(Error error, const Btf &btf, const std::vector<Object> &objects)
+{
+    if (!error.what.ends_with("name is no identifier"))
+        return error;
+    const std::string_view name = name_at(btf, error.where.offset.value_or(0));
+    auto owner = std::find_if(objects.begin(), objects.end(),
+                              [&](const Object &o) { return !name.empty() && has_name(o, name); });
+    if (owner == objects.end())
+        return error;
+    error.what +=
+        "; it is of " + owner->describe() + ": leave out such units by btf-emit " +
+        "--lang-exclude=" + std::string(language_of(owner->btf.str(owner->trailer.source)));
+    return error;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A pool has an object id and addresses, no name. In the section there may also be DWARF's
+// own addresses (clang's DWARF 5), which look the same but for the id.
+//
+// Method. In a relocatable image a place that has a relocation is no id (placed_pools() sees to
+// that); in a linked one what may be an address is none. The symbols at a pool's addresses tell
+// what the object had.
+#include "merge/link/missing_objects.h"
+
+#include <algorithm>
+#include <elf.h>
+#include <map>
+#include <unordered_set>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t named_at_most = 3;
+// Thread-local variables, and what the linker writes for what it discarded.
+constexpr uint64_t small_address = 1 << 20, tombstones = 16;
+
+struct Named {
+    std::string_view name, source;
+};
+using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Named>;
+
+/// Functions and variables by section (0 in a linked file) and value. A local symbol comes behind
+/// that of its source file.
+SymbolsByPlace symbols_by_place(const Image &image)
+{
+    SymbolsByPlace out;
+    std::string_view source;
+    for (const Symbol &s : image.elf->symbols()) {
+        if (s.type == STT_FILE)
+            source = s.name;
+        if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)
+            continue;
+        const uint32_t section = image.kind == ImageKind::linked ? 0 : s.section;
+        out.emplace(std::pair(section, s.value),
+                    Named{s.name, s.binding == STB_LOCAL ? source : std::string_view()});
+    }
+    return out;
+}
+
+/// DWARF's own first address instead of an object id.
+bool may_be_address(const PoolPart &part, const Image &image)
+{
+    const std::byte *first = part.entries.data() - sizeof part.first_id;
+    const uint64_t address = part.address_size == 8 ? load<uint64_t>(first, part.order)
+                                                    : load<uint32_t>(first, part.order);
+    const uint64_t last = part.address_size == 8 ? UINT64_MAX : UINT32_MAX;
+    return address < small_address || address > last - tombstones ||
+           std::any_of(image.sections.begin(), image.sections.end(), [&](const OutputSection &s) {
+               return (s.flags & SHF_ALLOC) && address >= s.address &&
+                      address - s.address <= s.size;
+           });
+}
+
+class Finder
+{
+public:
+    Finder(const std::vector<Object> &objects, const Image &image) : image_(image)
+    {
+        for (const Object &o : objects)
+            ids_.insert(o.trailer.object_id);
+    }
+
+    MissingObjects run()
+    {
+        // In the order in which they were linked, which the tables of the image have not.
+        std::map<uint64_t, const PoolPart *> linked;
+        for (const auto &[id, parts] : image_.pools)
+            for (const PoolPart &part : parts)
+                if (!ids_.contains(id) && !may_be_address(part, image_))
+                    linked.emplace(part.offset, &part);
+        for (const auto &[offset, part] : linked)
+            add([&](auto name) {
+                for (uint32_t i = 1; i <= part->count(); ++i)
+                    name(0, part->address(i));
+            });
+        for (const auto &[id, pools] : image_.placed)
+            for (const PlacedPool &pool : pools)
+                if (!ids_.contains(id))
+                    add([&](auto name) {
+                        for (const Place &p : pool.places)
+                            if (p.kind == Place::symbol)
+                                name_place(p, name);
+                    });
+        return std::move(out_);
+    }
+
+private:
+    /// `for_each_address` calls what it is given with the section and value of each.
+    template <typename Visit>
+    void add(Visit for_each_address)
+    {
+        if (out_.count++)
+            return;
+        const SymbolsByPlace symbols = symbols_by_place(image_);
+        for_each_address([&](uint32_t section, uint64_t value) {
+            auto found = symbols.find({section, value});
+            if (found == symbols.end())
+                return;
+            if (out_.names.size() < named_at_most)
+                out_.names.emplace_back(found->second.name);
+            if (out_.source.empty())
+                out_.source = found->second.source;
+        });
+    }
+
+    template <typename Name>
+    void name_place(const Place &p, Name name) const
+    {
+        const Symbol &s = image_.elf->symbols()[p.symbol_index];
+        if (s.home == Home::section)
+            name(s.section, s.value + static_cast<uint64_t>(p.addend));
+    }
+
+    const Image &image_;
+    std::unordered_set<uint64_t> ids_; // of the inputs
+    MissingObjects out_;
+};
+
+} // namespace
+
+MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
+{
+    // What a caller encoded from the image itself covers what it has beyond the inputs.
+    const bool completed = std::any_of(objects.begin(), objects.end(), [](const Object &o) {
+        return o.has_trailer && (o.trailer.flags & trailer_final_addresses);
+    });
+    if (completed || image.kind == ImageKind::combined)
+        return {};
+    return Finder(objects, image).run();
+}
+
+} // namespace btflink::merge
