@@ -19,7 +19,6 @@
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
-#include "common/object_btf/address_pool.h"
 
 #include <algorithm>
 #include <deque>
@@ -454,40 +453,6 @@ Prototype prototype_of(const Object &object, const LinkFunction &f)
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
     return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
-}
-
-Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
-{
-    std::vector<PlacedPool> pools;
-    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
-        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
-            continue;
-        auto contents = elf.contents(i);
-        if (!contents)
-            return tl::unexpected(contents.error());
-        auto relocs = elf.relocations(i, elf.address_size());
-        if (!relocs)
-            return tl::unexpected(relocs.error());
-        auto next = relocs->begin();
-        for (const PoolPart &part : find_pools(contents->bytes, elf.order())) {
-            PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
-            auto begin = static_cast<uint64_t>(part.entries.data() - contents->bytes.data());
-            uint64_t end = begin + part.entries.size();
-            bool is_dwarf = false; // an address stands where a pool has its id
-            for (; next != relocs->end() && next->offset < begin; ++next)
-                is_dwarf |= next->offset >= begin - sizeof part.first_id;
-            if (is_dwarf)
-                continue;
-            for (; next != relocs->end() && next->offset < end; ++next) {
-                uint64_t at = next->offset - begin;
-                if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
-                    pool.places[at / part.address_size] = {Place::symbol, next->symbol,
-                                                           next->addend};
-            }
-            pools.push_back(std::move(pool));
-        }
-    }
-    return pools;
 }
 
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads)

@@ -6,6 +6,7 @@
 #include "common/btf/btf.h"
 #include "common/object_btf/link_trailer.h"
 #include "merge/input/open.h"
+#include "merge/input/pools.h"
 
 #include <algorithm>
 #include <span>
@@ -13,21 +14,6 @@
 
 namespace btflink::merge
 {
-
-/// A place in an input, in that input's own terms.
-struct Place {
-    enum Kind : uint8_t {
-        none,    // not known
-        symbol,  // a symbol of the input plus addend
-        named,   // an offset in the section that the DATASEC is named after
-        address, // a final address, cut to 32 bits
-    };
-    Kind kind = none;
-    uint32_t symbol_index = 0;
-    int64_t addend = 0; // or the offset or address
-
-    bool operator==(const Place &) const = default;
-};
 
 struct Variable {
     TypeId var{};
@@ -78,8 +64,8 @@ struct Object {
     }
 };
 
-/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot 0
-/// is the result, in the others the parameters.
+/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot
+/// 0 is the result, in the others the parameters.
 struct Prototype {
     uint32_t name, info;              // words of the FUNC_PROTO
     uint32_t result;                  // type
@@ -109,14 +95,5 @@ void use_true_signatures(std::vector<Object> &objects);
 /// Error: one of the objects was seen to be `damaged`. What was made of it is not to be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                           const std::vector<bool> &damaged, unsigned threads);
-
-/// An address pool of a relocatable file: its entries' places.
-struct PlacedPool {
-    uint64_t object_id;
-    std::vector<Place> places;
-};
-
-/// All address pools of a relocatable file, in section order.
-Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf);
 
 } // namespace btflink::merge

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Computes anew what link trailers state (--verify).
 //
-// Problem. The merge believes the hashes of objects: one that is wrong, because the file was changed
-// or somebody else made it, can put another object's type in the place of one. To compute all of
-// them costs more than the merge.
+// Problem. The merge believes the hashes of objects: one that is wrong, because the file was
+// changed or somebody else made it, can put another object's type in the place of one. To compute
+// all of them costs more than the merge.
 //
 // Method. Of each contribution with a trailer, the blob is parsed whole; stub hashes, prototype
 // hashes and marks are compared with those of its types, and the object id with its bytes. That

@@ -94,15 +94,13 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
 
 Result<void> read_linked(const ElfFile &elf, Image &out)
 {
-    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
-        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
-            continue;
-        auto contents = elf.contents(i);
-        if (!contents)
-            return tl::unexpected(contents.error());
-        for (const PoolPart &part : find_pools(contents->bytes, elf.order()))
+    auto sections = pool_sections(elf);
+    if (!sections)
+        return tl::unexpected(sections.error());
+    for (PoolSection &section : *sections) {
+        for (const PoolPart &part : section.parts)
             out.pools[part.first_id].push_back(part);
-        out.kept.push_back(std::move(*contents));
+        out.kept.push_back(std::move(section.contents));
     }
     for (const Symbol &symbol : elf.symbols()) {
         add_function(out.functions, symbol, {0, symbol.value});

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds address pools, and what their entries' relocations name.
+#include "merge/input/pools.h"
+
+#include <elf.h>
+#include <optional>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// The places of a pool's entries; nothing for what is DWARF's own: an address stands where a pool
+/// has its id. `next`: the first relocation behind what was looked at before.
+std::optional<PlacedPool> placed(const PoolPart &part, Bytes section,
+                                 const std::vector<Reloc> &relocs,
+                                 std::vector<Reloc>::const_iterator &next)
+{
+    PlacedPool pool{part.first_id, std::vector<Place>(part.count())};
+    const auto begin = static_cast<uint64_t>(part.entries.data() - section.data());
+    const uint64_t end = begin + part.entries.size();
+    bool is_dwarf = false;
+    for (; next != relocs.end() && next->offset < begin; ++next)
+        is_dwarf |= next->offset >= begin - sizeof part.first_id;
+    if (is_dwarf)
+        return std::nullopt;
+    for (; next != relocs.end() && next->offset < end; ++next) {
+        const uint64_t at = next->offset - begin;
+        if (at % part.address_size == 0 && at / part.address_size < pool.places.size())
+            pool.places[at / part.address_size] = {Place::symbol, next->symbol, next->addend};
+    }
+    return pool;
+}
+
+} // namespace
+
+Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
+{
+    std::vector<PoolSection> found;
+    for (uint32_t i = 0; i < elf.sections().size(); ++i) {
+        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
+            continue;
+        auto contents = elf.contents(i);
+        if (!contents)
+            return tl::unexpected(contents.error());
+        std::vector<PoolPart> parts = find_pools(contents->bytes, elf.order());
+        found.push_back({i, std::move(*contents), std::move(parts)});
+    }
+    return found;
+}
+
+Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
+{
+    auto sections = pool_sections(elf);
+    if (!sections)
+        return tl::unexpected(sections.error());
+    std::vector<PlacedPool> pools;
+    for (const PoolSection &section : *sections) {
+        auto relocs = elf.relocations(section.section, elf.address_size());
+        if (!relocs)
+            return tl::unexpected(relocs.error());
+        auto next = relocs->cbegin();
+        for (const PoolPart &part : section.parts)
+            if (auto pool = placed(part, section.contents.bytes, *relocs, next))
+                pools.push_back(std::move(*pool));
+    }
+    return pools;
+}
+
+} // namespace btflink::merge

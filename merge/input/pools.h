@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Address pools in the files of a link: linked, with addresses; relocatable, with the places that
+// will have these.
+#pragma once
+
+#include "common/object_btf/address_pool.h"
+#include "merge/input/elf_file.h"
+
+#include <vector>
+
+namespace btflink::merge
+{
+
+/// A `.debug_addr` section of a file: pools, and DWARF's own contributions.
+struct PoolSection {
+    uint32_t section;
+    SectionContents contents; // what `parts` point into
+    std::vector<PoolPart> parts;
+};
+Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
+
+/// A place in an input, in that input's own terms.
+struct Place {
+    enum Kind : uint8_t {
+        none,    // not known
+        symbol,  // a symbol of the input plus addend
+        named,   // an offset in the section that the DATASEC is named after
+        address, // a final address, cut to 32 bits
+    };
+    Kind kind = none;
+    uint32_t symbol_index = 0;
+    int64_t addend = 0; // or the offset or address
+
+    bool operator==(const Place &) const = default;
+};
+
+/// An address pool of a relocatable file: its entries' places.
+struct PlacedPool {
+    uint64_t object_id;
+    std::vector<Place> places;
+};
+
+/// All address pools of a relocatable file, in section order.
+Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf);
+
+} // namespace btflink::merge

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Opens what is merged, reads its objects, and sees to it that they are of one kind and for one
+// machine.
+#include "merge/read_inputs.h"
+
+#include "common/io/parallel.h"
+#include "merge/check_output_paths.h"
+#include "merge/input/array_form.h"
+#include "merge/input/check_features.h"
+#include "merge/input/verify_objects.h"
+#include "merge/report_passes.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// One target for all: byte order, class and machine. Returns it.
+Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                             const std::optional<Input> &image, const Base &base)
+{
+    const ElfFile *first = image ? &*image->elf : nullptr;
+    auto agrees = [&](const Input &input) -> Result<void> {
+        if (!input.elf)
+            return {};
+        const ElfFile &elf = *input.elf;
+        if (!first)
+            first = &elf;
+        if (elf.order() != first->order() || elf.address_size() != first->address_size() ||
+            elf.machine() != first->machine())
+            return fail(elf.where(),
+                        "is for another machine, class or byte order than " + first->where().file);
+        return {};
+    };
+    for (const Input &input : inputs)
+        RETURN_IF_ERROR(agrees(input));
+    if (first && base.input)
+        RETURN_IF_ERROR(agrees(*base.input));
+    Where named = first ? first->where() : objects.front().where;
+    ByteOrder order = first ? first->order() : objects.front().btf.order();
+    for (const Object &o : objects)
+        if (o.btf.order() != order)
+            return fail(o.where, "has another byte order than " + named.file);
+    if (base.btf && base.btf->order() != order)
+        return fail(base.input->where, "has another byte order than " + named.file);
+    Target target;
+    target.order = order;
+    if (first) {
+        target.machine = first->machine();
+        target.flags = first->machine_flags();
+        target.address_size = first->address_size();
+    } else {
+        // One of them has a `long`, or it does not matter.
+        for (const Object &o : objects)
+            target.address_size = std::min(target.address_size, guess_address_size(o.btf));
+    }
+    auto size = base.btf && first ? address_size_of(*base.btf) : std::nullopt;
+    if (size && *size != target.address_size)
+        return fail(base.input->where, strf("has pointers of %u bytes, %s has such of %u", *size,
+                                            named.file.c_str(), target.address_size));
+    return target;
+}
+
+/// Ids of the address pools in an image: of the objects that were linked into it.
+Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &image)
+{
+    std::unordered_set<uint64_t> ids;
+    if (!image)
+        return ids;
+    auto sections = pool_sections(*image->elf);
+    if (!sections)
+        return tl::unexpected(sections.error());
+    for (const PoolSection &section : *sections)
+        for (const PoolPart &part : section.parts)
+            ids.insert(part.first_id);
+    return ids;
+}
+
+/// libbpf's engine takes all types as they are.
+Reading reading_for(Engine engine)
+{
+    return engine == Engine::hash ? Reading::marked : Reading::whole;
+}
+
+/// Add the inputs that the caller makes for what has no object BTF, or that of another link.
+Result<void> complete(const Options &options, Read &read)
+{
+    auto ids = linked_ids(read.given_image);
+    if (!ids)
+        return tl::unexpected(ids.error());
+    auto has_pool = [](const Object &o) { return o.trailer.flags & trailer_has_pool; };
+    bool pools = std::any_of(read.objects().begin(), read.objects().end(), [&](const Object &o) {
+        return o.has_trailer && has_pool(o) && ids->contains(o.trailer.object_id);
+    });
+    std::vector<std::string_view> sources;
+    for (const Object &o : read.objects()) {
+        bool covers =
+            o.has_trailer && (!pools || !has_pool(o) || ids->contains(o.trailer.object_id));
+        sources.push_back(covers ? o.btf.str(o.trailer.source) : std::string_view());
+    }
+    auto names = options.complete(sources);
+    if (!names)
+        return tl::unexpected(names.error());
+    if (names->empty())
+        return {};
+    auto more = open_inputs(*names, options.threads);
+    if (!more)
+        return tl::unexpected(more.error());
+    auto added = load(more->list, reading_for(options.engine), options.threads);
+    if (!added)
+        return tl::unexpected(added.error());
+    for (Object &object : added->objects) {
+        object.input += static_cast<uint32_t>(read.inputs.list.size());
+        read.loaded.objects.push_back(std::move(object));
+    }
+    std::move(more->list.begin(), more->list.end(), std::back_inserter(read.inputs.list));
+    std::move(added->without_btf.begin(), added->without_btf.end(),
+              std::back_inserter(read.loaded.without_btf));
+    std::move(added->decompressed.begin(), added->decompressed.end(),
+              std::back_inserter(read.loaded.decompressed));
+    return {};
+}
+
+/// Response files and archives unfold into one list in link order.
+Result<void> open_all(const Options &options, Read &read)
+{
+    std::optional<Result<Input>> image;
+    Beside beside;
+    auto open_image = [&] { image = open_input(options.image); };
+    if (!options.image.empty() && options.threads > 1)
+        beside.start(open_image);
+    auto inputs = open_inputs(options.inputs, options.threads);
+    beside.wait();
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    read.inputs = std::move(*inputs);
+    RETURN_IF_ERROR(check_apart(options, read.inputs));
+    if (options.image.empty())
+        return {};
+    if (!image)
+        open_image();
+    if (!*image)
+        return tl::unexpected(image->error());
+    read.given_image = std::move(**image);
+    if (!read.given_image->elf)
+        return fail(read.given_image->where, "is given as image, but is not an ELF file");
+    return {};
+}
+
+/// Every contribution becomes an Object.
+Result<void> load_all(const Options &options, Read &read, Stats &stats)
+{
+    auto loaded = load(read.inputs.list, reading_for(options.engine), options.threads);
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    read.loaded = std::move(*loaded);
+    if (options.complete)
+        RETURN_IF_ERROR(complete(options, read));
+    if (options.verify) {
+        stats.begin_pass("verify");
+        RETURN_IF_ERROR(verify_objects(read.inputs.list, read.objects(), options.threads));
+    }
+    if (options.features.has(Feature::true_signature))
+        use_true_signatures(read.loaded.objects);
+    return {};
+}
+
+void report_inputs(const Read &read, const Base &base, Report &report, Stats &stats)
+{
+    for (const std::string &name : read.inputs.ignored)
+        report.notes.push_back(name + ": neither ELF nor BTF, skipped");
+    for (const std::string &name : read.loaded.without_btf)
+        report.notes.push_back(name + ": no BTF, skipped");
+    stats.add("inputs", read.inputs.list.size());
+    stats.add("inputs_without_btf", read.loaded.without_btf.size());
+    stats.add("objects", read.objects().size());
+    count_bytes(read.objects(), base.btf.get(), stats);
+}
+
+} // namespace
+
+Where blamed_for_all(const Options &options)
+{
+    return Where{options.inputs.empty() ? options.image : options.inputs.front()};
+}
+
+Result<const Input *> Read::image() const
+{
+    if (given_image) {
+        // A module that is its own image needs none: its relocations say all.
+        bool same = given_image->elf->is_relocatable() && inputs.list.size() == 1 &&
+                    std::ranges::equal(given_image->bytes, inputs.list[0].bytes);
+        return same ? nullptr : &*given_image;
+    }
+    const Input *linked = nullptr;
+    for (const Input &input : inputs.list) {
+        if (!input.elf || input.elf->is_relocatable())
+            continue;
+        if (linked)
+            return fail(input.where, "is a second linked file (the first is " + linked->where.file +
+                                         "); say which is the --image");
+        linked = &input;
+    }
+    return linked;
+}
+
+std::set<uint64_t> Read::object_ids() const
+{
+    std::set<uint64_t> ids;
+    for (const Object &o : objects())
+        if (o.has_trailer)
+            ids.insert(o.trailer.object_id);
+    return ids;
+}
+
+Result<Read> read_inputs(const Options &options, const Base &base, Report &report, Stats &stats)
+{
+    Read read;
+    stats.begin_pass("open");
+    RETURN_IF_ERROR(open_all(options, read));
+    stats.begin_pass("load");
+    RETURN_IF_ERROR(load_all(options, read, stats));
+    report_inputs(read, base, report, stats);
+    if (read.objects().empty())
+        return fail(blamed_for_all(options), options.inputs.size() == 1
+                                                 ? "there is no BTF in it"
+                                                 : "there is no BTF in any of the inputs");
+    auto target = check_targets(read.inputs.list, read.objects(), read.given_image, base);
+    if (!target)
+        return tl::unexpected(target.error());
+    read.target = *target;
+    if (base.btf)
+        stats.add("objects_made_flat",
+                  take_form_of_base(*base.btf, read.loaded.objects, options.engine == Engine::hash,
+                                    options.threads));
+    for (std::string &text : check_settings(read.objects(), options.features))
+        report.warnings.push_back(std::move(text));
+    return read;
+}
+
+} // namespace btflink::merge
