@@ -291,6 +291,22 @@ class Names(Command):
         self.assertNotIn('Error', error)
 
 
+class Unread(Command):
+    def test_units_that_are_not_read(self):
+        self.compile('main.c')
+        self.compile('add.c', '-gsplit-dwarf')
+        self.must('gcc', '-o', 'mixed', 'main.o', 'add.o')
+        said = 'mixed: 1 split-dwarf-unit is not read, so there is no BTF of it: compile without ' \
+               '-gsplit-dwarf\n'
+        self.assertEqual(self.pahole('-J', 'mixed'), (0, '', 'btf-pahole: WARNING: ' + said))
+        self.assertIn('STRUCT', '\n'.join(self.dump('mixed')))
+        self.assertEqual(self.pahole('-J', '-q', 'mixed'), (0, '', ''))
+        # What objects have as BTF does not count as unread.
+        self.must(self.btf_emit, '--address-pool', 'main.o')
+        self.must('ld', '-r', '-o', 'module.ko', 'main.o')
+        self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
+
+
 class Layout(Command):
     """The header of 32 bytes, and what it says of the layout section."""
 
