@@ -59,7 +59,7 @@ WALLS = {
     "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
                                    "emit/heap.h", "emit/warnings.h"], NO_LIBRARY),
     "kbuild-integration/btf-pahole": ([*COMMON, "kbuild-integration", "emit/dwarf/die_tree.h",
-                                       "emit/emit.h", "merge/input/final_btf.h",
+                                       "emit/warnings.h", "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
 }
