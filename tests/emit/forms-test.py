@@ -178,6 +178,65 @@ class Forms(CliCase):
         self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', which is not there",
                  '--image', '-o', 'out', 'small')
 
+    def test_split(self):
+        for compiler, version in self.each_compiler():
+            self.object(compiler, version, '-gsplit-dwarf', output='split.o')
+            self.same_objects('plain.o', 'split.o')
+            self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
+            self.same_objects('plain.o', 'packed.o')
+            # Beside the object, when the folder of the compiler is not there any more.
+            self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
+                        '=/nowhere', output='moved.o')
+            self.same_objects('plain.o', 'moved.o')
+            for name in ('split.dwo', 'moved.dwo', 'packed.dwo'):
+                os.remove(self.path(name))
+            self.assertIn('skipped 1 split-dwarf-unit', self.emit('-v', 'split.o'))
+            self.bad(r'split\.o: \.debug_info: has a split-dwarf-unit, which is not read; the DWARF '
+                     'is not dropped', '--strip-dwarf', 'split.o', same=['split.o'])
+
+    def test_split_by_libdw(self):
+        for compiler, version in self.each_compiler():
+            if compiler == 'clang-19' and version == '-gdwarf-5':
+                continue  # libdw does not say where the ranges of a file of split DWARF are
+            self.object(compiler, version, '-gsplit-dwarf', output='split.o')
+            for reader in ('fast', 'libdw'):
+                self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', 'split.o',
+                          made=[reader + '.o'])
+            self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
+
+    def test_split_in_one(self):
+        for compiler in clangs():
+            self.object(compiler, output='plain.o')
+            self.object(compiler, '-gsplit-dwarf=single', output='single.o')
+            self.same_objects('plain.o', 'single.o')
+            os.rename(self.path('single.o'), self.path('moved.o'))
+            self.same_objects('plain.o', 'moved.o')
+
+    def test_split_program(self):
+        for compiler in COMPILERS:
+            for version in VERSIONS:
+                self.program(version, output='plain', compiler=compiler)
+                self.program(version, '-gsplit-dwarf', output='split', compiler=compiler)
+                self.same_programs('plain', 'split')
+                # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
+                tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'
+                if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
+                    self.package(tool)
+                for name in self.names():
+                    if name.endswith('.dwo'):
+                        os.remove(self.path(name))
+
+    def package(self, tool):
+        """The same with all .dwo files in one, and themselves gone."""
+        self.must(tool, '-e', 'split', '-o', 'split.dwp')
+        dwo = [name for name in self.names() if name.endswith('.dwo')]
+        for name in dwo:
+            os.rename(self.path(name), self.path(name + '.away'))
+        self.same_programs('plain', 'split')
+        for name in dwo:
+            os.rename(self.path(name + '.away'), self.path(name))
+        os.remove(self.path('split.dwp'))
+
     # Debug information that was taken out.
 
     def stripped(self):

@@ -40,8 +40,8 @@ static_assert(std::size(parent_classes) <= 16);
 class Reader
 {
 public:
-    Reader(const DwarfFile &file, const Unit &unit, DieTree &tree, Skips &skips)
-        : file_(file), unit_(unit), tree_(tree), skips_(skips), in_(file, unit, unit.die_offset)
+    Reader(const Unit &unit, DieTree &tree, Skips &skips)
+        : file_(*unit.file), unit_(unit), tree_(tree), skips_(skips), in_(unit, unit.die_offset)
     {
     }
 
@@ -234,7 +234,7 @@ private:
         LocationAttr at = in_.location(step.form);
         d.has |= Die::location;
         if (d.tag == DW_TAG_formal_parameter && parent_tag == DW_TAG_subprogram) {
-            ParamLocation entry = decode_param_location(file_, unit_, at);
+            ParamLocation entry = decode_param_location(unit_, at);
             d.scalar_register = entry.scalar;
             d.aggregate_register = entry.aggregate;
             d.pieces = entry.pieces;
@@ -243,7 +243,7 @@ private:
             if (entry.on_stack)
                 d.has |= Die::on_stack;
         } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
-            remember(d, decode_fixed_address(file_, unit_, at));
+            remember(d, decode_fixed_address(unit_, at));
         }
     }
 
@@ -255,6 +255,18 @@ private:
         d.address = static_cast<uint32_t>(tree_.addresses.size());
     }
 
+    /// In split DWARF 5 clang gives also what is in one piece as a list, which saves an address.
+    void ranges(Die &d, const AbbrevStep &step)
+    {
+        d.has |= Die::ranges;
+        if (!file_.is_split())
+            return in_.skip(step.form);
+        if (auto start = in_.range_start(step.form); start && !d.is(Die::low_pc)) {
+            d.has |= Die::low_pc;
+            remember(d, start);
+        }
+    }
+
     void member_location(Die &d, const AbbrevStep &step)
     {
         uint32_t form = in_.resolve(step.form);
@@ -263,7 +275,7 @@ private:
         if (fixed_form_size(form, unit_.widths) < 0 && form != DW_FORM_udata &&
             form != DW_FORM_sdata) {
             at = in_.location(form);
-            offset = decode_member_offset(file_, unit_, at);
+            offset = decode_member_offset(unit_, at);
         } else {
             offset = in_.constant(form, step.implicit);
         }
@@ -365,8 +377,7 @@ private:
             remember(d, in_.address(step.form));
             break;
         case DW_AT_ranges:
-            in_.skip(step.form);
-            d.has |= Die::ranges;
+            ranges(d, step);
             break;
         case DW_AT_location:
             location(d, step, parent_tag);
@@ -405,7 +416,7 @@ KeepTable::KeepTable(uint32_t tag)
         answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
-Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit *const> units, Skips &skips)
+Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips)
 {
     DieTree tree;
     uint64_t bytes = 0;
@@ -422,7 +433,7 @@ Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit *const> u
     tree.rust = units.front()->language == DW_LANG_Rust;
     tree.address_size = units.front()->widths.address;
     for (const Unit *unit : units)
-        RETURN_IF_ERROR(Reader(file, *unit, tree, skips).run());
+        RETURN_IF_ERROR(Reader(*unit, tree, skips).run());
     tree.dies.cut_to_size();
     tree.index();
     return tree;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "emit/dwarf/fast/fast_reader.h"
 
-#include "emit/dwarf/fast/unit.h"
+#include "emit/dwarf/fast/split_files.h"
 
 namespace btflink::emit
 {
@@ -12,10 +12,16 @@ namespace
 class FastReader : public DwarfReader
 {
 public:
-    FastReader(const DwarfFile &file, std::vector<Unit> units)
-        : file_(file), units_(std::move(units))
+    explicit FastReader(const DwarfFile &file) : splits_(file) {}
+
+    Result<void> list(const DwarfFile &file, Skips &skips)
     {
+        auto units = list_units(file, splits_, skips);
+        if (!units)
+            return tl::unexpected(units.error());
+        units_ = std::move(*units);
         heads_.assign(units_.begin(), units_.end());
+        return {};
     }
 
     Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const override
@@ -23,11 +29,11 @@ public:
         std::vector<const Unit *> chosen;
         for (uint32_t i : units)
             chosen.push_back(&units_[i]);
-        return read_units(file_, chosen, skips);
+        return read_units(chosen, skips);
     }
 
 private:
-    const DwarfFile &file_;
+    SplitFiles splits_;
     std::vector<Unit> units_;
 };
 
@@ -35,10 +41,9 @@ private:
 
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips)
 {
-    auto units = list_units(file, skips);
-    if (!units)
-        return tl::unexpected(units.error());
-    return std::make_unique<FastReader>(file, std::move(*units));
+    auto reader = std::make_unique<FastReader>(file);
+    RETURN_IF_ERROR(reader->list(file, skips));
+    return reader;
 }
 
 } // namespace btflink::emit

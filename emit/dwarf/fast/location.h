@@ -15,16 +15,13 @@ struct LocationAttr {
     uint64_t size = 0;   // expression: bytes
 };
 
-ParamLocation decode_param_location(const DwarfFile &file, const Unit &unit,
-                                    const LocationAttr &location);
+ParamLocation decode_param_location(const Unit &unit, const LocationAttr &location);
 
 /// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
 /// (clang merges globals into one symbol). Empty: in a register, thread-local, optimised away.
-std::optional<AddressRef> decode_fixed_address(const DwarfFile &file, const Unit &unit,
-                                               const LocationAttr &location);
+std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationAttr &location);
 
 /// A constant member offset in the form of an expression: a lone DW_OP_plus_uconst or DW_OP_constu.
-std::optional<uint64_t> decode_member_offset(const DwarfFile &file, const Unit &unit,
-                                             const LocationAttr &location);
+std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location);
 
 } // namespace btflink::emit
