@@ -24,7 +24,7 @@ public:
     /// The slot with this home for which same(slot) holds; if there is none, the free one where it
     /// would be.
     template <typename Same>
-    const Slot &find(uint64_t home, Same same) const
+    [[gnu::always_inline]] const Slot &find(uint64_t home, Same same) const
     {
         const size_t mask = slots_.size() - 1;
         for (size_t i = home & mask;; i = (i + 1) & mask)
@@ -32,17 +32,19 @@ public:
                 return slots_[i];
     }
 
-    /// The same; `fresh` is put where it finds none, and .second is true. The slot stays where it
-    /// is until the next call.
-    template <typename Same>
-    std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, const Slot &fresh)
+    /// The same; where it finds none, what make() gives is put, and .second is true. The slot stays
+    /// where it is until the next call.
+    template <typename Same, typename Make>
+    [[gnu::always_inline]] std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, Make make)
     {
-        if ((used_ + 1) * 2 > slots_.size())
-            grow();
         auto *slot = const_cast<Slot *>(&find(home, same));
         if (!slot->is_free())
             return {slot, false};
-        *slot = fresh;
+        if ((used_ + 1) * 2 > slots_.size()) {
+            grow();
+            slot = const_cast<Slot *>(&free_slot(home));
+        }
+        *slot = make();
         ++used_;
         return {slot, true};
     }
@@ -50,13 +52,18 @@ public:
     void prefetch(uint64_t home) const { __builtin_prefetch(&slots_[home & (slots_.size() - 1)]); }
 
 private:
+    const Slot &free_slot(uint64_t home) const
+    {
+        return find(home, [](const Slot &) { return false; });
+    }
+
     void grow()
     {
         std::vector<Slot> old(slots_.size() * growth);
         old.swap(slots_);
         for (const Slot &slot : old)
             if (!slot.is_free())
-                const_cast<Slot &>(find(slot.home(), [](const Slot &) { return false; })) = slot;
+                const_cast<Slot &>(free_slot(slot.home())) = slot;
     }
 
     std::vector<Slot> slots_;

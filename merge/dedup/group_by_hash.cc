@@ -65,16 +65,16 @@ public:
     void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
 
     /// Index of the entry with this hash; made if there is none.
-    uint32_t add(const Hash128 &hash, TypeAt type)
+    [[gnu::always_inline]] uint32_t add(const Hash128 &hash, TypeAt type)
     {
         auto same = [&](const Slot &slot) {
             return slot.hash == hash && same_types(sources_, entries_[slot.entry - 1].first, type);
         };
-        auto fresh = static_cast<uint32_t>(entries_.size() + 1);
-        auto [slot, is_new] = slots_.find_or_add(hash.low, same, {hash, fresh});
-        if (is_new)
+        auto make = [&] {
             entries_.push_back({hash, type});
-        return slot->entry - 1;
+            return Slot{hash, static_cast<uint32_t>(entries_.size())};
+        };
+        return slots_.find_or_add(hash.low, same, make).first->entry - 1;
     }
 
     std::vector<Distinct> &entries() { return entries_; }

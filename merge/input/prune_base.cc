@@ -55,7 +55,7 @@ public:
         const Slot fresh{key_of(s) | 1};
         bits_[fresh.key >> 48] = true;
         keys_.find_or_add(
-            fresh.home(), [&](Slot slot) { return slot.key == fresh.key; }, fresh);
+            fresh.home(), [&](Slot slot) { return slot.key == fresh.key; }, [&] { return fresh; });
     }
     /// True for some that are not in it, too.
     bool has(std::string_view s) const
