@@ -264,7 +264,7 @@ class Own(KbuildCase):
             self.assertEqual((status, out), (2, b''))
             self.assertTrue(error.startswith(f'btf-cc: ERROR: {why}\n'.encode()), error)
         settings = self.cc('--strict', '--features=var', '--settings')
-        self.assertEqual(self.cc('--stri', '--features', 'var', '--settings'), settings)
+        self.assertEqual(self.cc('--stric', '--features', 'var', '--settings'), settings)
         # What stands behind the compiler is the compiler's.
         status, out, error = self.cc('-v', 'gcc', '-c', '-g', '--', 'add.c')
         self.assertEqual((status, out, error), (0, b'', b'btf-cc: add.o: object BTF written\n'))
