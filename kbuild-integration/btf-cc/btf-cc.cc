@@ -194,8 +194,13 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
 
 int refuse(const std::string &why)
 {
-    std::fprintf(stderr, "btf-cc: ERROR: %s\nTry 'btf-cc --help'.\n", why.c_str());
+    std::fprintf(stderr, "btf-cc: ERROR: %s\n", why.c_str());
     return exit_usage;
+}
+
+int usage_error(const std::string &why)
+{
+    return refuse(why + "\nTry 'btf-cc --help'.");
 }
 
 /// What stands before the compiler.
@@ -253,13 +258,13 @@ int main(int argc, char **argv)
 {
     auto own = read_own(argc, argv);
     if (!own)
-        return refuse(own.error().str());
+        return usage_error(own.error().str());
     const std::vector<std::string> &options = own->options;
     char **compiler = own->compiler;
     if (!own->question.empty())
         return answer(own->question, options, *compiler ? *compiler : "");
     if (!*compiler)
-        return refuse("COMPILER is required");
+        return usage_error("COMPILER is required");
     CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
     if (!command.objects.empty())

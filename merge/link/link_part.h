@@ -24,15 +24,18 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
 }
 
 /// `Out` says what ids and strings of objects become, and takes the types:
-///     std::vector<uint32_t> &words()               types are appended here, ...
-///     uint32_t finish(size_t begin)                ... and get ids; equal ones may have one
-///     uint32_t finish_named(size_t begin)          the same of a FUNC or DATASEC: its name is its
-///     own uint32_t id(uint32_t object, uint32_t type)  of a plain type, or 0 uint32_t
-///     text(uint32_t object, uint32_t offset) uint32_t text(std::string_view) uint32_t var(const
-///     SelectedVariable &)       id of its VAR next_id(object, type), next_text(object, offset),
-///     next_name(function)
-///         the same for what own prototypes and names of functions have, asked for in the order in
-///         which they stand, so that it can be read ahead
+///
+///     std::vector<uint32_t> &words()       types are appended here, ...
+///     uint32_t finish(size_t begin)        ... and get ids; equal ones may have one
+///     uint32_t finish_named(size_t begin)  the same of a FUNC or DATASEC, whose name is its own
+///     uint32_t id(object, type)            of a plain type, or 0
+///     uint32_t text(object, offset)
+///     uint32_t text(std::string_view)
+///     uint32_t var(selected variable)      id of its VAR
+///     next_id(object, type), next_text(object, offset), next_name(selected function)
+///                                          the same for what own prototypes and names of
+///                                          functions have, asked for in the order in which they
+///                                          stand, so that it can be read ahead
 template <typename Out>
 class LinkPart
 {
