@@ -14,4 +14,7 @@ namespace btflink::emit
 /// "rust,c++14" -> DW_LANG_* codes. Unknown names are errors.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
+/// C, assembler, or not known: what has a name has an identifier for one.
+bool has_c_names(uint16_t language);
+
 } // namespace btflink::emit
