@@ -49,6 +49,20 @@ Result<void> take_section_type(Draft &draft, std::string_view type)
     return {};
 }
 
+Result<void> take_reader(Draft &draft, std::string_view name)
+{
+    ReaderChoice &choice = draft.line.emit.reader;
+    if (name == "auto")
+        choice = ReaderChoice::automatic;
+    else if (name == "fast")
+        choice = ReaderChoice::fast;
+    else if (name == "libdw")
+        choice = ReaderChoice::libdw;
+    else
+        return fail({}, "--reader: '" + std::string(name) + "' is none of auto, fast, libdw");
+    return {};
+}
+
 Result<void> take_threads(Draft &draft, std::string_view text)
 {
     auto count = parse_threads(text);
@@ -100,6 +114,14 @@ constexpr Option<Draft> options[] = {
                .value = "N",
                .help = "Threads for --image, 1 to 1024 (default: 1)"},
      .take = take_threads},
+    {.words = {.name = "reader",
+               .value = "NAME",
+               .help = "What reads DWARF: fast, libdw, or auto (default): as the file needs it"},
+     .take = take_reader},
+    {.words = {.name = "debug-dir",
+               .value = "DIR",
+               .help = "Directory of separate debug files (default: /usr/lib/debug)"},
+     .text = [](Draft &d) -> std::string & { return d.line.emit.debug_dir; }},
     {.words = {.name = "stats", .help = "Print what was encoded, what was left out, and times"},
      .flag = [](Draft &d) -> bool & { return d.line.stats; }},
     {.words = {.name = "time-trace",

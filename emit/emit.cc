@@ -5,6 +5,7 @@
 #include "common/io/file_parts.h"
 #include "common/io/parallel.h"
 #include "common/object_btf/address_pool.h"
+#include "emit/dwarf/debug_files.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,30 +18,33 @@ namespace
 {
 
 /// Units that are encoded together.
-using Group = std::span<const Unit>;
+using Group = std::span<const uint32_t>;
 
 /// Each unit by itself, unless link-time optimisation left units that refer to each other: then all
 /// are one. The kernel's ELF note says so, or the forms that the units use.
-std::vector<Group> group_units(const DwarfFile &file, const std::vector<Unit> &units)
+std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
+                               const std::vector<uint32_t> &units)
 {
-    bool together = file.lto_note() || std::any_of(units.begin(), units.end(), [](const Unit &u) {
-                        return u.reads_foreign_units;
+    bool together = file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
+                        return reader.units()[i].reads_foreign_units;
                     });
     if (together && !units.empty())
         return {units};
     std::vector<Group> groups;
-    for (const Unit &unit : units)
+    for (const uint32_t &unit : units)
         groups.push_back({&unit, 1});
     return groups;
 }
 
 /// Encode all groups; the results are in the groups' order whoever made them.
-Result<std::vector<UnitObject>>
-encode_groups(const DwarfFile &file, const std::vector<Group> &groups, const EmitOptions &options)
+Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
+                                              const std::vector<Group> &groups,
+                                              const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
-    parallel_for(groups.size(), options.image ? options.threads : 1,
-                 [&](size_t i) { results[i] = encode_unit(file, groups[i], options.unit); });
+    parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
+        results[i] = encode_unit(file, reader, groups[i], options.unit);
+    });
 
     std::vector<UnitObject> objects;
     for (Result<UnitObject> &result : results) {
@@ -153,19 +157,18 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
 }
 
 /// The units to encode.
-Result<std::vector<Unit>> choose_units(const DwarfFile &file, const EmitOptions &options,
-                                       const SourceCounts &covered, Skips &skips)
+std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
+                                   const SourceCounts &covered, Skips &skips)
 {
-    auto listed = list_units(file, skips);
-    if (!listed)
-        return tl::unexpected(listed.error());
-    auto source = [](const Unit &unit) { return std::string_view(unit.name ? unit.name : ""); };
+    const std::vector<UnitHead> &all = reader.units();
+    auto source = [](const UnitHead &unit) { return std::string_view(unit.name ? unit.name : ""); };
     SourceCounts there;
     if (!covered.empty())
-        for (const Unit &unit : *listed)
+        for (const UnitHead &unit : all)
             ++there[std::string(source(unit))];
-    std::vector<Unit> chosen;
-    for (const Unit &unit : *listed) {
+    std::vector<uint32_t> chosen;
+    for (uint32_t i = 0; i < all.size(); ++i) {
+        const UnitHead &unit = all[i];
         auto have = covered.find(source(unit));
         if (have != covered.end() && have->second >= there.at(std::string(source(unit))))
             ++skips["covered"];
@@ -174,7 +177,7 @@ Result<std::vector<Unit>> choose_units(const DwarfFile &file, const EmitOptions 
         else if (!options.filter.takes_name(source(unit)))
             ++skips["excluded-name"];
         else
-            chosen.push_back(unit);
+            chosen.push_back(i);
     }
     return chosen;
 }
@@ -223,6 +226,39 @@ UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
     return options;
 }
 
+/// Encode what is chosen of `file`'s DWARF; the sums go into `report`.
+Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
+                                             const SourceCounts &covered, EmitReport &report)
+{
+    StepClock clock(report.times);
+    clock.begin(Step::units);
+    auto opened = open_reader(file, options.reader, options.debug_dir, report.skips);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    const DwarfReader &reader = *opened->reader;
+    report.reader = opened->name;
+    report.reader_why = opened->why;
+    const std::vector<uint32_t> units = choose_units(reader, options, covered, report.skips);
+    report.units = units.size();
+    if (options.strip_dwarf)
+        RETURN_IF_ERROR(check_droppable(file, report.skips));
+    clock.end();
+    // From here on the units are independent of each other.
+    auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
+    if (objects)
+        for (const UnitObject &unit : *objects)
+            add_up(report, unit);
+    return objects;
+}
+
+/// A linked file may have been stripped of its DWARF, which is then in another one.
+Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &options)
+{
+    if (file.has_dwarf() || file.relocatable())
+        return DebugFile{};
+    return find_separate(file.image(), options.debug_dir);
+}
+
 /// `report`: what is known of the run so far.
 Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
                               EmitReport report)
@@ -254,30 +290,26 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         kept = std::move(*found);
         covered = kept.sources;
     }
-    clock.begin(Step::units);
-    std::vector<Unit> units;
-    if (file.has_dwarf()) {
-        auto chosen = choose_units(file, options, covered, report.skips);
-        if (!chosen)
-            return tl::unexpected(chosen.error());
-        units = std::move(*chosen);
-        report.units = units.size();
-        if (options.strip_dwarf)
-            RETURN_IF_ERROR(check_droppable(file, report.skips));
-    }
+    auto debug_file = open_debug_file(file, options);
+    if (!debug_file)
+        return tl::unexpected(debug_file.error());
     clock.end();
-    if (options.complete && units.empty()) {
+    const DwarfFile &dwarf = debug_file->file ? *debug_file->file : file;
+    if (debug_file->file)
+        report.debug_file = dwarf.where().file;
+
+    std::vector<UnitObject> units;
+    if (dwarf.has_dwarf()) {
+        auto encoded = encode_dwarf(dwarf, options, covered, report);
+        if (!encoded)
+            return tl::unexpected(encoded.error());
+        units = std::move(*encoded);
+    }
+    if (options.complete && report.btf_bytes == 0) {
         report.outcome = EmitReport::Outcome::unchanged;
         return report;
     }
-
-    // From here on the units are independent of each other.
-    auto objects = encode_groups(file, group_units(file, units), options);
-    if (!objects)
-        return tl::unexpected(objects.error());
-    for (const UnitObject &unit : *objects)
-        add_up(report, unit);
-    if (!file.has_dwarf()) {
+    if (!dwarf.has_dwarf()) {
         report.outcome = EmitReport::Outcome::no_dwarf;
         look_at_code(file.image(), report);
         // No BTF of an earlier run must stay in the place of this one's.
@@ -287,14 +319,9 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
             RETURN_IF_ERROR(write_file(options.output, before));
         return report;
     }
-    if (options.complete && report.btf_bytes == 0) {
-        report.outcome = EmitReport::Outcome::unchanged;
-        return report;
-    }
     if (report.btf_bytes == 0) // still an earlier emit's BTF and, if so asked, DWARF are dropped
         report.outcome = EmitReport::Outcome::no_types;
-    return write(path, file, before, std::move(kept), std::move(*objects), options,
-                 std::move(report));
+    return write(path, file, before, std::move(kept), std::move(units), options, std::move(report));
 }
 
 } // namespace

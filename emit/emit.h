@@ -3,6 +3,7 @@
 #pragma once
 
 #include "emit/object/existing_btf.h"
+#include "emit/open_reader.h"
 #include "emit/unit/unit_filter.h"
 #include "emit/unit/unit_object.h"
 
@@ -14,6 +15,8 @@ namespace btflink::emit
 struct EmitOptions {
     UnitOptions unit;
     UnitFilter filter;
+    ReaderChoice reader = ReaderChoice::automatic;
+    std::string debug_dir = "/usr/lib/debug"; // see debug_files.h
     bool image = false;   // a linked file is expected, or an object of many units
     unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
@@ -42,6 +45,9 @@ struct EmitReport {
         no_types, // there is DWARF, but nothing in it for BTF
     };
     Outcome outcome = Outcome::written;
+    const char *reader = nullptr; // who read the DWARF, and why not the fast one; nullptr: nobody
+    std::string reader_why;
+    std::string debug_file; // that the DWARF is in, if not in the file itself
     Skips skips;
     std::vector<RejectedVariable> rejected; // with Feature::encode_force; counted in skips, too
     std::vector<Error> left_out; // of types that are there, what BTF cannot express; the same

@@ -30,11 +30,21 @@ int failure(const Error &error)
     return exit_bad_input;
 }
 
+/// Who read the DWARF, and why not the usual one: "libdw (type-unit)".
+std::string reader_text(const EmitReport &r)
+{
+    return r.reader_why.empty() ? r.reader : strf("%s (%s)", r.reader, r.reader_why.c_str());
+}
+
 void print_stats(const std::string &path, const EmitReport &r)
 {
     auto line = [&](const char *name, uint64_t value) {
         std::fprintf(stderr, "%s: %s: %" PRIu64 "\n", path.c_str(), name, value);
     };
+    if (r.reader)
+        std::fprintf(stderr, "%s: reader: %s\n", path.c_str(), reader_text(r).c_str());
+    if (!r.debug_file.empty())
+        std::fprintf(stderr, "%s: debug file: %s\n", path.c_str(), r.debug_file.c_str());
     line("input bytes", r.input_bytes);
     line("units", r.units);
     line("DIEs kept", r.dies);
@@ -85,6 +95,10 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
     if (r.btf_bytes)
         std::fprintf(stderr, ": %" PRIu64 " types, %" PRIu64 " functions, %" PRIu64 " variables",
                      r.types, r.functions, r.variables);
+    if (!r.reader_why.empty())
+        std::fprintf(stderr, "; read by %s", reader_text(r).c_str());
+    if (!r.debug_file.empty())
+        std::fprintf(stderr, "; DWARF of %s", r.debug_file.c_str());
     for (const auto &[reason, count] : r.skips)
         std::fprintf(stderr, "; skipped %" PRIu64 " %s", count, reason.c_str());
     std::fputc('\n', stderr);

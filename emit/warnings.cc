@@ -14,10 +14,10 @@ struct Unread {
     const char *cure;
 };
 constexpr Unread unread[] = {
-    {"split-dwarf-unit", "there is no BTF of it", "compile without -gsplit-dwarf"},
-    {"type-unit", "its type is lost", "compile without -fdebug-types-section"},
-    {"type-unit-reference", "that type is void", "compile without -fdebug-types-section"},
-    {"partial-unit", "its types are void", "encode the file as it was before dwz"},
+    {"split-dwarf-unit", "there is no BTF of it", "keep the compiler's .dwo file where it is"},
+    {"type-unit", "its type is lost", "use --reader=auto"},
+    {"type-unit-reference", "that type is void", "no type unit of the file has it"},
+    {"partial-unit", "its types are void", "use --reader=auto"},
     {"unknown-unit", "there is no BTF of it", "have the compiler write DWARF 5"},
 };
 

@@ -108,7 +108,8 @@ constexpr Option<Draft> options[] = {
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
      .take = take_threads},
     {.words = {.name = "verify",
-               .help = "Compute the hashes of all objects anew; one that states others is an error"},
+               .help =
+                   "Compute the hashes of all objects anew; one that states others is an error"},
      .flag = [](Draft &d) -> bool & { return d.line.options.verify; }},
     {.words = {.name = "features",
                .value = "LIST",

@@ -42,7 +42,6 @@ namespace btflink
 namespace
 {
 
-
 /// The object ids in an old `.BTF`. None if another tool made it: then no pool belongs to it.
 std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
 {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 #include <zlib.h>
+#include <zstd.h>
 
 namespace btflink::emit
 {
@@ -14,8 +15,27 @@ namespace
 
 /// No section of debug information is larger; keeps a lying header from asking for all memory.
 constexpr uint64_t max_section = uint64_t{4} << 30;
-/// zlib cannot do better than about 1:1032.
-constexpr uint64_t max_ratio = 1100;
+
+// Not in every <elf.h>.
+constexpr uint32_t compress_zstd = 2;
+
+/// What compression cannot do better than: the size that is claimed cannot be true then. zlib:
+/// about 1:1032; zstd: 128 KB of equal bytes in a block of 4 bytes.
+constexpr uint64_t max_ratio(uint32_t type)
+{
+    return type == compress_zstd ? 1 << 15 : 1100;
+}
+
+/// Fills all of `out`, or says that it cannot.
+bool unpack(uint32_t type, Bytes packed, std::span<std::byte> out)
+{
+    if (type == compress_zstd)
+        return ZSTD_decompress(out.data(), out.size(), packed.data(), packed.size()) == out.size();
+    auto length = static_cast<uLongf>(out.size());
+    int rc = uncompress(reinterpret_cast<Bytef *>(out.data()), &length,
+                        reinterpret_cast<const Bytef *>(packed.data()), packed.size());
+    return rc == Z_OK && length == out.size();
+}
 
 } // namespace
 
@@ -77,14 +97,15 @@ Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfIm
     Bytes packed = section.data;
     uint64_t size = 0;
     size_t header = 0;
+    uint32_t type = ELFCOMPRESS_ZLIB;
     if (section.head.sh_flags & SHF_COMPRESSED) {
         header = image.is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
         if (packed.size() < header)
             return fail(where.at(0), "compression header is cut off");
-        auto type = load<uint32_t>(packed.data(), image.order);
-        if (type != ELFCOMPRESS_ZLIB)
+        type = load<uint32_t>(packed.data(), image.order);
+        if (type != ELFCOMPRESS_ZLIB && type != compress_zstd)
             return fail(where.at(0),
-                        strf("compression type %u is not supported (only zlib is)", type));
+                        strf("compression type %u is not supported (zlib and zstd are)", type));
         size = image.is64 ? load<uint64_t>(packed.data() + 8, image.order)
                           : load<uint32_t>(packed.data() + 4, image.order);
     } else {
@@ -94,14 +115,11 @@ Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfIm
         size = load<uint64_t>(packed.data() + 4, ByteOrder::big);
     }
     packed = packed.subspan(header);
-    if (size > max_section || size > packed.size() * max_ratio + 64)
+    if (size > max_section || size > packed.size() * max_ratio(type) + 64)
         return fail(where.at(0), strf("compression header claims %llu bytes",
                                       static_cast<unsigned long long>(size)));
     std::vector<std::byte> plain(size);
-    auto length = static_cast<uLongf>(size);
-    int rc = uncompress(reinterpret_cast<Bytef *>(plain.data()), &length,
-                        reinterpret_cast<const Bytef *>(packed.data()), packed.size());
-    if (rc != Z_OK || length != size)
+    if (!unpack(type, packed, plain))
         return fail(where.at(header), "cannot decompress: the data is damaged");
     return plain;
 }

@@ -5,7 +5,7 @@
 // be nested in them) but not kept.
 #pragma once
 
-#include "emit/dwarf/abbrev.h"
+#include "emit/dwarf/dwarf_file.h"
 #include "emit/dwarf/record_array.h"
 
 #include <cstdint>
@@ -35,6 +35,27 @@ using DieIndex = uint32_t;
 constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
+
+/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
+/// it, or passed with all that is below it.
+enum class Keep : uint8_t { no, yes, children_only };
+/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
+/// declarations, which the tag does not tell.
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
+
+/// Entries may nest no deeper; compilers stay below 100.
+constexpr size_t max_depth = 2000;
+
+/// Where a parameter is when its function is entered. Registers by DWARF number, -1: not known.
+/// Which of the two counts depends on the parameter's type, which may come later in the debug
+/// information.
+struct ParamLocation {
+    int8_t scalar = -1;       // if its type fits a register
+    int8_t aggregate = -1;    // if it is larger: the first register of its pieces
+    bool is_constant = false; // nowhere: all callers pass one value
+    bool on_stack = false;
+    uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
+};
 
 struct Die {
     /// Bits of `has`.
@@ -79,7 +100,7 @@ struct Die {
     uint16_t bit_size = 0;  // saturated
     uint16_t tag = 0;
     uint8_t encoding = 0; // DW_ATE_*
-    // Parameters: registers on entry, see location.h.
+    // Parameters: registers on entry, see ParamLocation.
     int8_t scalar_register = -1, aggregate_register = -1;
 
     bool is(uint32_t bits) const { return has & bits; }
@@ -103,6 +124,10 @@ public:
     const Die &at(DieIndex i) const { return dies[i]; }
     /// The DIE at `i` ends where `dies` ends now.
     void complete(DieIndex i);
+    /// Put `other`'s entries behind all others; its offsets are higher.
+    void append(const DieTree &other);
+    /// Forget functions and variables but for the types that they use.
+    void keep_types();
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const
     {
@@ -123,29 +148,5 @@ private:
     std::vector<uint32_t> offsets_; // of each DIE; behind the last UINT32_MAX
     uint32_t first_offset_ = 0;
 };
-
-/// A compile unit as its header and its first entry describe it.
-struct Unit {
-    uint64_t offset = 0;     // of the header, in .debug_info
-    uint64_t die_offset = 0; // of the unit's own DIE
-    uint64_t end = 0;
-    UnitWidths widths;
-    std::shared_ptr<const AbbrevTable> abbrevs;
-    uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0;
-    const char *name = nullptr;
-    uint16_t language = 0; // DW_LANG_*
-    bool clang = false;
-    bool reads_foreign_units = false; // an abbreviation uses DW_FORM_ref_addr
-
-    /// Entry `index` of the unit's part of .debug_addr.
-    std::optional<AddressRef> indexed_address(const DwarfFile &file, uint64_t index) const;
-};
-
-/// All compile units of the file in order; others are counted in `skips`.
-Result<std::vector<Unit>> list_units(const DwarfFile &file, Skips &skips);
-
-/// Read one unit, or several as if they were one (link-time optimisation: they refer to each
-/// other).
-Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, Skips &skips);
 
 } // namespace btflink::emit

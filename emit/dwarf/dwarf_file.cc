@@ -16,11 +16,9 @@ constexpr uint32_t note_lto_info = 0x101; // LINUX_ELFNOTE_LTO_INFO of the kerne
 
 DebugSection *DwarfFile::wanted(std::string_view name)
 {
-    struct Row {
-        std::string_view name;
-        DebugSection *section;
-    };
-    const Row rows[] = {
+    if (skeleton_)
+        return wanted_of_split(name);
+    const NamedSection rows[] = {
         {".debug_info", &info}, {".debug_abbrev", &abbrev},
         {".debug_str", &str},   {".debug_line_str", &line_str},
         {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
@@ -28,8 +26,24 @@ DebugSection *DwarfFile::wanted(std::string_view name)
     };
     // GNU's old scheme of compression has a name of its own: .zdebug_info.
     bool old = name.starts_with(".zdebug_");
-    for (const Row &row : rows)
+    for (const NamedSection &row : rows)
         if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
+            row.section->name = row.name;
+            return row.section;
+        }
+    return nullptr;
+}
+
+DebugSection *DwarfFile::wanted_of_split(std::string_view name)
+{
+    const NamedSection rows[] = {
+        {".debug_info.dwo", &info},         {".debug_abbrev.dwo", &abbrev},
+        {".debug_str.dwo", &str},           {".debug_str_offsets.dwo", &str_offsets},
+        {".debug_loc.dwo", &loc},           {".debug_loclists.dwo", &loclists},
+        {".debug_rnglists.dwo", &rnglists}, {".debug_cu_index", &cu_index},
+    };
+    for (const NamedSection &row : rows)
+        if (name == row.name) {
             row.section->name = row.name;
             return row.section;
         }
@@ -38,11 +52,24 @@ DebugSection *DwarfFile::wanted(std::string_view name)
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where)
 {
+    return open(bytes, std::move(where), nullptr);
+}
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open_split(Bytes bytes, Where where,
+                                                         const DwarfFile &skeleton)
+{
+    return open(bytes, std::move(where), &skeleton);
+}
+
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where,
+                                                   const DwarfFile *skeleton)
+{
     auto image = read_elf(bytes, where);
     if (!image)
         return tl::unexpected(image.error());
     std::unique_ptr<DwarfFile> file(new DwarfFile);
     file->image_ = std::move(*image);
+    file->skeleton_ = skeleton;
     uint8_t address_size = file->image_.is64 ? 8 : 4;
     file->arch_ = find_arch(file->image_.head.e_machine, address_size);
     if (!file->arch_)

@@ -31,6 +31,14 @@ public:
     /// `bytes` (the whole file) must outlive the result; they are not changed.
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where);
 
+    /// A file of split DWARF (.dwo, .dwp): sections whose names end in ".dwo". Addresses are in
+    /// `skeleton`, which must outlive the result.
+    static Result<std::unique_ptr<DwarfFile>> open_split(Bytes bytes, Where where,
+                                                         const DwarfFile &skeleton);
+    bool is_split() const { return skeleton_; }
+    /// The file that has .debug_addr.
+    const DwarfFile &with_addresses() const { return skeleton_ ? *skeleton_ : *this; }
+
     bool has_dwarf() const { return info.present(); }
     const Arch &arch() const { return *arch_; }
     ByteOrder order() const { return image_.order; }
@@ -42,6 +50,7 @@ public:
     bool lto_note() const { return lto_note_; }
 
     DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
+    DebugSection rnglists, cu_index; // of split DWARF
 
     /// The value of `size` bytes that stand as `raw` at `offset` of `section`, relocated by entry
     /// `reloc` of the section's table.
@@ -64,12 +73,15 @@ public:
 
 private:
     DwarfFile() = default;
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where,
+                                                   const DwarfFile *skeleton);
     Result<void> find_sections();
     Result<void> attach_relocations(uint32_t rel_index);
     bool is_plain(const RelocTable &table, const DebugSection &section) const;
     void read_notes(const ElfSection &section);
 
     ElfImage image_;
+    const DwarfFile *skeleton_ = nullptr;
     const Arch *arch_ = nullptr;
     bool lto_note_ = false;
     Bytes symtab_;
@@ -99,7 +111,12 @@ private:
         return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
     }
     Result<void> check_symbols() const;
+    struct NamedSection {
+        std::string_view name;
+        DebugSection *section;
+    };
     DebugSection *wanted(std::string_view name);
+    DebugSection *wanted_of_split(std::string_view name);
 };
 
 } // namespace btflink::emit

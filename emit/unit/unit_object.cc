@@ -318,14 +318,15 @@ private:
 
 } // namespace
 
-Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
-                               const UnitOptions &options)
+Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
+                               std::span<const uint32_t> units, const UnitOptions &options)
 {
     Skips skips;
     StepTimes times;
-    StepClock clock(times, units.front().name ? units.front().name : "");
+    const char *source = reader.units()[units.front()].name;
+    StepClock clock(times, source ? source : "");
     clock.begin(Step::entries);
-    auto tree = read_units(file, units, skips);
+    auto tree = reader.read(units, skips);
     clock.end();
     if (!tree)
         return tl::unexpected(tree.error());

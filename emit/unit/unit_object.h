@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/object_btf/features.h"
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/dwarf_reader.h"
 #include "emit/object/object_writer.h"
 #include "emit/steps.h"
 
@@ -34,9 +34,10 @@ struct UnitObject {
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// `units`: one, or all units of a link-time optimised file together.
-Result<UnitObject> encode_unit(const DwarfFile &file, std::span<const Unit> units,
-                               const UnitOptions &options);
+/// `units`: one, or all units of a link-time optimised file together, by the number that `reader`,
+/// which reads `file`, has for them.
+Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
+                               std::span<const uint32_t> units, const UnitOptions &options);
 /// The same from the units' entries, whoever read them; `skips`: what was left out in reading,
 /// `times`: what it took. The tree goes when it is not needed any more, for its memory is what the
 /// result is made in.

@@ -34,8 +34,6 @@ namespace btflink::kbuild
 namespace
 {
 
-using Rejected = std::vector<emit::RejectedVariable>;
-
 /// What btf-merge shall read, and what must live until it has.
 struct MergeInputs {
     std::vector<std::string> inputs;
@@ -45,11 +43,11 @@ struct MergeInputs {
 
 /// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
 Result<MergeInputs> complete_all(const std::vector<std::string> &files,
-                                 const PaholeOptions &options, Rejected &rejected)
+                                 const PaholeOptions &options, ForeignReport &report)
 {
     MergeInputs sources;
     for (const std::string &file : files) {
-        auto completed = complete_object(file, options, rejected);
+        auto completed = complete_object(file, options, report);
         if (!completed)
             return tl::unexpected(completed.error());
         sources.inputs.push_back(*completed ? (*completed)->path() : file);
@@ -69,37 +67,37 @@ Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 }
 
 Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
-                                      Rejected &rejected)
+                                      ForeignReport &report)
 {
     auto fresh = has_object_btf(module);
     if (!fresh)
         return tl::unexpected(fresh.error());
     if (*fresh)
-        return complete_all({module}, options, rejected);
+        return complete_all({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
         auto has = has_object_btf(object);
         if (!has)
             return tl::unexpected(has.error());
         if (*has)
-            return complete_all(objects, options, rejected);
+            return complete_all(objects, options, report);
     }
-    return by_dwarf(encode_object(module, options, rejected));
+    return by_dwarf(encode_object(module, options, report));
 }
 
 Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options,
-                               Rejected &rejected)
+                               ForeignReport &report)
 {
     auto relocatable = is_relocatable(file);
     if (!relocatable)
         return tl::unexpected(relocatable.error());
     if (*relocatable)
-        return sources_of_module(file, options, rejected);
+        return sources_of_module(file, options, report);
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
     if (inputs->empty()) {
-        auto sources = by_dwarf(encode_foreign(file, {}, options, rejected));
+        auto sources = by_dwarf(encode_foreign(file, {}, options, report));
         if (sources)
             sources->image = file;
         return sources;
@@ -114,7 +112,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
 {
     if (same_file(options.detached, file)) // its inputs may be files in memory
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
-    auto sources = sources_of(file, options, report.rejected);
+    auto sources = sources_of(file, options, report);
     if (!sources)
         return tl::unexpected(sources.error());
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
@@ -143,7 +141,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (!sources->image.empty() && sources->scratch.empty())
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
-            auto foreign = encode_foreign(file, covered, options, report.rejected);
+            auto foreign = encode_foreign(file, covered, options, report);
             if (!foreign)
                 return tl::unexpected(foreign.error());
             if (!*foreign)

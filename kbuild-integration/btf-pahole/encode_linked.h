@@ -2,7 +2,7 @@
 // The corridor of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/pahole_options.h"
 #include "merge/link/select_functions.h"
 
@@ -13,10 +13,8 @@
 namespace btflink::kbuild
 {
 
-struct EncodeReport {
-    std::vector<std::string> warnings;            // worth saying always
-    std::vector<std::string> notes;               // worth saying under -V
-    std::vector<emit::RejectedVariable> rejected; // left out, or why it failed; DWARF's only
+struct EncodeReport : ForeignReport {
+    std::vector<std::string> notes; // worth saying under -V
     std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
     bool written = false;             // false also where there was nothing to encode
     std::shared_ptr<const void> read; // see merge::Report

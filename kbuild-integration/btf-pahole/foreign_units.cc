@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
-#include "emit/emit.h"
+#include "emit/warnings.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,27 +24,34 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 }
 
 /// The BTF of `file`, emitted as `emit` says into the file in memory that it names. Variables that
-/// cannot be expressed are an error unless `force`, but all are found.
-Result<std::shared_ptr<ScratchFile>>
-encode(const std::string &file, std::shared_ptr<ScratchFile> scratch, const emit::EmitOptions &emit,
-       bool needs_dwarf, bool force, std::vector<emit::RejectedVariable> &rejected)
+/// cannot be expressed are an error unless `force`, but all are found. `all`: the file's DWARF is
+/// all there is.
+Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
+                                            std::shared_ptr<ScratchFile> scratch,
+                                            const emit::EmitOptions &emit, bool all, bool force,
+                                            ForeignReport &report)
 {
-    auto report = emit::emit_file(file, emit);
-    if (!report)
-        return tl::unexpected(report.error());
-    rejected.insert(rejected.end(), report->rejected.begin(), report->rejected.end());
-    if (!force && !report->rejected.empty())
-        return tl::unexpected(report->rejected.front().why);
-    if (report->outcome == emit::EmitReport::Outcome::no_dwarf && needs_dwarf)
+    auto emitted = emit::emit_file(file, emit);
+    if (!emitted)
+        return tl::unexpected(emitted.error());
+    report.rejected.insert(report.rejected.end(), emitted->rejected.begin(),
+                           emitted->rejected.end());
+    if (!force && !emitted->rejected.empty())
+        return tl::unexpected(emitted->rejected.front().why);
+    if (emitted->outcome == emit::EmitReport::Outcome::no_dwarf && all)
         return fail(Where{file}, "has neither object BTF nor DWARF to make BTF of");
-    if (report->outcome != emit::EmitReport::Outcome::written)
+    if (all || emitted->btf_bytes)
+        for (std::string &line : emit::warnings(file, *emitted))
+            report.warnings.push_back(std::move(line));
+    if (emitted->outcome != emit::EmitReport::Outcome::written)
         scratch = nullptr;
     return scratch;
 }
 
-Result<std::shared_ptr<ScratchFile>>
-encode_relocatable(const std::string &object, const PaholeOptions &options, bool keep_what_is_there,
-                   std::vector<emit::RejectedVariable> &rejected)
+Result<std::shared_ptr<ScratchFile>> encode_relocatable(const std::string &object,
+                                                        const PaholeOptions &options,
+                                                        bool keep_what_is_there,
+                                                        ForeignReport &report)
 {
     auto scratch = ScratchFile::create();
     if (!scratch)
@@ -54,7 +61,7 @@ encode_relocatable(const std::string &object, const PaholeOptions &options, bool
     emit.complete = keep_what_is_there;
     emit.unit.address_pool = true;
     return encode(object, *scratch, emit, !keep_what_is_there,
-                  options.features.has(Feature::encode_force), rejected);
+                  options.features.has(Feature::encode_force), report);
 }
 
 } // namespace
@@ -77,7 +84,7 @@ Result<std::shared_ptr<ScratchFile>> ScratchFile::create()
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
-                                                    std::vector<emit::RejectedVariable> &rejected)
+                                                    ForeignReport &report)
 {
     auto scratch = ScratchFile::create();
     if (!scratch)
@@ -88,21 +95,19 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
         if (!source.empty())
             ++emit.covered[std::string(source)];
     return encode(image, *scratch, emit, covered.empty(),
-                  options.features.has(Feature::encode_force), rejected);
+                  options.features.has(Feature::encode_force), report);
 }
 
-Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
-                                                     const PaholeOptions &options,
-                                                     std::vector<emit::RejectedVariable> &rejected)
+Result<std::shared_ptr<ScratchFile>>
+complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report)
 {
-    return encode_relocatable(object, options, true, rejected);
+    return encode_relocatable(object, options, true, report);
 }
 
-Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
-                                                   const PaholeOptions &options,
-                                                   std::vector<emit::RejectedVariable> &rejected)
+Result<std::shared_ptr<ScratchFile>>
+encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report)
 {
-    return encode_relocatable(object, options, false, rejected);
+    return encode_relocatable(object, options, false, report);
 }
 
 } // namespace btflink::kbuild

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace btflink::kbuild
 {
@@ -34,8 +35,12 @@ private:
     std::string path_;
 };
 
-// Each adds to `rejected` the variables that BTF cannot express. They are an error, unless the
-// options have Feature::encode_force.
+struct ForeignReport {
+    std::vector<std::string> warnings; // worth saying always
+    /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
+    std::vector<emit::RejectedVariable> rejected;
+};
+// Each adds to a report.
 
 /// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
 /// form that btf-merge takes as an input beside the objects. Null: there are none. Error, among
@@ -43,18 +48,16 @@ private:
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
-                                                    std::vector<emit::RejectedVariable> &rejected);
+                                                    ForeignReport &report);
 
 /// `object` (relocatable) with object BTF for all its units that have DWARF: what it has is kept,
 /// the rest is added, in a copy. Null: there is nothing to add.
-Result<std::shared_ptr<ScratchFile>> complete_object(const std::string &object,
-                                                     const PaholeOptions &options,
-                                                     std::vector<emit::RejectedVariable> &rejected);
+Result<std::shared_ptr<ScratchFile>>
+complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 
 /// `object` (relocatable) with object BTF for all its units in place of any BTF that it has. Null:
 /// its DWARF has nothing for BTF. Error, among others: there is no DWARF.
-Result<std::shared_ptr<ScratchFile>> encode_object(const std::string &object,
-                                                   const PaholeOptions &options,
-                                                   std::vector<emit::RejectedVariable> &rejected);
+Result<std::shared_ptr<ScratchFile>>
+encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 
 } // namespace btflink::kbuild

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Completion of btf-emit, btf-merge and btf-cc for bash. Options are those of --help.
+# Completion of btf-emit, btf-merge, btf-module and btf-cc for bash. Options are those of --help.
 
 # _btflink_options PROGRAM: with "=" behind those that take a value.
 _btflink_options()
@@ -19,6 +19,8 @@ _btflink_value()
     --format) COMPREPLY=($(compgen -W 'raw object' -- "$2")) ;;
     --dedup) COMPREPLY=($(compgen -W 'hash libbpf' -- "$2")) ;;
     --section-type) COMPREPLY=($(compgen -W 'btf progbits' -- "$2")) ;;
+    --reader) COMPREPLY=($(compgen -W 'auto fast libdw' -- "$2")) ;;
+    --debug-dir) COMPREPLY=($(compgen -d -- "$2")) ;;
     esac
 }
 
@@ -52,5 +54,5 @@ _btflink_cc()
         COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 
-complete -o bashdefault -o default -F _btflink btf-emit btf-merge
+complete -o bashdefault -o default -F _btflink btf-emit btf-merge btf-module
 complete -o bashdefault -o default -F _btflink_cc btf-cc

@@ -23,8 +23,8 @@ Run run_emit(const Bundle &bundle);
 
 /// btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte 0: 1
 /// --dedup=libbpf, 2 --format=object, 4 --update of the image, 8 again with more threads: the
-/// result must be the same, 16 --verify, 32 the first input is the image, 64 modules' way (--update of the only
-/// input); bytes 1 and 2: features.
+/// result must be the same, 16 --verify, 32 the first input is the image, 64 modules' way (--update
+/// of the only input); bytes 1 and 2: features.
 Run run_merge(const Bundle &bundle);
 
 /// btf-merge --check of the first file with role 'i', with the base 'b'.

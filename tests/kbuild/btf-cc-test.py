@@ -264,9 +264,9 @@ class Own(KbuildCase):
             self.assertEqual((status, out), (2, b''))
             self.assertTrue(error.startswith(f'btf-cc: ERROR: {why}\n'.encode()), error)
         settings = self.cc('--strict', '--features=var', '--settings')
-        self.assertEqual(self.cc('--stric', '--features', 'var', '--settings'), settings)
+        self.assertEqual(self.cc('--strict', '--feat', 'var', '--settings'), settings)
         # What stands behind the compiler is the compiler's.
-        status, out, error = self.cc('-v', 'gcc', '-c', '-g', '--', 'add.c')
+        status, out, error = self.cc('-v', 'gcc', '-c', '-g', '--std=c11', 'add.c')
         self.assertEqual((status, out, error), (0, b'', b'btf-cc: add.o: object BTF written\n'))
 
     def test_verbose(self):
@@ -287,15 +287,14 @@ class Own(KbuildCase):
 
     def test_units_that_are_not_read(self):
         self.compile()
-        for flag, said in (('-gsplit-dwarf', 'add.o: 1 split-dwarf-unit is not read, .*'),
-                           ('-fdebug-types-section', 'add.o: . type-unit-references? .*')):
-            status, out, error = self.cc('gcc', *COMPILE, flag)
-            self.assertEqual((status, out), (0, b''))
-            self.assertRegex(error.decode(), f'^btf-cc: WARNING: {said}\n$')
-        # Strict is about objects without any.
-        self.assertEqual(self.cc('gcc', *COMPILE, '-fdebug-types-section',
-                                 settings={'BTF_CC_STRICT': '1'})[0], 0)
-        status, out, error = self.cc('gcc', *COMPILE, '-gsplit-dwarf',
+        for flag in '-gsplit-dwarf', '-fdebug-types-section':
+            self.assertEqual(self.cc('gcc', *COMPILE, flag), (0, b'', b''))
+        self.script('loses', '#!/bin/sh\ngcc "$@" && rm -f *.dwo\n')
+        status, out, error = self.cc('./loses', *COMPILE, '-gsplit-dwarf')
+        self.assertEqual((status, out), (0, b''))
+        self.assertRegex(error.decode(),
+                         '^btf-cc: WARNING: add.o: 1 split-dwarf-unit is not read, .*\n$')
+        status, out, error = self.cc('./loses', *COMPILE, '-gsplit-dwarf',
                                      settings={'BTF_CC_STRICT': '1'})
         self.assertEqual((status, out), (1, b''))
         self.assertIn(b'btf-cc: ERROR: add.o: 1 split-dwarf-unit', error)
@@ -336,7 +335,7 @@ class Own(KbuildCase):
             for command in (['gcc', *COMPILE], ['--settings']):
                 status, out, error = self.cc(*command, settings={name: value})
                 self.assertEqual((status, out), (2, b''), (name, command))
-                self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n$')
+                self.assertRegex(error.decode(), f'^btf-cc: ERROR: {said}\n(Try .*\n)?$')
             self.assertNotIn('add.o', self.names())
 
     def test_empty_settings_are_none(self):

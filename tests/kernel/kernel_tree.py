@@ -13,6 +13,7 @@ import platform
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 
 from checks import Failed, Progress, Skip, command, output_of
@@ -41,6 +42,11 @@ def unpack(tarball, target):
     with Progress(f'unpack {tarball}'):
         command(['tar', '-xf', tarball, '-C', scratch, '--strip-components=1'])
     scratch.rename(target)
+
+
+def interruptible():
+    """A shell starts what it puts in the background with this signal ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Workshop:
@@ -155,6 +161,7 @@ class KernelTree:
         """The same, in a process group of its own that the caller may kill."""
         return subprocess.Popen(self.command_line(*goals), start_new_session=True,
                                 env=self.workshop.environment(self.settings | settings),
+                                preexec_fn=interruptible,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.DEVNULL)
 

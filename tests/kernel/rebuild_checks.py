@@ -99,6 +99,14 @@ class RebuildChecks:
         self.btf.ok('and gone is the warning once it is emitted again', 'WARNING' not in output,
                     output)
 
+    def wait_for_first(self, build, touched):
+        """Until one of the objects is being made: what runs before that only asks the compiler what
+        it can do."""
+        paths = [self.tree.build / name for name in touched]
+        while build.poll() is None and all(path.exists() and path.stat().st_mtime == 1
+                                           for path in paths):
+            time.sleep(0.1)
+
     def interruptions(self, before):
         """Killed at some instant, a build can be finished."""
         expected = self.btf.results / 'uninterrupted.btf'
@@ -107,10 +115,12 @@ class RebuildChecks:
         objects = [name for name in self.tree.objects() if name.startswith(('kernel/', 'mm/'))]
         for round_ in range(INTERRUPTIONS):
             kind = (signal.SIGKILL, signal.SIGINT)[round_ % 2]
-            self.touch(*generator.sample(objects, TOUCHED))
+            touched = generator.sample(objects, TOUCHED)
+            self.touch(*touched)
             # With more jobs or a cache it might be over at once.
             build = self.tree.start(*GOALS, '-j2', CCACHE_DISABLE='1')
-            time.sleep(generator.uniform(1, 4))
+            self.wait_for_first(build, touched)
+            time.sleep(generator.uniform(0, 3))
             if not build_group.kill_compiling(build, kind):
                 raise Failed(f'a build of {TOUCHED} objects was over before its {kind.name}')
             try:

@@ -217,8 +217,9 @@ TEST_F(LyingHashes, AreRefusedIfVerified)
         EXPECT_EQ(outcome(1), outcome(2, "", true));
         write_lying(corpus, 0);
         auto all = *read_file(dir_ / "objects");
-        if (all != honest) // some lies say what is so
+        if (all != honest) { // some lies say what is so
             EXPECT_NE(verified(all), "");
+        }
     });
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the DWARF of each FILE twice, by emit/'s own decoder and by libdw, and demands the same
-// entries with the same attributes, and the same bytes of object BTF made of them.
-// Exit status: 0 the same, 1 different, 2 unreadable.
+// Reads the DWARF of each FILE twice, by the fast reader and by libdw, and demands the same entries
+// with the same attributes, and the same bytes of object BTF made of them. Which entries are kept
+// is one rule of both (keep_tag()), so that is looked at in another way: whatever a kept entry
+// refers to must have been kept as well. Exit status: 0 the same, 1 different, 2 unreadable.
 #include "common/io/file_io.h"
+#include "emit/dwarf/fast/fast_reader.h"
+#include "emit/dwarf/libdw/libdw_reader.h"
 #include "emit/unit/unit_object.h"
-#include "tests/oracle/libdw_reader.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -84,20 +86,32 @@ bool same_relocs(const std::vector<emit::NewReloc> &a, const std::vector<emit::N
     });
 }
 
+/// False if a kept entry refers to one that was not kept; says which.
+bool closed(const std::string &path, const DieTree &tree)
+{
+    for (emit::DieIndex i = 1; i < tree.dies.size(); ++i)
+        for (uint32_t target : {tree.at(i).type, tree.at(i).origin, tree.at(i).specification})
+            if (target && !tree.find(target)) {
+                std::printf("%s: .debug_info+0x%x: refers to 0x%x, which is not kept\n",
+                            path.c_str(), tree.at(i).offset, target);
+                return false;
+            }
+    return true;
+}
+
 /// The object BTF of one unit, both ways: all that emit/ does with the entries is done twice.
 Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &file,
-                             const emit::Unit &unit, emit::DieTree &libdw)
+                             const emit::DwarfReader &fast, const emit::DwarfReader &libdw,
+                             uint32_t unit)
 {
     emit::UnitOptions options;
     options.features = default_features();
     options.features.add(*parse_features("global_var"));
     options.address_pool = file.relocatable();
-    auto ours = emit::encode_unit(file, {&unit, 1}, options);
+    auto ours = emit::encode_unit(file, fast, {&unit, 1}, options);
     if (!ours)
         return tl::unexpected(ours.error());
-    libdw.index();
-    libdw.annotations = libdw.atomics = true; // they are looked for, not taken on trust
-    auto theirs = emit::encode_tree(file, std::move(libdw), options, {}, {});
+    auto theirs = emit::encode_unit(file, libdw, {&unit, 1}, options);
     if (!theirs)
         return tl::unexpected(theirs.error());
     auto [a, b] = std::ranges::mismatch(ours->contribution, theirs->contribution);
@@ -114,42 +128,51 @@ Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &fil
     return true;
 }
 
+Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
+                           const emit::DwarfReader &fast, const emit::DwarfReader &libdw)
+{
+    if (fast.units().size() != libdw.units().size()) {
+        std::printf("%s: %zu units, libdw finds %zu\n", path.c_str(), fast.units().size(),
+                    libdw.units().size());
+        return false;
+    }
+    for (uint32_t i = 0; i < fast.units().size(); ++i) {
+        if (fast.units()[i].reads_foreign_units || libdw.units()[i].reads_foreign_units)
+            continue; // by itself such a unit is not whole
+        emit::Skips skips;
+        auto ours = fast.read({&i, 1}, skips);
+        if (!ours)
+            return tl::unexpected(ours.error());
+        auto theirs = libdw.read({&i, 1}, skips);
+        if (!theirs)
+            return tl::unexpected(theirs.error());
+        if (!compare(path, *ours, *theirs) || !closed(path, *ours))
+            return false;
+        auto same = compare_objects(path, file, fast, libdw, i);
+        if (!same || !*same)
+            return same;
+    }
+    return true;
+}
+
 Result<bool> compare_file(const std::string &path)
 {
     auto bytes = read_file(path);
     if (!bytes)
         return tl::unexpected(bytes.error());
-    std::vector<std::byte> scratch = *bytes; // libdw's reader relocates in place
-    auto ours = emit::DwarfFile::open(*bytes, Where{path});
-    if (!ours)
-        return tl::unexpected(ours.error());
-    if (!(*ours)->has_dwarf())
+    auto file = emit::DwarfFile::open(*bytes, Where{path});
+    if (!file)
+        return tl::unexpected(file.error());
+    if (!(*file)->has_dwarf())
         return true;
-    auto libdw = oracle::LibdwFile::open(scratch, Where{path});
+    emit::Skips skips;
+    auto fast = emit::open_fast_reader(**file, skips);
+    if (!fast)
+        return tl::unexpected(fast.error());
+    auto libdw = emit::open_libdw_reader(**file, "/usr/lib/debug", skips);
     if (!libdw)
         return tl::unexpected(libdw.error());
-    emit::Skips skips;
-    auto units = emit::list_units(**ours, skips);
-    if (!units)
-        return tl::unexpected(units.error());
-    auto trees = oracle::read_all_units(**libdw, skips);
-    if (!trees)
-        return tl::unexpected(trees.error());
-    if (units->size() != trees->size()) {
-        std::printf("%s: %zu units, libdw finds %zu\n", path.c_str(), units->size(), trees->size());
-        return false;
-    }
-    for (size_t i = 0; i < units->size(); ++i) {
-        auto tree = emit::read_units(**ours, {&(*units)[i], 1}, skips);
-        if (!tree)
-            return tl::unexpected(tree.error());
-        if (!compare(path, *tree, (*trees)[i]))
-            return false;
-        auto same = compare_objects(path, **ours, (*units)[i], (*trees)[i]);
-        if (!same || !*same)
-            return same;
-    }
-    return true;
+    return compare_units(path, **file, **fast, **libdw);
 }
 
 } // namespace

@@ -28,6 +28,7 @@ COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_bt
 NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
+READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common"], NO_LIBRARY),
@@ -36,8 +37,11 @@ WALLS = {
     "common/btf": (["common", "common/io", "common/graph"], NO_LIBRARY),
     "common/object_btf": (["common", "common/io", "common/graph", "common/btf"], NO_LIBRARY),
     "common/elf": (["common", "common/io"], NO_LIBRARY),
-    "emit": ([*COMMON, "common/cli", "emit/dwarf", "emit/unit", "emit/object"], NO_LIBRARY),
+    "emit": ([*COMMON, "common/cli", "emit/dwarf", *READERS, "emit/unit", "emit/object"],
+             NO_LIBRARY),
     "emit/dwarf": (COMMON, EMIT_DWARF),
+    "emit/dwarf/fast": ([*COMMON, "emit/dwarf"], EMIT_DWARF),
+    "emit/dwarf/libdw": ([*COMMON, "emit/dwarf"], r"llvm/|bpf/"),
     "emit/unit": ([*COMMON, "emit/dwarf", "emit/object", "emit/steps.h"], EMIT_DWARF),
     "emit/object": (COMMON, NO_LIBRARY),
     "merge": ([*COMMON, "common/cli", "merge/input", "merge/link", "merge/dedup", "merge/dedup/libbpf",
@@ -55,7 +59,7 @@ WALLS = {
     "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
                                    "emit/heap.h", "emit/warnings.h"], NO_LIBRARY),
     "kbuild-integration/btf-pahole": ([*COMMON, "kbuild-integration", "emit/dwarf/die_tree.h",
-                                       "emit/emit.h", "merge/input/final_btf.h",
+                                       "emit/warnings.h", "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
 }

@@ -4,14 +4,15 @@ from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
 # What is said of units that are not read.
-PARTIAL = '1 partial-unit is not read, so its types are void: encode the file as it was before dwz'
-TYPE = ('1 type-unit is not read, so its type is lost: compile without -fdebug-types-section\n'
+PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
+TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
-SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: compile without -gsplit-dwarf'
+SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: keep .*'
 UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: have the compiler write DWARF 5'
 INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'
+FAST = ['--reader=fast']
 
 
 def note(value):
@@ -100,19 +101,49 @@ CASES = [
 
     # Kinds of units.
     Case('partial unit is skipped', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
-         lines=[INT_LINE], skipped={'partial-unit': 1}, said=PARTIAL),
+         lines=[INT_LINE], skipped={'partial-unit': 1}, said=PARTIAL, emit=FAST),
     Case('reference into a partial unit is void',
          [Unit([INT], kind='partial'), Unit([foreign('int'), LONG])],
-         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}, said=PARTIAL),
+         lines=['PTR: *void', LONG_LINE], skipped={'partial-unit': 1}, said=PARTIAL, emit=FAST),
+    Case('partial unit that nobody imports', [Unit([INT, LONG], kind='partial'), Unit([INT2])],
+         lines=[INT_LINE]),
+    Case('partial unit that is imported',
+         [Unit([LONG, typedef('unused', 'long')], kind='partial', label='common'),
+          Unit([INT2, Die('imported_unit', extra=[(0x18, form('ref_addr', 'common'))])])],
+         lines=[LONG_LINE, 'TYPEDEF unused = long', INT_LINE]),
+    Case('reference into a partial unit, and from there on',
+         [Unit([LONG], kind='partial'),
+          Unit([struct('s', 8, Die('member', name='m', type=form('ref_addr', 'long'),
+                                 data_member_location=0), label='s')],
+               kind='partial'),
+          Unit([foreign('s'), INT2])],
+         lines=[LONG_LINE, 'STRUCT s size 8; long m@0', 'PTR: *struct s', INT_LINE]),
     Case('type unit is skipped, its types are void',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
           Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 0x1234567890),
                     label='stub'), pointer('stub'),
                 Die('pointer_type', type=form('ref_sig8', 0x1234567890)), INT])],
          lines=['PTR: *void', INT_LINE],
-         skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1}, said=TYPE,
+         skipped={'type-unit': 1, 'type-unit-reference': 1, 'unnamed-declaration': 1},
+         said=TYPE, versions=(5,), emit=FAST),
+    Case('type unit',
+         [Unit([struct('s', 8, Die('member', name='m', type=form('ref_sig8', 2),
+                                   data_member_location=0), label='s')],
+               kind='type', signature=1, type_label='s'),
+          Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 1),
+                    label='stub'), pointer('stub'), INT]),
+          Unit([typedef('t', 'long', label='t'), LONG], kind='type', signature=2, type_label='t')],
+         lines=['PTR: *struct s', INT_LINE, 'STRUCT s size 8; t m@0', 'TYPEDEF t = long', LONG_LINE],
          versions=(5,)),
+    Case('signature that no unit has',
+         [Unit([struct('s', 0, label='s')], kind='type', signature=1, type_label='s'),
+          Unit([Die('pointer_type', type=form('ref_sig8', 2)), INT])],
+         lines=['PTR: *void', INT_LINE], skipped={'type-unit-reference': 1},
+         said='1 type-unit-reference is not read, so that type is void: .*', versions=(5,)),
     Case('skeleton unit is skipped',
+         [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
+         lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(5,), emit=FAST),
+    Case('skeleton unit whose file is not there',
          [Unit([], kind='skeleton', tag='skeleton_unit', dwo_name='unit.dwo'), Unit([INT])],
          lines=[INT_LINE], skipped={'split-dwarf-unit': 1}, said=SPLIT, versions=(5,)),
     Case('only a skeleton unit', [Unit([], kind='skeleton', tag='skeleton_unit',
@@ -126,7 +157,7 @@ CASES = [
          versions=(4,)),
     Case('type units are not dropped',
          [Unit([struct('s', 0, label='s')], kind='type', signature=0x1234567890, type_label='s'),
-          Unit([INT])], emit=['--strip-dwarf'],
+          Unit([INT])], emit=['--strip-dwarf', *FAST],
          error=r'\.debug_info: has a type-unit, which is not read; the DWARF is not dropped',
          versions=(5,)),
     Case('unit type of a vendor', [Unit([INT], kind=0x80, tag='compile_unit'), Unit([LONG])],

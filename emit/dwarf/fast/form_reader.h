@@ -3,8 +3,8 @@
 // read front to back, and relocations are in order of offset: one walks beside the other.
 #pragma once
 
-#include "emit/dwarf/debug_cursor.h"
-#include "emit/dwarf/location.h"
+#include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/fast/location.h"
 
 #include <dwarf.h>
 #include <string_view>
@@ -15,9 +15,9 @@ namespace btflink::emit
 class FormReader
 {
 public:
-    FormReader(const DwarfFile &file, const Unit &unit, uint64_t offset)
-        : file_(file), unit_(unit), in_(file.info.data, offset, unit.end, file.order()),
-          relocs_(file.info.relocs), next_reloc_(relocs_.find(offset))
+    FormReader(const Unit &unit, uint64_t offset)
+        : file_(*unit.file), unit_(unit), in_(file_.info.data, offset, unit.end, file_.order()),
+          relocs_(file_.info.relocs), next_reloc_(relocs_.find(offset))
     {
     }
 
@@ -70,12 +70,16 @@ public:
     }
     LocationAttr location(uint32_t form);
     std::optional<AddressRef> address(uint32_t form);
+    /// Where the only range of a list of ranges begins. Empty: there are more, or another form.
+    std::optional<AddressRef> range_start(uint32_t form);
 
 private:
     uint32_t resolve_indirect();
     std::optional<uint64_t> other_constant(uint32_t form, int64_t implicit);
     const char *other_string(uint32_t form);
     uint32_t other_reference(uint32_t form, const char *&skipped);
+    std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
+                                        uint64_t index) const;
 
     /// `size` bytes, relocated.
     uint64_t relocated(unsigned size)

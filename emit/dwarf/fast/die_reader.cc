@@ -10,7 +10,7 @@
 //
 // Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
 // remembers it. So any input ends the walk after at most one step per byte.
-#include "emit/dwarf/form_reader.h"
+#include "emit/dwarf/fast/form_reader.h"
 
 #include <algorithm>
 #include <dwarf.h>
@@ -20,9 +20,6 @@ namespace btflink::emit
 
 namespace
 {
-
-/// Entries may nest no deeper; compilers stay below 100.
-constexpr size_t max_depth = 2000;
 
 /// Parents that keep_tag() asks for; the first stands for all others, the second for the unit.
 constexpr uint32_t parent_classes[] = {
@@ -43,8 +40,8 @@ static_assert(std::size(parent_classes) <= 16);
 class Reader
 {
 public:
-    Reader(const DwarfFile &file, const Unit &unit, DieTree &tree, Skips &skips)
-        : file_(file), unit_(unit), tree_(tree), skips_(skips), in_(file, unit, unit.die_offset)
+    Reader(const Unit &unit, DieTree &tree, Skips &skips)
+        : file_(*unit.file), unit_(unit), tree_(tree), skips_(skips), in_(unit, unit.die_offset)
     {
     }
 
@@ -237,7 +234,7 @@ private:
         LocationAttr at = in_.location(step.form);
         d.has |= Die::location;
         if (d.tag == DW_TAG_formal_parameter && parent_tag == DW_TAG_subprogram) {
-            ParamLocation entry = decode_param_location(file_, unit_, at);
+            ParamLocation entry = decode_param_location(unit_, at);
             d.scalar_register = entry.scalar;
             d.aggregate_register = entry.aggregate;
             d.pieces = entry.pieces;
@@ -246,7 +243,7 @@ private:
             if (entry.on_stack)
                 d.has |= Die::on_stack;
         } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
-            remember(d, decode_fixed_address(file_, unit_, at));
+            remember(d, decode_fixed_address(unit_, at));
         }
     }
 
@@ -258,6 +255,18 @@ private:
         d.address = static_cast<uint32_t>(tree_.addresses.size());
     }
 
+    /// In split DWARF 5 clang gives also what is in one piece as a list, which saves an address.
+    void ranges(Die &d, const AbbrevStep &step)
+    {
+        d.has |= Die::ranges;
+        if (!file_.is_split())
+            return in_.skip(step.form);
+        if (auto start = in_.range_start(step.form); start && !d.is(Die::low_pc)) {
+            d.has |= Die::low_pc;
+            remember(d, start);
+        }
+    }
+
     void member_location(Die &d, const AbbrevStep &step)
     {
         uint32_t form = in_.resolve(step.form);
@@ -266,7 +275,7 @@ private:
         if (fixed_form_size(form, unit_.widths) < 0 && form != DW_FORM_udata &&
             form != DW_FORM_sdata) {
             at = in_.location(form);
-            offset = decode_member_offset(file_, unit_, at);
+            offset = decode_member_offset(unit_, at);
         } else {
             offset = in_.constant(form, step.implicit);
         }
@@ -368,8 +377,7 @@ private:
             remember(d, in_.address(step.form));
             break;
         case DW_AT_ranges:
-            in_.skip(step.form);
-            d.has |= Die::ranges;
+            ranges(d, step);
             break;
         case DW_AT_location:
             location(d, step, parent_tag);
@@ -392,60 +400,6 @@ private:
 
 } // namespace
 
-Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
-{
-    switch (tag) {
-    case DW_TAG_base_type:
-    case DW_TAG_unspecified_type:
-    case DW_TAG_pointer_type:
-    case DW_TAG_reference_type:
-    case DW_TAG_rvalue_reference_type:
-    case DW_TAG_ptr_to_member_type:
-    case DW_TAG_const_type:
-    case DW_TAG_volatile_type:
-    case DW_TAG_restrict_type:
-    case DW_TAG_atomic_type:
-    case DW_TAG_typedef:
-    case DW_TAG_array_type:
-    case DW_TAG_structure_type:
-    case DW_TAG_class_type:
-    case DW_TAG_interface_type:
-    case DW_TAG_union_type:
-    case DW_TAG_enumeration_type:
-    case DW_TAG_subroutine_type:
-    case DW_TAG_string_type:
-    case DW_TAG_subprogram:
-    case tag_llvm_annotation:
-    case tag_gnu_annotation:
-        return Keep::yes;
-    case DW_TAG_member:
-    case DW_TAG_inheritance:
-        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
-                       parent_tag == DW_TAG_union_type
-                   ? Keep::yes
-                   : Keep::no;
-    case DW_TAG_enumerator:
-        return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
-    case DW_TAG_subrange_type:
-        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
-    case DW_TAG_formal_parameter:
-    case DW_TAG_unspecified_parameters:
-        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
-                                                                                       : Keep::no;
-    case DW_TAG_variable:
-        // Also declarations inside functions: a definition may refer to one.
-        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
-                       parent_tag == DW_TAG_lexical_block
-                   ? Keep::yes
-                   : Keep::no;
-    case DW_TAG_lexical_block:
-    case DW_TAG_namespace:
-        return Keep::children_only;
-    default: // such as DW_TAG_inlined_subroutine: the abstract instance has all types
-        return Keep::no;
-    }
-}
-
 uint8_t KeepTable::class_of(uint32_t parent_tag, bool is_unit)
 {
     if (is_unit)
@@ -462,66 +416,24 @@ KeepTable::KeepTable(uint32_t tag)
         answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
-void DieTree::complete(DieIndex i)
-{
-    dies[i].end = static_cast<DieIndex>(dies.size());
-    switch (dies[i].tag) {
-    case DW_TAG_member:
-    case DW_TAG_inheritance:
-    case DW_TAG_enumerator:
-    case DW_TAG_subrange_type:
-    case DW_TAG_formal_parameter:
-    case DW_TAG_unspecified_parameters:
-    case tag_llvm_annotation:
-    case tag_gnu_annotation:
-        break;
-    case DW_TAG_subprogram:
-        functions.push_back(i);
-        break;
-    case DW_TAG_variable:
-        variables.push_back(i);
-        break;
-    default:
-        types.push_back(i);
-        break;
-    }
-}
-
-void DieTree::index()
-{
-    buckets_.clear();
-    if (dies.size() < 2)
-        return;
-    first_offset_ = dies[1].offset;
-    buckets_.resize((dies.back().offset - first_offset_) / 16 + 1);
-    offsets_.resize(dies.size() + 1, UINT32_MAX);
-    for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i) {
-        offsets_[i] = dies[i].offset;
-        buckets_[(offsets_[i] - first_offset_) / 16] = i;
-    }
-    for (size_t b = buckets_.size(); b-- > 1;)
-        if (buckets_[b - 1] == 0)
-            buckets_[b - 1] = buckets_[b];
-}
-
-Result<DieTree> read_units(const DwarfFile &file, std::span<const Unit> units, Skips &skips)
+Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips)
 {
     DieTree tree;
     uint64_t bytes = 0;
-    for (const Unit &unit : units)
-        bytes += unit.end - unit.offset;
+    for (const Unit *unit : units)
+        bytes += unit->end - unit->offset;
     // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
     // to ask as it grows.
     const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
     tree.types.reserve(expected / 2);
     tree.dies.reserve(expected);
     tree.dies.emplace_back();
-    tree.source = units.front().name;
-    tree.clang = units.front().clang;
-    tree.rust = units.front().language == DW_LANG_Rust;
-    tree.address_size = units.front().widths.address;
-    for (const Unit &unit : units)
-        RETURN_IF_ERROR(Reader(file, unit, tree, skips).run());
+    tree.source = units.front()->name;
+    tree.clang = units.front()->clang;
+    tree.rust = units.front()->language == DW_LANG_Rust;
+    tree.address_size = units.front()->widths.address;
+    for (const Unit *unit : units)
+        RETURN_IF_ERROR(Reader(*unit, tree, skips).run());
     tree.dies.cut_to_size();
     tree.index();
     return tree;

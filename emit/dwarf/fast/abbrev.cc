@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf/abbrev.h"
+#include "emit/dwarf/fast/abbrev.h"
 
-#include "emit/dwarf/debug_cursor.h"
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/fast/debug_cursor.h"
 
 #include <dwarf.h>
 
@@ -41,6 +40,8 @@ bool matters(uint32_t attribute, uint32_t tag)
     case at_gnu_annotation:
         return true;
     case DW_AT_low_pc:
+        return tag == DW_TAG_subprogram || tag == DW_TAG_skeleton_unit ||
+               tag == DW_TAG_compile_unit;
     case DW_AT_ranges:
         return tag == DW_TAG_subprogram;
     case DW_AT_language:
@@ -49,8 +50,10 @@ bool matters(uint32_t attribute, uint32_t tag)
     case DW_AT_addr_base:
     case DW_AT_GNU_addr_base:
     case DW_AT_loclists_base:
+    case DW_AT_comp_dir:
     case DW_AT_dwo_name:
     case DW_AT_GNU_dwo_name:
+    case DW_AT_GNU_dwo_id:
         return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
     default:
         return false;

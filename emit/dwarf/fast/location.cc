@@ -11,9 +11,9 @@
 //
 // Expressions are decoded into a short array. What we do not know ends the decoding: it cannot be a
 // register, an address or a constant.
-#include "emit/dwarf/location.h"
+#include "emit/dwarf/fast/location.h"
 
-#include "emit/dwarf/debug_cursor.h"
+#include "emit/dwarf/fast/debug_cursor.h"
 
 #include <dwarf.h>
 
@@ -181,7 +181,7 @@ bool is_constant(uint8_t atom)
 class ParamDecoder
 {
 public:
-    ParamDecoder(const DwarfFile &file, const Unit &unit) : file_(file), unit_(unit) {}
+    explicit ParamDecoder(const Unit &unit) : file_(*unit.file), unit_(unit) {}
 
     ParamLocation run(const LocationAttr &location)
     {
@@ -189,6 +189,8 @@ public:
             entry(file_.info.data, location.offset, location.size, true);
         else if (location.kind == LocationAttr::list && unit_.widths.version >= 5)
             list5(location.offset);
+        else if (location.kind == LocationAttr::list && file_.is_split())
+            list_of_split4(location.offset);
         else if (location.kind == LocationAttr::list)
             list4(location.offset);
         return out_;
@@ -316,6 +318,40 @@ private:
         }
     }
 
+    /// GNU's form for split DWARF 4: with indices of addresses, and lengths of four bytes.
+    void list_of_split4(uint64_t offset)
+    {
+        Bytes section = file_.loc.data;
+        DebugCursor in(section, offset, section.size(), file_.order());
+        bool first = true;
+        while (!in.overrun() && !in.at_end()) {
+            switch (in.read<uint8_t>()) {
+            case DW_LLE_GNU_base_address_selection_entry:
+                in.uleb();
+                continue;
+            case DW_LLE_GNU_start_end_entry:
+                in.uleb();
+                in.uleb();
+                break;
+            case DW_LLE_GNU_start_length_entry:
+                in.uleb();
+                in.skip(4);
+                break;
+            case DW_LLE_GNU_view_pair:
+                in.uleb();
+                in.uleb();
+                continue;
+            default: // the end
+                return;
+            }
+            uint64_t size = in.read<uint16_t>(), expression = in.offset();
+            in.skip(size);
+            if (in.overrun() || !entry(section, expression, size, first))
+                return;
+            first = false;
+        }
+    }
+
     void list4(uint64_t offset)
     {
         const DebugSection &section = file_.loc;
@@ -349,15 +385,14 @@ private:
 
 } // namespace
 
-ParamLocation decode_param_location(const DwarfFile &file, const Unit &unit,
-                                    const LocationAttr &location)
+ParamLocation decode_param_location(const Unit &unit, const LocationAttr &location)
 {
-    return ParamDecoder(file, unit).run(location);
+    return ParamDecoder(unit).run(location);
 }
 
-std::optional<AddressRef> decode_fixed_address(const DwarfFile &file, const Unit &unit,
-                                               const LocationAttr &location)
+std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationAttr &location)
 {
+    const DwarfFile &file = *unit.file;
     if (location.kind != LocationAttr::expression)
         return std::nullopt;
     Expression ops(file, unit.widths, file.info.data, location.offset, location.size);
@@ -368,7 +403,7 @@ std::optional<AddressRef> decode_fixed_address(const DwarfFile &file, const Unit
     if (ops[0].atom == DW_OP_addr)
         address = file.address_at(file.info, ops[0].position);
     else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
-        address = unit.indexed_address(file, ops[0].number);
+        address = unit.indexed_address(ops[0].number);
     if (address && ops.size() == 2) {
         address->addend += static_cast<int64_t>(ops[1].number);
         address->offset += ops[1].number;
@@ -376,9 +411,9 @@ std::optional<AddressRef> decode_fixed_address(const DwarfFile &file, const Unit
     return address;
 }
 
-std::optional<uint64_t> decode_member_offset(const DwarfFile &file, const Unit &unit,
-                                             const LocationAttr &location)
+std::optional<uint64_t> decode_member_offset(const Unit &unit, const LocationAttr &location)
 {
+    const DwarfFile &file = *unit.file;
     if (location.kind != LocationAttr::expression)
         return std::nullopt;
     Expression ops(file, unit.widths, file.info.data, location.offset, location.size);

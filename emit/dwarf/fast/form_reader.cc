@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-#include "emit/dwarf/form_reader.h"
+#include "emit/dwarf/fast/form_reader.h"
 
 #include <cstring>
 
@@ -181,6 +181,18 @@ uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
     return local_reference(local, skipped);
 }
 
+/// Of list `index` in the table at `base`. Empty: there is no such list.
+std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
+                                                uint64_t index) const
+{
+    unsigned width = unit_.widths.offset;
+    uint64_t at = base + index * width;
+    if (index > lists.data.size() || at > lists.data.size() || lists.data.size() - at < width)
+        return std::nullopt;
+    DebugCursor in(lists.data, at, lists.data.size(), file_.order());
+    return base + in.read_sized(width);
+}
+
 LocationAttr FormReader::location(uint32_t form)
 {
     form = resolve(form);
@@ -203,18 +215,13 @@ LocationAttr FormReader::location(uint32_t form)
     case DW_FORM_data8:
     case DW_FORM_sec_offset:
         out.kind = LocationAttr::list;
-        out.offset = constant(form, 0).value_or(0);
+        out.offset = constant(form, 0).value_or(0) + unit_.loc_base;
         return out;
     case DW_FORM_loclistx: {
         uint64_t index = in_.uleb();
-        const DebugSection &lists = file_.loclists;
-        unsigned width = unit_.widths.offset;
-        uint64_t at = unit_.loclists_base + index * width;
-        if (index > lists.data.size() || at > lists.data.size() || lists.data.size() - at < width)
-            return out;
-        DebugCursor in(lists.data, at, lists.data.size(), file_.order());
-        out.kind = LocationAttr::list;
-        out.offset = unit_.loclists_base + in.read_sized(width);
+        auto offset = list_offset(file_.loclists, unit_.loclists_base, index);
+        out.kind = offset ? LocationAttr::list : LocationAttr::none;
+        out.offset = offset.value_or(0);
         return out;
     }
     default:
@@ -251,7 +258,48 @@ std::optional<AddressRef> FormReader::address(uint32_t form)
         skip(form);
         return std::nullopt;
     }
-    return unit_.indexed_address(file_, index);
+    return unit_.indexed_address(index);
+}
+
+std::optional<AddressRef> FormReader::range_start(uint32_t form)
+{
+    form = resolve(form);
+    if (form != DW_FORM_rnglistx) {
+        skip(form);
+        return std::nullopt;
+    }
+    auto offset = list_offset(file_.rnglists, unit_.rnglists_base, in_.uleb());
+    if (!offset)
+        return std::nullopt;
+    Bytes lists = file_.rnglists.data;
+    DebugCursor in(lists, *offset, lists.size(), file_.order());
+    std::optional<AddressRef> base = unit_.low_pc, start;
+    bool found = false;
+    while (!in.overrun()) {
+        const auto kind = in.read<uint8_t>();
+        if (kind == DW_RLE_end_of_list)
+            return start;
+        if (kind == DW_RLE_base_addressx) {
+            base = unit_.indexed_address(in.uleb());
+            continue;
+        }
+        if (found)
+            return std::nullopt; // a second one
+        found = true;
+        if (kind == DW_RLE_startx_length || kind == DW_RLE_startx_endx) {
+            start = unit_.indexed_address(in.uleb());
+        } else if (kind == DW_RLE_offset_pair) {
+            const uint64_t begin = in.uleb();
+            if ((start = base)) {
+                start->addend += static_cast<int64_t>(begin);
+                start->offset += begin;
+            }
+        } else {
+            return std::nullopt;
+        }
+        in.uleb(); // its end
+    }
+    return std::nullopt;
 }
 
 } // namespace btflink::emit

@@ -4,7 +4,7 @@
 // that no rule of ours asks for (line numbers, siblings, alignments ...).
 #pragma once
 
-#include "emit/dwarf/dwarf_file.h"
+#include "emit/dwarf/die_tree.h"
 
 #include <cstdint>
 #include <unordered_map>
@@ -12,13 +12,6 @@
 
 namespace btflink::emit
 {
-
-/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
-/// it, or passed with all that is below it.
-enum class Keep : uint8_t { no, yes, children_only };
-/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
-/// declarations, which the tag does not tell.
-Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
 /// keep_tag() for one tag below any other: looked up once per abbreviation.
 class KeepTable

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/debug_files.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <sys/stat.h>
+#include <zlib.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+const ElfSection *find_section(const ElfImage &image, std::string_view name)
+{
+    auto it = std::ranges::find(image.sections, name, &ElfSection::name);
+    return it == image.sections.end() ? nullptr : &*it;
+}
+
+/// Of the ELF note; empty: there is none.
+Bytes build_id(const ElfImage &image)
+{
+    const ElfSection *note = find_section(image, ".note.gnu.build-id");
+    if (!note || note->data.size() < 16)
+        return {};
+    auto word = [&](size_t i) { return load<uint32_t>(note->data.data() + i, image.order); };
+    const uint64_t name = word(0), size = word(4), type = word(8);
+    const uint64_t at = 12 + align_up(name, 4);
+    if (type != NT_GNU_BUILD_ID || at + size > note->data.size())
+        return {};
+    return note->data.subspan(at, size);
+}
+
+/// DEBUG_DIR/.build-id/ab/cdef.debug
+std::string path_by_id(Bytes id, const std::string &debug_dir)
+{
+    std::string hex;
+    for (std::byte b : id)
+        hex += strf("%02x", static_cast<unsigned>(b));
+    if (hex.size() < 4)
+        return {};
+    return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
+}
+
+/// The directory that the file is in, links followed.
+std::string folder_of(const ElfImage &image)
+{
+    char whole[PATH_MAX];
+    std::string path = realpath(image.where.file.c_str(), whole) ? whole : image.where.file;
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+bool is_file(const std::string &path)
+{
+    struct stat status;
+    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// The zero-terminated name that a section begins with; empty: it is none.
+std::string_view name_in(const ElfSection &section)
+{
+    auto *text = reinterpret_cast<const char *>(section.data.data());
+    const size_t length = strnlen(text, section.data.size());
+    return length < section.data.size() ? std::string_view(text, length) : std::string_view();
+}
+
+/// The first of `paths` that is there and that `is_it` takes. Others are passed over: a file that
+/// is left from another version is no error.
+template <typename Check>
+Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
+{
+    for (const std::string &path : paths) {
+        if (!is_file(path))
+            continue;
+        auto parts = read_parts(path);
+        if (!parts)
+            return tl::unexpected(parts.error());
+        auto file = DwarfFile::open(parts->bytes, Where{path});
+        if (!file)
+            return tl::unexpected(file.error());
+        if ((*file)->has_dwarf() && is_it(**file))
+            return DebugFile{std::move(*parts), std::move(*file)};
+    }
+    return DebugFile{};
+}
+
+} // namespace
+
+Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir)
+{
+    Bytes id = build_id(image);
+    auto same_id = [&](const DwarfFile &file) {
+        return std::ranges::equal(build_id(file.image()), id);
+    };
+    if (!id.empty()) {
+        auto found = first_of({path_by_id(id, debug_dir)}, same_id);
+        if (!found || found->file)
+            return found;
+    }
+    const ElfSection *link = find_section(image, ".gnu_debuglink");
+    const std::string name(link ? name_in(*link) : std::string_view());
+    if (name.empty() || link->data.size() < align_up(name.size() + 1, 4) + 4)
+        return DebugFile{};
+    const auto sum = load<uint32_t>(link->data.data() + align_up(name.size() + 1, 4), image.order);
+    const std::string folder = folder_of(image) + "/";
+    return first_of({folder + name, folder + ".debug/" + name, debug_dir + folder + name},
+                    [&](const DwarfFile &file) {
+                        Bytes all = file.image().file;
+                        return crc32_z(0, reinterpret_cast<const Bytef *>(all.data()),
+                                       all.size()) == sum;
+                    });
+}
+
+Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug_dir)
+{
+    const ElfSection *link = find_section(image, ".gnu_debugaltlink");
+    if (!link)
+        return DebugFile{};
+    const std::string name(name_in(*link));
+    if (name.empty())
+        return fail(image.where.in(".gnu_debugaltlink"), "has no name");
+    Bytes id = link->data.subspan(name.size() + 1);
+    // A name from the root is looked for in the directory of debug files as well: that may be one
+    // of another system, unpacked.
+    constexpr std::string_view usual = "/usr/lib/debug/";
+    const bool from_root = name.front() == '/';
+    const std::string here = from_root ? name : folder_of(image) + "/" + name;
+    const std::string elsewhere =
+        name.starts_with(usual) ? debug_dir + "/" + name.substr(usual.size()) : "";
+    auto found = first_of({here, elsewhere, path_by_id(id, debug_dir)}, [&](const DwarfFile &file) {
+        return std::ranges::equal(build_id(file.image()), id);
+    });
+    if (found && !found->file)
+        return fail(image.where.in(".gnu_debugaltlink"),
+                    "names '" + name + "', which is not there");
+    return found;
+}
+
+} // namespace btflink::emit

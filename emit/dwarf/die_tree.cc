@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What a tree keeps, and how its entries are found again.
+#include "emit/dwarf/die_tree.h"
+
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
+{
+    switch (tag) {
+    case DW_TAG_base_type:
+    case DW_TAG_unspecified_type:
+    case DW_TAG_pointer_type:
+    case DW_TAG_reference_type:
+    case DW_TAG_rvalue_reference_type:
+    case DW_TAG_ptr_to_member_type:
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+    case DW_TAG_restrict_type:
+    case DW_TAG_atomic_type:
+    case DW_TAG_typedef:
+    case DW_TAG_array_type:
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+    case DW_TAG_interface_type:
+    case DW_TAG_union_type:
+    case DW_TAG_enumeration_type:
+    case DW_TAG_subroutine_type:
+    case DW_TAG_string_type:
+    case DW_TAG_subprogram:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        return Keep::yes;
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
+                       parent_tag == DW_TAG_union_type
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_enumerator:
+        return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
+    case DW_TAG_subrange_type:
+        return parent_tag == DW_TAG_array_type ? Keep::yes : Keep::no;
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+        return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
+                                                                                       : Keep::no;
+    case DW_TAG_variable:
+        // Also declarations inside functions: a definition may refer to one.
+        return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
+                       parent_tag == DW_TAG_lexical_block
+                   ? Keep::yes
+                   : Keep::no;
+    case DW_TAG_lexical_block:
+    case DW_TAG_namespace:
+        return Keep::children_only;
+    default: // such as DW_TAG_inlined_subroutine: the abstract instance has all types
+        return Keep::no;
+    }
+}
+
+void DieTree::complete(DieIndex i)
+{
+    dies[i].end = static_cast<DieIndex>(dies.size());
+    switch (dies[i].tag) {
+    case DW_TAG_member:
+    case DW_TAG_inheritance:
+    case DW_TAG_enumerator:
+    case DW_TAG_subrange_type:
+    case DW_TAG_formal_parameter:
+    case DW_TAG_unspecified_parameters:
+    case tag_llvm_annotation:
+    case tag_gnu_annotation:
+        break;
+    case DW_TAG_subprogram:
+        functions.push_back(i);
+        break;
+    case DW_TAG_variable:
+        variables.push_back(i);
+        break;
+    default:
+        types.push_back(i);
+        break;
+    }
+}
+
+void DieTree::append(const DieTree &other)
+{
+    const auto base = static_cast<DieIndex>(dies.size() - 1);
+    const auto first_address = static_cast<uint32_t>(addresses.size());
+    for (DieIndex i = 1; i < other.dies.size(); ++i) {
+        Die &d = dies.emplace_back();
+        d = other.at(i);
+        d.parent += d.parent ? base : 0;
+        d.end += base;
+        d.address += d.address ? first_address : 0;
+    }
+    auto add = [&](std::vector<DieIndex> &to, const std::vector<DieIndex> &from) {
+        for (DieIndex i : from)
+            to.push_back(i + base);
+    };
+    add(types, other.types);
+    add(functions, other.functions);
+    add(variables, other.variables);
+    addresses.insert(addresses.end(), other.addresses.begin(), other.addresses.end());
+    annotations |= other.annotations;
+    atomics |= other.atomics;
+}
+
+void DieTree::keep_types()
+{
+    functions.clear();
+    variables.clear();
+}
+
+void DieTree::index()
+{
+    buckets_.clear();
+    if (dies.size() < 2)
+        return;
+    first_offset_ = dies[1].offset;
+    buckets_.resize((dies.back().offset - first_offset_) / 16 + 1);
+    offsets_.resize(dies.size() + 1, UINT32_MAX);
+    for (auto i = static_cast<DieIndex>(dies.size() - 1); i > 0; --i) {
+        offsets_[i] = dies[i].offset;
+        buckets_[(offsets_[i] - first_offset_) / 16] = i;
+    }
+    for (size_t b = buckets_.size(); b-- > 1;)
+        if (buckets_[b - 1] == 0)
+            buckets_[b - 1] = buckets_[b];
+}
+
+} // namespace btflink::emit

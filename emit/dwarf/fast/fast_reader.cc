@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/fast/fast_reader.h"
+
+#include "emit/dwarf/fast/split_files.h"
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+class FastReader : public DwarfReader
+{
+public:
+    explicit FastReader(const DwarfFile &file) : splits_(file) {}
+
+    Result<void> list(const DwarfFile &file, Skips &skips)
+    {
+        auto units = list_units(file, splits_, skips);
+        if (!units)
+            return tl::unexpected(units.error());
+        units_ = std::move(*units);
+        heads_.assign(units_.begin(), units_.end());
+        return {};
+    }
+
+    Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const override
+    {
+        std::vector<const Unit *> chosen;
+        for (uint32_t i : units)
+            chosen.push_back(&units_[i]);
+        return read_units(chosen, skips);
+    }
+
+private:
+    SplitFiles splits_;
+    std::vector<Unit> units_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips)
+{
+    auto reader = std::make_unique<FastReader>(file);
+    RETURN_IF_ERROR(reader->list(file, skips));
+    return reader;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/dwarf/fast/split_files.h"
+
+#include "emit/dwarf/fast/debug_cursor.h"
+
+#include <sys/stat.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// Numbers of columns in an index. GNU's and DWARF 5's are the same for what is looked at, but for
+/// the last.
+enum Column : uint32_t {
+    column_info = 1,
+    column_abbrev = 3,
+    column_loc = 5, // .debug_loc or .debug_loclists
+    column_str_offsets = 6,
+    column_rnglists = 8, // GNU: macros
+};
+
+std::string folder_of(const std::string &path)
+{
+    const size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+/// .debug_cu_index: a hash table of units' ids, each with a row of offsets.
+class PackageIndex
+{
+public:
+    explicit PackageIndex(const DwarfFile &file) : bytes_(file.cu_index.data), order_(file.order())
+    {
+        DebugCursor in(bytes_, 0, bytes_.size(), order_);
+        in.skip(4); // version
+        columns_ = in.read<uint32_t>();
+        units_ = in.read<uint32_t>();
+        slots_ = in.read<uint32_t>();
+        const uint64_t size = 16 + uint64_t{slots_} * 12 + (uint64_t{units_} + 1) * columns_ * 4;
+        if (in.overrun() || columns_ > 16 || size > bytes_.size())
+            slots_ = 0; // nothing is found in it
+    }
+
+    /// False: there is no such unit.
+    bool find(uint64_t id, SplitPlace &place) const
+    {
+        for (uint32_t slot = 0; slot < slots_; ++slot) {
+            if (number<uint64_t>(16 + uint64_t{slot} * 8) != id)
+                continue;
+            const auto row = number<uint32_t>(16 + uint64_t{slots_} * 8 + uint64_t{slot} * 4);
+            if (row == 0 || row > units_)
+                continue;
+            for (uint32_t column = 0; column < columns_; ++column)
+                take(cell(0, column), cell(row, column), place);
+            return true;
+        }
+        return false;
+    }
+
+private:
+    static void take(uint32_t column, uint32_t offset, SplitPlace &place)
+    {
+        switch (column) {
+        case column_info:
+            place.info = offset;
+            break;
+        case column_abbrev:
+            place.abbrev = offset;
+            break;
+        case column_loc:
+            place.loc = offset;
+            break;
+        case column_str_offsets:
+            place.str_offsets = offset;
+            break;
+        case column_rnglists:
+            place.rnglists = offset;
+            break;
+        default:
+            break;
+        }
+    }
+
+    /// Row 0 has the columns' numbers.
+    uint32_t cell(uint32_t row, uint32_t column) const
+    {
+        return number<uint32_t>(16 + uint64_t{slots_} * 12 +
+                                (uint64_t{row} * columns_ + column) * 4);
+    }
+
+    template <std::unsigned_integral T>
+    T number(uint64_t at) const
+    {
+        return load<T>(bytes_.data() + at, order_);
+    }
+
+    Bytes bytes_;
+    ByteOrder order_;
+    uint32_t columns_ = 0, units_ = 0, slots_ = 0;
+};
+
+} // namespace
+
+Result<const DwarfFile *> SplitFiles::open(const std::string &path)
+{
+    auto [known, is_new] = opened_.try_emplace(path);
+    struct stat status;
+    if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+        return known->second.file.get();
+    auto parts = read_parts(path);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    auto file = DwarfFile::open_split(parts->bytes, Where{path}, skeletons_);
+    if (!file)
+        return tl::unexpected(file.error());
+    if ((*file)->info.data.size() > UINT32_MAX)
+        return fail((*file)->where().in(".debug_info.dwo"), "has more than 4 GB");
+    if ((*file)->has_dwarf())
+        known->second = {std::move(*parts), std::move(*file)};
+    return known->second.file.get();
+}
+
+Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
+{
+    SplitPlace place;
+    auto package = open(skeletons_.where().file + ".dwp");
+    if (!package)
+        return tl::unexpected(package.error());
+    if (*package && PackageIndex(**package).find(id, place))
+        place.file = *package;
+    return place;
+}
+
+Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
+{
+    if (!skeletons_.relocatable()) {
+        auto place = find_in_package(skeleton.dwo_id);
+        if (!place)
+            return tl::unexpected(place.error());
+        if (place->file)
+            return read_split_unit(*place, skeleton);
+    }
+    if (!skeleton.dwo_name || !*skeleton.dwo_name)
+        return std::nullopt;
+    // As the compiler says, or beside the file, or in it (-gsplit-dwarf=single).
+    const std::string name = skeleton.dwo_name, &self = skeletons_.where().file;
+    const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
+    for (const std::string &path : {name.front() == '/' ? name : comp_dir + name,
+                                    folder_of(self) + name.substr(folder_of(name).size()), self}) {
+        auto file = open(path);
+        if (!file)
+            return tl::unexpected(file.error());
+        SplitPlace place;
+        place.file = *file;
+        if (!place.file)
+            continue;
+        auto unit = read_split_unit(place, skeleton);
+        if (!unit || *unit)
+            return unit;
+    }
+    return std::nullopt;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The files that have what skeleton units stand for: one per object (.dwo), or all in one package
+// beside the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's before it).
+#pragma once
+
+#include "emit/dwarf/fast/unit.h"
+
+#include <map>
+#include <string>
+
+namespace btflink::emit
+{
+
+class SplitFiles
+{
+public:
+    explicit SplitFiles(const DwarfFile &skeletons) : skeletons_(skeletons) {}
+
+    /// The unit that `skeleton` stands for. Empty: no file has it.
+    Result<std::optional<Unit>> find(const Unit &skeleton);
+
+private:
+    struct Opened {
+        FileParts parts;
+        std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
+    };
+    Result<const DwarfFile *> open(const std::string &path);
+    Result<SplitPlace> find_in_package(uint64_t id);
+
+    const DwarfFile &skeletons_;
+    std::map<std::string, Opened> opened_; // by path
+};
+
+} // namespace btflink::emit

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Units as the fast reader knows them.
+#pragma once
+
+#include "emit/dwarf/dwarf_reader.h"
+#include "emit/dwarf/fast/abbrev.h"
+
+#include <memory>
+
+namespace btflink::emit
+{
+
+class SplitFiles;
+
+/// A compile unit as its header and its first entry describe it.
+struct Unit : UnitHead {
+    const DwarfFile *file = nullptr; // that its entries are in
+    uint64_t offset = 0;             // of the header, in .debug_info
+    uint64_t die_offset = 0;         // of the unit's own DIE
+    uint64_t end = 0;
+    UnitWidths widths;
+    std::shared_ptr<const AbbrevTable> abbrevs;
+    uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
+    uint64_t loc_base = 0; // of its part of .debug_loc
+    bool clang = false;
+    // Split DWARF: the unit is a skeleton, and where the other one is.
+    bool is_skeleton = false;
+    std::optional<AddressRef> low_pc; // what lists of ranges count from
+    const char *dwo_name = nullptr, *comp_dir = nullptr;
+    uint64_t dwo_id = 0;
+
+    /// Entry `index` of the unit's part of .debug_addr.
+    std::optional<AddressRef> indexed_address(uint64_t index) const;
+};
+
+/// All compile units of the file in order; others are counted in `skips`. What skeleton units stand
+/// for is looked for in `splits`.
+Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
+
+/// Where the parts of a unit of split DWARF begin: in a .dwo file that has no other, or as the
+/// index of a .dwp file says.
+struct SplitPlace {
+    const DwarfFile *file = nullptr; // nullptr: not found
+    uint64_t info = 0, abbrev = 0, loc = 0, str_offsets = 0, rnglists = 0;
+};
+
+/// The unit that `skeleton` stands for. Empty: it is not at `place`.
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
+
+/// Read one unit, or several as if they were one (link-time optimisation: they refer to each
+/// other).
+Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips);
+
+} // namespace btflink::emit

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Unit headers (DWARF 5, section 7.5.1) and what the units' own DIEs say of them.
+#include "emit/dwarf/fast/form_reader.h"
+#include "emit/dwarf/fast/split_files.h"
+
+#include <algorithm>
+#include <cstring>
+#include <dwarf.h>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+struct Header {
+    Unit unit;
+    uint64_t abbrev_offset = 0;
+    uint8_t type = DW_UT_compile;
+};
+
+Result<Header> read_header(const DwarfFile &file, uint64_t offset)
+{
+    Where where = file.where().in(".debug_info");
+    Bytes section = file.info.data;
+    DebugCursor in(section, offset, section.size(), file.order());
+    Header h;
+    Unit &unit = h.unit;
+    unit.file = &file;
+    unit.offset = offset;
+    // LLVM's assembler before 15 writes lengths as relocations for RISC-V.
+    uint64_t length = file.value_at(file.info, offset, in.read<uint32_t>());
+    if (length == UINT32_MAX) {
+        unit.widths.offset = 8;
+        length = file.value_at(file.info, offset + 4, in.read<uint64_t>());
+    }
+    if (in.overrun() || length > in.left())
+        return fail(where.at(offset),
+                    strf("unit claims %llu bytes, %llu are left",
+                         static_cast<unsigned long long>(length),
+                         static_cast<unsigned long long>(section.size() - offset)));
+    unit.end = in.offset() + length;
+    unit.widths.version = in.read<uint16_t>();
+    if (unit.widths.version < 2 || unit.widths.version > 5)
+        return fail(where.at(offset),
+                    strf("DWARF version %u is not supported (2 to 5 are)", unit.widths.version));
+    auto offset_of_abbrevs = [&] {
+        uint64_t at = in.offset();
+        return file.value_at(file.info, at, in.read_sized(unit.widths.offset));
+    };
+    if (unit.widths.version >= 5) {
+        h.type = in.read<uint8_t>();
+        unit.widths.address = in.read<uint8_t>();
+        h.abbrev_offset = offset_of_abbrevs();
+        if (h.type == DW_UT_skeleton || h.type == DW_UT_split_compile)
+            unit.dwo_id = in.read<uint64_t>();
+        else if (h.type == DW_UT_type || h.type == DW_UT_split_type)
+            in.skip(8 + unit.widths.offset); // signature, offset of the type
+    } else {
+        h.abbrev_offset = offset_of_abbrevs();
+        unit.widths.address = in.read<uint8_t>();
+    }
+    unit.die_offset = in.offset();
+    if (in.overrun() || unit.die_offset > unit.end)
+        return fail(where.at(offset), "unit header is cut off");
+    if (unit.widths.address != file.arch().address_size)
+        return fail(where.at(offset), strf("addresses of %u bytes in a file for %s",
+                                           unit.widths.address, file.arch().name));
+    return h;
+}
+
+/// Strings and addresses, which may come before the base that their indices count from.
+bool needs_bases(uint32_t attribute)
+{
+    switch (attribute) {
+    case DW_AT_name:
+    case DW_AT_producer:
+    case DW_AT_comp_dir:
+    case DW_AT_dwo_name:
+    case DW_AT_GNU_dwo_name:
+    case DW_AT_low_pc:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void read_unit_attribute(FormReader &in, const AbbrevStep &step, Unit &unit)
+{
+    auto number = [&] { return in.constant(step.form, step.implicit).value_or(0); };
+    switch (step.attribute) {
+    case DW_AT_name:
+        unit.name = in.string(step.form);
+        break;
+    case DW_AT_producer: {
+        const char *producer = in.string(step.form);
+        unit.clang = producer && std::strstr(producer, "clang");
+        break;
+    }
+    case DW_AT_language:
+        unit.language = static_cast<uint16_t>(number());
+        break;
+    case DW_AT_str_offsets_base:
+        unit.str_offsets_base = number();
+        break;
+    case DW_AT_addr_base:
+    case DW_AT_GNU_addr_base:
+        unit.addr_base = number();
+        break;
+    case DW_AT_loclists_base:
+        unit.loclists_base = number();
+        break;
+    case DW_AT_comp_dir:
+        unit.comp_dir = in.string(step.form);
+        break;
+    case DW_AT_dwo_name:
+    case DW_AT_GNU_dwo_name:
+        unit.dwo_name = in.string(step.form);
+        unit.is_skeleton = !unit.file->is_split();
+        break;
+    case DW_AT_low_pc:
+        unit.low_pc = in.address(step.form);
+        break;
+    case DW_AT_GNU_dwo_id:
+        unit.dwo_id = number();
+        break;
+    default:
+        in.skip(step.form);
+        break;
+    }
+}
+
+/// The attributes of the unit's own DIE. In two rounds, the first for bases of tables.
+Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
+{
+    for (int round = 0; round < 2; ++round) {
+        FormReader in(unit, unit.die_offset);
+        in.in().uleb(); // abbreviation code
+        for (uint32_t i = 0; i < abbrev.count; ++i) {
+            const AbbrevStep &step = unit.abbrevs->steps(abbrev.first)[i];
+            in.in().skip(step.skip);
+            if (!step.form)
+                break;
+            if (round == 0 && needs_bases(step.attribute))
+                in.skip(step.form);
+            else
+                read_unit_attribute(in, step, unit);
+        }
+        if (in.in().overrun() || in.problem())
+            return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
+                        in.problem() ? in.problem() : "the unit's entry is cut off");
+    }
+    return {};
+}
+
+/// Makes the tables of abbreviations. Units of one object share them as a rule.
+class Abbrevs
+{
+public:
+    Result<void> attach(Unit &unit, uint64_t offset)
+    {
+        const UnitWidths &w = unit.widths;
+        if (!table_ || offset != offset_ || w.version != widths_.version ||
+            w.offset != widths_.offset) {
+            auto table = AbbrevTable::parse(*unit.file, offset, w);
+            if (!table)
+                return tl::unexpected(table.error());
+            table_ = std::make_shared<const AbbrevTable>(std::move(*table));
+            offset_ = offset;
+            widths_ = w;
+        }
+        unit.abbrevs = table_;
+        unit.reads_foreign_units = table_->uses_ref_addr();
+        return {};
+    }
+
+private:
+    uint64_t offset_ = 0;
+    UnitWidths widths_;
+    std::shared_ptr<const AbbrevTable> table_;
+};
+
+/// What describes the unit's own entry; nullptr: the unit has no entries.
+Result<const Abbrev *> unit_abbrev(const Unit &unit)
+{
+    DebugCursor in(unit.file->info.data, unit.die_offset, unit.end, unit.file->order());
+    uint64_t code = in.uleb();
+    const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
+    if (code && !abbrev)
+        return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
+                    strf("entry with abbreviation %llu, which is not in its table",
+                         static_cast<unsigned long long>(code)));
+    return abbrev;
+}
+
+/// The stable word for a unit that is left out by its header or its own entry; "": it is none.
+const char *left_out(uint8_t type)
+{
+    switch (type) {
+    case DW_UT_compile:
+    case DW_UT_skeleton:
+        return "";
+    case DW_UT_partial:
+        return "partial-unit";
+    case DW_UT_type:
+    case DW_UT_split_type:
+        return "type-unit";
+    default:
+        return "unknown-unit";
+    }
+}
+
+const char *left_out(const Abbrev &abbrev)
+{
+    switch (abbrev.tag) {
+    case DW_TAG_compile_unit:
+    case DW_TAG_skeleton_unit:
+        return "";
+    case DW_TAG_partial_unit:
+        return "partial-unit";
+    case DW_TAG_type_unit:
+        return "type-unit";
+    default:
+        return "unknown-unit";
+    }
+}
+
+} // namespace
+
+std::optional<AddressRef> Unit::indexed_address(uint64_t index) const
+{
+    const DwarfFile &holder = file->with_addresses();
+    uint64_t size = holder.addr.data.size();
+    if (index > size || addr_base > size)
+        return std::nullopt;
+    return holder.address_at(holder.addr, addr_base + index * widths.address);
+}
+
+Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton)
+{
+    const DwarfFile &file = *place.file;
+    for (uint64_t at = place.info; at < file.info.data.size();) {
+        auto header = read_header(file, at);
+        if (!header)
+            return tl::unexpected(header.error());
+        Unit unit = header->unit;
+        at = unit.end;
+        const bool old = unit.widths.version < 5;
+        if (!old && (header->type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id))
+            continue;
+        // Tables of DWARF 5 begin with a header.
+        const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;
+        unit.str_offsets_base = place.str_offsets + (old ? 0 : 8 + wide);
+        unit.loclists_base = place.loc + 12 + wide;
+        unit.rnglists_base = place.rnglists + 12 + wide;
+        unit.loc_base = place.loc;
+        RETURN_IF_ERROR(Abbrevs().attach(unit, header->abbrev_offset + place.abbrev));
+        auto abbrev = unit_abbrev(unit);
+        if (!abbrev)
+            return tl::unexpected(abbrev.error());
+        if (!*abbrev || *left_out(**abbrev))
+            continue;
+        RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
+        unit.addr_base = skeleton.addr_base;
+        unit.low_pc = skeleton.low_pc;
+        if (unit.dwo_id == skeleton.dwo_id)
+            return unit;
+    }
+    return std::nullopt;
+}
+
+Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips)
+{
+    std::vector<Unit> units;
+    if (file.info.data.size() > UINT32_MAX)
+        return fail(file.where().in(".debug_info"), "has more than 4 GB");
+    Abbrevs abbrevs;
+    for (uint64_t at = 0; at < file.info.data.size();) {
+        auto header = read_header(file, at);
+        if (!header)
+            return tl::unexpected(header.error());
+        Unit &unit = header->unit;
+        at = unit.end;
+        if (const char *kind = left_out(header->type); *kind) {
+            ++skips[kind];
+            continue;
+        }
+        RETURN_IF_ERROR(abbrevs.attach(unit, header->abbrev_offset));
+        auto abbrev = unit_abbrev(unit);
+        if (!abbrev)
+            return tl::unexpected(abbrev.error());
+        if (!*abbrev)
+            continue;
+        if (const char *kind = left_out(**abbrev); *kind) {
+            ++skips[kind];
+            continue;
+        }
+        RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
+        if (header->type != DW_UT_skeleton && !unit.is_skeleton) {
+            units.push_back(std::move(unit));
+            continue;
+        }
+        auto split = splits.find(unit);
+        if (!split)
+            return tl::unexpected(split.error());
+        if (*split)
+            units.push_back(std::move(**split));
+        else
+            ++skips["split-dwarf-unit"];
+    }
+    return units;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The entries of one unit, by libdw.
+#pragma once
+
+#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/libdw/entry_numbers.h"
+
+#include <functional>
+
+namespace btflink::emit
+{
+
+struct LibdwUnit {
+    Dwarf_Die die{};
+    uint64_t addr_base = 0; // of its part of .debug_addr
+};
+
+/// `unit`'s entries at the end of `tree`. `meets` is called for entries of other units that it
+/// refers to or imports.
+Result<void> read_entries(const LibdwFile &file, EntryNumbers &numbers, LibdwUnit unit,
+                          const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
+                          Skips &skips);
+
+} // namespace btflink::emit

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Locations by libdw: where a parameter, a variable, a member is.
+#pragma once
+
+#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/libdw/libdw_file.h"
+
+namespace btflink::emit
+{
+
+ParamLocation param_location(Dwarf_Attribute &attr);
+
+/// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
+std::optional<AddressRef> variable_address(const LibdwFile &file, Dwarf_Attribute &attr,
+                                           uint64_t addr_base);
+
+/// In bytes. Empty: it is no constant.
+std::optional<uint64_t> member_offset(Dwarf_Attribute &attr);
+
+} // namespace btflink::emit

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Entries of one compile unit may be anywhere: types in units of their own (type units),
+// what several units share in partial units or in another file (dwz), all but the addresses in a
+// file beside the object (split DWARF). BTF of a unit is made from one tree.
+//
+// Method. A unit's tree is that of its own entries, and of each unit that they import or refer to,
+// whole, and so on. Of another compile unit only the types count, for its functions and variables
+// are encoded with that one.
+//
+// Invariant. Parts of a tree lie in the order of their entries' numbers (entry_numbers.h), so it
+// does not matter which of them was met first.
+#include "emit/dwarf/libdw/libdw_reader.h"
+
+#include "emit/dwarf/libdw/libdw_entries.h"
+
+#include <cstring>
+#include <dwarf.h>
+#include <mutex>
+#include <set>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+class LibdwReader : public DwarfReader
+{
+public:
+    explicit LibdwReader(std::unique_ptr<LibdwFile> file) : file_(std::move(file)), numbers_(*file_)
+    {
+    }
+
+    Result<void> list(Skips &skips);
+    Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const override;
+
+private:
+    UnitHead head_of(LibdwUnit unit) const;
+
+    std::unique_ptr<LibdwFile> file_;
+    std::vector<LibdwUnit> units_;
+    bool partial_units_ = false;
+    mutable std::mutex mutex_; // libdw keeps what it has found, for one thread
+    mutable EntryNumbers numbers_;
+};
+
+uint64_t addr_base_of(Dwarf_Die unit)
+{
+    Dwarf_Attribute attr;
+    Dwarf_Word base = 0;
+    if (dwarf_attr(&unit, DW_AT_addr_base, &attr) || dwarf_attr(&unit, DW_AT_GNU_addr_base, &attr))
+        dwarf_formudata(&attr, &base);
+    return base;
+}
+
+/// What the unit describes is in another file.
+bool names_split_file(Dwarf_Die unit)
+{
+    return unit.cu &&
+           (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
+}
+
+/// Some abbreviation uses DW_FORM_ref_addr.
+bool uses_ref_addr(Dwarf_Die unit)
+{
+    size_t length = 0;
+    for (Dwarf_Off offset = 0;; offset += length) {
+        Dwarf_Abbrev *abbrev = dwarf_getabbrev(&unit, offset, &length);
+        if (!abbrev || abbrev == DWARF_END_ABBREV)
+            return false;
+        size_t count = 0;
+        dwarf_getattrcnt(abbrev, &count);
+        for (size_t i = 0; i < count; ++i) {
+            unsigned name = 0, form = 0;
+            if (dwarf_getabbrevattr(abbrev, i, &name, &form, nullptr) == 0 &&
+                form == DW_FORM_ref_addr)
+                return true;
+        }
+    }
+}
+
+UnitHead LibdwReader::head_of(LibdwUnit unit) const
+{
+    UnitHead head;
+    head.name = dwarf_diename(&unit.die);
+    int language = dwarf_srclang(&unit.die);
+    head.language = static_cast<uint16_t>(std::max(language, 0));
+    // Where there are partial units, those are what is referred to.
+    head.reads_foreign_units = !partial_units_ && uses_ref_addr(unit.die);
+    return head;
+}
+
+Result<void> LibdwReader::list(Skips &skips)
+{
+    Dwarf_CU *cu = nullptr, *next = nullptr;
+    for (;; cu = next) {
+        Dwarf_Die die{}, split{};
+        Dwarf_Half version = 0;
+        uint8_t type = 0;
+        int rc = dwarf_get_units(file_->dwarf(), cu, &next, &version, &type, &die, &split);
+        if (rc > 0)
+            break;
+        if (rc < 0)
+            return file_->dwarf_error(cu ? dwarf_cuoffset(&die) : 0, "cannot read a unit");
+        const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
+        if (split.cu)
+            units_.push_back({split, addr_base_of(die)});
+        else if (type == DW_UT_skeleton || names_split_file(die))
+            ++skips["split-dwarf-unit"];
+        else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
+            units_.push_back({die, addr_base_of(die)});
+        else if (tag == DW_TAG_partial_unit)
+            partial_units_ = true;
+        else if (tag != DW_TAG_type_unit)
+            ++skips["unknown-unit"];
+    }
+    for (const LibdwUnit &unit : units_)
+        heads_.push_back(head_of(unit));
+    return {};
+}
+
+/// The tree of some units and of all that they need.
+class TreeReader
+{
+public:
+    TreeReader(const LibdwFile &file, EntryNumbers &numbers, Skips &skips)
+        : file_(file), numbers_(numbers), skips_(skips)
+    {
+    }
+
+    Result<void> add(LibdwUnit unit)
+    {
+        seen_.insert(unit.die.cu);
+        return read(unit);
+    }
+
+    Result<DieTree> finish()
+    {
+        while (!wanted_.empty()) {
+            LibdwUnit unit{wanted_.back()};
+            wanted_.pop_back();
+            RETURN_IF_ERROR(read(unit));
+            if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
+                parts_.at(numbers_.of(unit.die)).keep_types();
+        }
+        DieTree tree = std::move(parts_.begin()->second);
+        parts_.erase(parts_.begin());
+        for (const auto &[number, part] : parts_)
+            tree.append(part);
+        return tree;
+    }
+
+private:
+    Result<void> read(LibdwUnit unit)
+    {
+        auto [place, is_new] = parts_.try_emplace(numbers_.of(unit.die));
+        if (!is_new) // of two files of split DWARF
+            return fail(file_.elf().where().in(".debug_info"),
+                        "units of several files cannot be read as one");
+        DieTree &part = place->second;
+        part.dies.emplace_back();
+        return read_entries(
+            file_, numbers_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
+    }
+
+    void want(Dwarf_Die &target)
+    {
+        if (!seen_.insert(target.cu).second)
+            return;
+        Dwarf_Die unit;
+        if (dwarf_cu_info(target.cu, nullptr, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) ==
+            0)
+            wanted_.push_back(unit);
+    }
+
+    const LibdwFile &file_;
+    EntryNumbers &numbers_;
+    Skips &skips_;
+    std::map<uint32_t, DieTree> parts_; // by the number of the unit's entry
+    std::set<Dwarf_CU *> seen_;
+    std::vector<Dwarf_Die> wanted_;
+};
+
+Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips) const
+{
+    std::lock_guard lock(mutex_);
+    TreeReader reader(*file_, numbers_, skips);
+    for (uint32_t i : units)
+        RETURN_IF_ERROR(reader.add(units_[i]));
+    auto tree = reader.finish();
+    if (!tree)
+        return tree;
+    Dwarf_Die first = units_[units.front()].die;
+    Dwarf_Attribute attr;
+    const char *producer =
+        dwarf_attr(&first, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
+    tree->source = heads_[units.front()].name;
+    tree->clang = producer && std::strstr(producer, "clang");
+    tree->rust = heads_[units.front()].language == DW_LANG_Rust;
+    tree->address_size = file_->elf().arch().address_size;
+    tree->dies.cut_to_size();
+    tree->index();
+    return tree;
+}
+
+} // namespace
+
+Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
+                                                       const std::string &debug_dir, Skips &skips)
+{
+    auto opened = LibdwFile::open(file, debug_dir);
+    if (!opened)
+        return tl::unexpected(opened.error());
+    auto reader = std::make_unique<LibdwReader>(std::move(*opened));
+    RETURN_IF_ERROR(reader->list(skips));
+    return reader;
+}
+
+} // namespace btflink::emit

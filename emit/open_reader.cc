@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+#include "emit/open_reader.h"
+
+#include "emit/dwarf/fast/fast_reader.h"
+#include "emit/dwarf/libdw/libdw_reader.h"
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+/// What sections tell: "" if nothing speaks against the fast reader.
+std::string not_for_fast(const DwarfFile &file)
+{
+    bool has_units = false;
+    for (const ElfSection &s : file.image().sections) {
+        if (s.name == ".debug_types" || s.name == ".zdebug_types" || s.name == ".gnu_debugaltlink")
+            return std::string(s.name);
+        if (s.name != ".debug_info" || !s.in_file())
+            continue;
+        if (has_units)
+            return "several .debug_info";
+        has_units = true;
+    }
+    return "";
+}
+
+/// The kind of unit that the fast reader left out though libdw may read it, or "".
+std::string not_read(const Skips &skips)
+{
+    for (const char *kind : {"type-unit", "partial-unit", "split-dwarf-unit"})
+        if (skips.contains(kind))
+            return kind;
+    return "";
+}
+
+} // namespace
+
+Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
+                                 const std::string &debug_dir, Skips &skips)
+{
+    ChosenReader out;
+    if (choice == ReaderChoice::automatic)
+        out.why = not_for_fast(file);
+    if (choice != ReaderChoice::libdw && out.why.empty()) {
+        Skips left_out;
+        auto fast = open_fast_reader(file, left_out);
+        if (!fast)
+            return tl::unexpected(fast.error());
+        if (choice == ReaderChoice::automatic)
+            out.why = not_read(left_out);
+        if (out.why.empty()) {
+            skips.merge(left_out);
+            out.reader = std::move(*fast);
+            return out;
+        }
+    }
+    auto general = open_libdw_reader(file, debug_dir, skips);
+    if (!general)
+        return tl::unexpected(general.error());
+    out.reader = std::move(*general);
+    out.name = "libdw";
+    return out;
+}
+
+} // namespace btflink::emit

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The forms that debug information comes in, as compilers, linkers, objcopy and dwz make them: the
+BTF is always that of the plain form.
+
+usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
+"""
+import os
+import shutil
+
+from cli_case import CliCase, run
+from compilers import clangs, target_of
+
+SOURCES = {
+    'shared.h': '''enum kind { ONE, TWO = -5 };
+struct list { struct list *next; enum kind kind; };
+union both { long l; struct { short a, b; } s; };
+struct big {
+    struct list list;
+    union both both;
+    char name[16];
+    unsigned flag : 3;
+    unsigned rest : 29;
+    int (*call)(struct big *, const char *);
+};
+typedef struct big big_t;
+extern int shared(big_t *b, int n);
+''',
+    'one.c': '''#include "shared.h"
+big_t here;
+static int counter = 3;
+__attribute__((noinline)) int shared(big_t *b, int n) { counter++; return b->flag + n; }
+int other(struct list *l) { return l->kind + counter; }
+''',
+    'two.c': '''#include "shared.h"
+struct only_two { struct big b[2]; double d; } bees;
+static inline int twice(int x) { return x * 2; }
+int main(int argc, char **argv) { (void)argv; return shared(bees.b, twice(argc)); }
+''',
+}
+COMPILERS = ['gcc', *clangs()]
+VERSIONS = ('-gdwarf-4', '-gdwarf-5')
+
+
+class Forms(CliCase):
+    def setUp(self):
+        super().setUp()
+        for name, text in SOURCES.items():
+            self.write(name, text)
+
+    def need(self, *programs):
+        for program in programs:
+            if not shutil.which(program):
+                self.skipTest(f'{program} is not installed')
+
+    def object(self, compiler, *flags, output, source='one.c'):
+        self.must(compiler, '-g', '-O1', '-c', *flags, source, '-o', output)
+
+    def program(self, *flags, output='program', compiler='gcc'):
+        self.must(compiler, '-g', '-O1', '-Wl,--build-id', *flags, 'one.c', 'two.c', '-o', output)
+
+    def said(self, *arguments, made=()):
+        """What -v says of the one file, which is encoded."""
+        return self.emit('-v', '--features=+global_var', *arguments, made=made)
+
+    def same_objects(self, plain, other, reader='fast'):
+        """`other` is `plain` in another form, that this reader reads when nobody asks for one."""
+        for name in (plain, other):
+            said = self.said('-o', name + '.btf.o', name, made=[name + '.btf.o'])
+            self.assertNotIn('skipped', said)
+        self.assertEqual('read by libdw' in said, reader == 'libdw', said)
+        self.must(self.btf_compare, plain + '.btf.o', other + '.btf.o')
+        for lines in ('FUNCTION', 'VARIABLE'):
+            self.assertEqual([line for line in self.lines(plain + '.btf.o') if lines in line],
+                             [line for line in self.lines(other + '.btf.o') if lines in line])
+
+    def merged(self, program, *flags):
+        self.said('--image', *flags, '-o', program + '.objects', program,
+                  made=[program + '.objects'])
+        self.must(self.btf_merge, '--features=+global_var', '--image=' + program,
+                  '-o', program + '.btf', program + '.objects')
+        return program + '.btf'
+
+    def same_programs(self, plain, other, *flags):
+        self.must(self.btf_compare, self.merged(plain), self.merged(other, *flags))
+
+    def each_compiler(self):
+        for compiler in COMPILERS:
+            if target_of(compiler):
+                for version in VERSIONS:
+                    with self.subTest(compiler=compiler, version=version):
+                        self.object(compiler, version, output='plain.o')
+                        yield compiler, version
+
+    # Compression.
+
+    def test_zstd(self):
+        for tool in ('objcopy', 'llvm-objcopy-19'):
+            if not shutil.which(tool):
+                print(f'SKIP {tool}: not installed')
+                continue
+            for _compiler, _version in self.each_compiler():
+                self.must(tool, '--compress-debug-sections=zstd', 'plain.o', 'packed.o')
+                self.assertIn('ZSTD', self.must('readelf', '-tW', 'packed.o'))
+                self.same_objects('plain.o', 'packed.o')
+
+    def test_zstd_image(self):
+        self.need('ld.lld-19', 'clang-19')
+        for version in VERSIONS:
+            flags = (version, '-fuse-ld=lld-19')
+            self.program(*flags, output='plain', compiler='clang-19')
+            self.program(*flags, '-Wl,--compress-debug-sections=zstd', output='packed',
+                         compiler='clang-19')
+            self.assertIn('ZSTD', self.must('readelf', '-tW', 'packed'))
+            self.same_programs('plain', 'packed')
+
+    # Versions and widths.
+
+    def test_old_versions(self):
+        self.object('gcc', '-gdwarf-4', output='plain.o')
+        for version in ('2', '3'):
+            self.object('gcc', '-gdwarf-' + version, '-gstrict-dwarf', output='old.o')
+            self.same_objects('plain.o', 'old.o')
+
+    def test_64_bits(self):
+        for compiler, version in self.each_compiler():
+            self.object(compiler, version, '-gdwarf64', output='wide.o')
+            self.same_objects('plain.o', 'wide.o')
+
+    # Units of other kinds, and other files.
+
+    def test_type_units(self):
+        for version in VERSIONS:
+            self.object('gcc', version, output='plain.o')
+            self.object('gcc', version, '-fdebug-types-section', output='types.o')
+            self.same_objects('plain.o', 'types.o', 'libdw')
+            # Packed, and of a unit that the linker put together.
+            self.object('gcc', version, '-fdebug-types-section', '-gz', output='packed.o')
+            self.same_objects('plain.o', 'packed.o', 'libdw')
+            self.program(version, output='plain')
+            self.program(version, '-fdebug-types-section', output='types')
+            self.same_programs('plain', 'types')
+
+    def test_partial_units(self):
+        self.need('dwz')
+        for version in VERSIONS:
+            self.program(version, output='plain')
+            shutil.copy(self.path('plain'), self.path('small'))
+            self.must('dwz', 'small')
+            self.assertIn('read by libdw (partial-unit)',
+                          self.said('--image', '--detached=small.btf', 'small', made=['small.btf']))
+            self.same_programs('plain', 'small')
+
+    def test_alternate_file(self):
+        """It goes by a path from the root, which is that of an unpacked package here."""
+        self.need('dwz')
+        path = '/usr/lib/debug/.dwz/common.debug'
+        for version in VERSIONS:
+            self.program(version, output='plain')
+            for name in ('small', 'small2'):
+                self.program(version, output=name)
+            self.must('dwz', '-m', 'common.debug', '-M', path, 'small', 'small2')
+            self.bad(rf"small: \.gnu_debugaltlink: names '{path}', which is not there",
+                     '--image', '-o', 'out', 'small', same=['small'])
+            os.makedirs(self.path('root/.dwz'), exist_ok=True)
+            os.rename(self.path('common.debug'), self.path('root/.dwz/common.debug'))
+            self.same_programs('plain', 'small', '--debug-dir=' + self.path('root'))
+
+    def test_alternate_file_beside(self):
+        self.need('dwz')
+        self.program(output='plain')
+        for name in ('small', 'small2'):
+            self.program(output=name)
+        self.must('dwz', '-m', 'common.debug', '-r', 'small', 'small2')
+        self.same_programs('plain', 'small')
+        # One of another build is not taken.
+        self.must('objcopy', '--update-section', '.note.gnu.build-id=shared.h', 'common.debug')
+        self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', which is not there",
+                 '--image', '-o', 'out', 'small')
+
+    def test_split(self):
+        for compiler, version in self.each_compiler():
+            self.object(compiler, version, '-gsplit-dwarf', output='split.o')
+            self.same_objects('plain.o', 'split.o')
+            self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
+            self.same_objects('plain.o', 'packed.o')
+            # Beside the object, when the folder of the compiler is not there any more.
+            self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
+                        '=/nowhere', output='moved.o')
+            self.same_objects('plain.o', 'moved.o')
+            for name in ('split.dwo', 'moved.dwo', 'packed.dwo'):
+                os.remove(self.path(name))
+            self.assertIn('skipped 1 split-dwarf-unit', self.emit('-v', 'split.o'))
+            self.bad(r'split\.o: \.debug_info: has a split-dwarf-unit, which is not read; the DWARF '
+                     'is not dropped', '--strip-dwarf', 'split.o', same=['split.o'])
+
+    def test_split_by_libdw(self):
+        for compiler, version in self.each_compiler():
+            if compiler == 'clang-19' and version == '-gdwarf-5':
+                continue  # libdw does not say where the ranges of a file of split DWARF are
+            self.object(compiler, version, '-gsplit-dwarf', output='split.o')
+            for reader in ('fast', 'libdw'):
+                self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', 'split.o',
+                          made=[reader + '.o'])
+            self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
+
+    def test_split_in_one(self):
+        for compiler in clangs():
+            self.object(compiler, output='plain.o')
+            self.object(compiler, '-gsplit-dwarf=single', output='single.o')
+            self.same_objects('plain.o', 'single.o')
+            os.rename(self.path('single.o'), self.path('moved.o'))
+            self.same_objects('plain.o', 'moved.o')
+
+    def test_split_program(self):
+        for compiler in COMPILERS:
+            for version in VERSIONS:
+                self.program(version, output='plain', compiler=compiler)
+                self.program(version, '-gsplit-dwarf', output='split', compiler=compiler)
+                self.same_programs('plain', 'split')
+                # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
+                tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'
+                if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
+                    self.package(tool)
+                for name in self.names():
+                    if name.endswith('.dwo'):
+                        os.remove(self.path(name))
+
+    def package(self, tool):
+        """The same with all .dwo files in one, and themselves gone."""
+        self.must(tool, '-e', 'split', '-o', 'split.dwp')
+        dwo = [name for name in self.names() if name.endswith('.dwo')]
+        for name in dwo:
+            os.rename(self.path(name), self.path(name + '.away'))
+        self.same_programs('plain', 'split')
+        for name in dwo:
+            os.rename(self.path(name + '.away'), self.path(name))
+        os.remove(self.path('split.dwp'))
+
+    # Debug information that was taken out.
+
+    def stripped(self):
+        """`plain`, `bare` without debug information, bare.debug."""
+        self.program(output='plain')
+        self.must('objcopy', '--only-keep-debug', 'plain', 'bare.debug')
+        self.must('objcopy', '--strip-debug', 'plain', 'bare')
+
+    def test_debug_link(self):
+        self.stripped()
+        self.assertEqual(self.said('--image', '--detached=none.btf', 'bare'),
+                         'bare: no DWARF, left alone\n')
+        self.must('objcopy', '--add-gnu-debuglink=bare.debug', 'bare')
+        self.same_programs('plain', 'bare')
+        os.mkdir(self.path('.debug'))
+        os.rename(self.path('bare.debug'), self.path('.debug/bare.debug'))
+        self.same_programs('plain', 'bare')
+        self.write('.debug/bare.debug', self.read('.debug/bare.debug') + b'\0')  # another version
+        self.assertEqual(self.said('--image', '--detached=none.btf', 'bare'),
+                         'bare: no DWARF, left alone\n')
+
+    def test_build_id(self):
+        self.stripped()
+        build_id = self.must('readelf', '-n', 'bare').split('Build ID: ')[1].split()[0]
+        folder = f'root/.build-id/{build_id[:2]}'
+        os.makedirs(self.path(folder))
+        name = f'{folder}/{build_id[2:]}.debug'
+        os.rename(self.path('bare.debug'), self.path(name))
+        flag = '--debug-dir=' + self.path('root')
+        self.assertIn(f'; DWARF of {self.path(name)}',
+                      self.said(flag, '--image', '--detached=out.btf', 'bare', made=['out.btf']))
+        self.same_programs('plain', 'bare', flag)
+
+
+if __name__ == '__main__':
+    run(__name__, Forms, ('btf_emit', 'btf_lines', 'btf_merge', 'btf_compare'))

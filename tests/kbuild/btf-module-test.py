@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-module: modules of different states, bases in different forms, dkms.conf.
+
+usage: btf-module-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import os
+import re
+import shutil
+
+from kbuild_case import HERE, KbuildCase, run
+
+SCRIPT = os.path.join(HERE, '..', '..', 'kbuild-integration', 'btf-module')
+MANUAL = SCRIPT + '.1'
+KERNEL = 'struct task { int pid; }; struct page { long flags; }; struct task *t; struct page *p;\n'
+MODULE = '''struct task { int pid; };
+struct mine { struct task *who; int n; };
+int count(struct mine *m) { return m->who->pid + m->n; }
+static const char modinfo[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.7 SMP";
+'''
+KFUNCS = 'static int ids __attribute__((section(".BTF_ids"), used));\n'
+PACKERS = {'gzip': ['gzip', '-n'], 'xz': ['xz'], 'zstd': ['zstd', '-q'], 'bzip2': ['bzip2'],
+           'lz4': ['lz4', '-lq'], 'lzma': ['xz', '--format=lzma']}
+
+
+class Module(KbuildCase):
+    def setUp(self):
+        super().setUp()
+        self.write('kernel.c', KERNEL)
+        self.must('gcc', '-g', '-c', 'kernel.c', '-o', 'kernel.o')
+        self.must(self.btf_emit, 'kernel.o')
+        self.must(self.btf_merge, '-o', 'base.btf', 'kernel.o')
+        os.makedirs(self.path('build/tools/bpf/resolve_btfids'))
+        self.must('objcopy', '--remove-section=.BTF', '--add-section', '.BTF=base.btf', 'kernel.o',
+                  'build/vmlinux')
+        self.module('x.ko')
+
+    def module(self, name, text=MODULE, flags=('-g',)):
+        self.write('module.c', text)
+        self.must('gcc', *flags, '-c', 'module.c', '-o', name)
+
+    def btf(self, *arguments, status=0, **settings):
+        """What is said; nothing is left beside the modules."""
+        before = self.names()
+        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        os.makedirs(self.path('tmp'), exist_ok=True)
+        done = self.run_tool(SCRIPT, *arguments, text=True,
+                             settings={'PATH': path, 'TMPDIR': self.path('tmp'), **settings})
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(self.names(), before | {'tmp'})
+        self.assertEqual(os.listdir(self.path('tmp')), [])
+        return done.stderr if status else done.stdout + done.stderr
+
+    def bad(self, pattern, *arguments, module='x.ko'):
+        before = self.read(module)
+        self.assertRegex(self.btf(*arguments, module, status=1),
+                         f'^btf-module: ERROR: {pattern}\n$')
+        self.assertEqual(self.read(module), before)
+
+    def has_struct(self, name, *base):
+        return any("STRUCT 'mine'" in line for line in self.dump(name, *base))
+
+    def test_distilled(self):
+        said = self.btf('--build=build', 'x.ko')
+        self.assertEqual(said, 'btf-module: x.ko: BTF over build/vmlinux\n')
+        self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
+        self.assertEqual(self.btf('--build=build', '-q', 'x.ko'), '')
+        for arguments in (['--no-distill'], ['--kernel=6.10.3'], ['--kernel=6.1.0-56-amd64']):
+            self.module('x.ko')
+            self.btf('--build=build', *arguments, 'x.ko')
+            self.assertNotIn('.BTF.base', self.section_names('x.ko'))
+            self.assertTrue(self.has_struct('x.ko', 'base.btf'))
+        self.module('x.ko')
+        self.btf('--build=build', '--kernel=7.0-rc1', 'x.ko')
+        self.assertIn('.BTF.base', self.section_names('x.ko'))
+
+    def test_object_btf(self):
+        """That of btf-cc is merged, with or without DWARF."""
+        self.module('want.ko')
+        self.btf('--base=base.btf', 'want.ko')
+        self.must(self.btf_emit, '--address-pool', '--strip-dwarf', 'x.ko')
+        self.btf('--base=base.btf', 'x.ko')
+        self.assertEqual(self.section('x.ko').data, self.section('want.ko').data)
+
+    def test_packed_bases(self):
+        self.btf('--base=build/vmlinux', 'x.ko')
+        want = self.read('x.ko')
+        for name, packer in PACKERS.items():
+            if not shutil.which(packer[0]):
+                print(f'SKIP {name}: not installed')
+                continue
+            packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
+            # A magic number that means nothing comes first.
+            self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
+            self.module('x.ko')
+            with self.subTest(name):
+                said = self.btf('--base=vmlinuz', 'x.ko')
+                self.assertEqual(said, 'btf-module: x.ko: BTF over vmlinuz\n')
+                self.assertEqual(self.read('x.ko'), want)
+
+    def test_no_base(self):
+        self.bad('nothing: has no BTF, packed or not', '--base=nothing')
+        self.write('text', 'no kernel')
+        self.bad('text: has no BTF, packed or not', '--base=text')
+        self.must('objcopy', '--remove-section=.BTF', 'kernel.o', 'bare')
+        self.bad('bare: has no BTF, packed or not', '--base=bare')
+        self.bad('no BTF of kernel 5.0.nobody is here; .*give --base', '--kernel=5.0.nobody')
+
+    def test_modules_that_cannot_have_it(self):
+        self.module('bare.ko', flags=[])
+        self.bad(r'bare\.ko: is as it was: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
+                 'DWARF .*', '--build=build', module='bare.ko')
+        self.write('signed.ko', self.read('x.ko') + b'~Module signature appended~\n')
+        self.bad('signed.ko: is signed, .*', '--build=build', module='signed.ko')
+        self.module('mute.ko', MODULE.replace('vermagic', 'other'))
+        self.bad('mute.ko: does not say for which kernel it is; give --kernel', '--build=build',
+                 module='mute.ko')
+        said = self.btf('--build=build', 'bare.ko', 'missing.ko', 'x.ko', status=1)
+        self.assertIn('missing.ko: cannot be read', said)
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
+    def test_kfuncs(self):
+        self.module('x.ko', MODULE + KFUNCS)
+        self.bad(r'x\.ko: has sets of kfuncs .*, which resolve_btfids fills; .*', '--build=build')
+        resolver = 'build/tools/bpf/resolve_btfids/resolve_btfids'
+        self.script(resolver, '#!/bin/sh\necho "no such id" >&2\nexit 1\n')
+        self.bad(r'x\.ko: is as it was: no such id', '--build=build')
+        self.script(resolver, '#!/bin/sh\necho "$@" > build/asked\n')
+        self.btf('--build=build', 'x.ko')
+        self.assertRegex(self.read('build/asked').decode(), r'^-b build/vmlinux x\.ko\S*\n$')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
+    def test_dkms(self):
+        os.mkdir(self.path('sub'))
+        shutil.copy(self.path('x.ko'), self.path('sub/two.ko'))
+        self.write('dkms.conf', 'PACKAGE_NAME=x\nPACKAGE_VERSION=1\nNAMES=two\n'
+                   'BUILT_MODULE_NAME[0]="$PACKAGE_NAME"\nBUILT_MODULE_NAME[1]=$NAMES\n'
+                   'BUILT_MODULE_LOCATION[1]=sub/\nMAKE[0]="make KVER=${kernelver}"\n')
+        self.btf('--build=build', '--kernel=6.12', '--dkms=dkms.conf')
+        for name in ('x.ko', 'sub/two.ko'):
+            self.assertIn('.BTF', self.section_names(name))
+        self.module('x.ko')
+        self.write('dkms.conf', 'PACKAGE_NAME=x\n')
+        self.btf('--build=build', '--dkms=dkms.conf')
+        self.assertIn('.BTF', self.section_names('x.ko'))
+
+    def test_usage(self):
+        for arguments in ([], ['--nonsense', 'x.ko'], ['--base=', 'x.ko'], ['--dkms=none'],
+                          ['--dkms=module.c', 'x.ko']):
+            said = self.btf(*arguments, status=2)
+            self.assertRegex(said, "^btf-module: ERROR: .*\nTry 'btf-module --help'.\n$")
+        with open(MANUAL, encoding='utf-8') as file:
+            manual = file.read().replace('Fl Fl ', '--')
+        documented = re.findall(r'--[a-z-]+', '\n'.join(re.findall(r'^\.It .*', manual, re.M)))
+        self.assertEqual(set(re.findall(r'--[a-z-]+', self.btf('--help'))), set(documented))
+        self.assertRegex(self.btf('--version'), r'^btf-module [0-9.]+.*\n$')
+
+
+if __name__ == '__main__':
+    run(__name__)
