@@ -116,6 +116,7 @@ public:
     std::vector<AddressRef> addresses;
     const char *source = nullptr; // DW_AT_name of the (first) unit
     bool clang = false;
+    bool c_names = true;      // names are identifiers of C
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic

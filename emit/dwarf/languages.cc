@@ -121,4 +121,21 @@ Result<std::vector<uint16_t>> parse_languages(std::string_view list)
     return codes;
 }
 
+bool has_c_names(uint16_t language)
+{
+    switch (language) {
+    case 0:
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+    case 0x002c: // DW_LANG_C17
+    case 0x003e: // DW_LANG_C23
+    case DW_LANG_Mips_Assembler:
+        return true;
+    default:
+        return false;
+    }
+}
+
 } // namespace btflink::emit

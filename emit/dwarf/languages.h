@@ -15,4 +15,7 @@ namespace btflink::emit
 /// case does not matter. Unknown names are errors, which list the known ones.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
+/// C, assembler, or not known: what has a name has an identifier for one.
+bool has_c_names(uint16_t language);
+
 } // namespace btflink::emit

@@ -50,6 +50,8 @@ uint64_t TypeLayout::size(DieIndex i) const
         const Die &d = tree_.at(i);
         if (is_pointer(d.tag))
             return factor * tree_.address_size;
+        if (d.tag == DW_TAG_ptr_to_member_type)
+            return factor * member_pointer_size(d);
         if (d.tag == DW_TAG_array_type) {
             for (uint32_t dimension : array_dimensions(i))
                 factor *= dimension;
@@ -70,6 +72,12 @@ uint64_t TypeLayout::size(DieIndex i) const
         i = target(d);
     }
     return 0;
+}
+
+uint64_t TypeLayout::member_pointer_size(const Die &die) const
+{
+    const bool function = tree_.at(stripped_target(die)).tag == DW_TAG_subroutine_type;
+    return tree_.address_size * (function ? 2u : 1u);
 }
 
 uint64_t TypeLayout::parameter_size(const Die &die) const

@@ -27,6 +27,8 @@ public:
 
     /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
     uint64_t size(DieIndex i) const;
+    /// Size in bytes of a C++ pointer to member: of a function it is two words.
+    uint64_t member_pointer_size(const Die &die) const;
     /// Size in bytes by the first DW_AT_byte_size on the way down from `die`'s type; pointers have
     /// the address size. Not the size of arrays: it is for parameters.
     uint64_t parameter_size(const Die &die) const;

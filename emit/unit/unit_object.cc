@@ -2,6 +2,7 @@
 #include "emit/unit/unit_object.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
+#include "emit/unit/legal_names.h"
 #include "emit/unit/unit_dedup.h"
 #include "emit/unit/unit_functions.h"
 #include "emit/unit/unit_types.h"
@@ -340,6 +341,9 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     const auto dies = static_cast<uint32_t>(tree.dies.size() - 1);
     StepClock clock(times, source ? source : "");
     clock.begin(Step::types);
+    LegalNames names;
+    if (!tree.c_names)
+        names = make_names_legal(tree, skips);
     auto types = encode_types(tree, options.features, file.order(), file.where(), skips);
     if (!types)
         return tl::unexpected(types.error());
@@ -351,7 +355,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features);
 
-    // What is named by now is named by the file's own strings.
+    // What is named by now is named by the file's own strings, and `names`.
     tree = {};
     types->ids = {};
 

@@ -99,9 +99,8 @@ private:
         case DW_TAG_array_type:
         case DW_TAG_enumeration_type:
         case DW_TAG_subroutine_type:
-            return "";
         case DW_TAG_ptr_to_member_type:
-            return "pointer-to-member";
+            return "";
         case DW_TAG_interface_type:
             return "interface-type";
         case DW_TAG_string_type:
@@ -175,6 +174,11 @@ private:
         case DW_TAG_rvalue_reference_type:
             ++skips_["reference-as-pointer"];
             out_.btf.add_ref(BTF_KIND_PTR, "", ref(d));
+            return {};
+        case DW_TAG_ptr_to_member_type:
+            ++skips_["pointer-to-member-as-int"];
+            out_.btf.add_int("pointer_to_member",
+                             static_cast<uint32_t>(layout_.member_pointer_size(d)), 0);
             return {};
         case DW_TAG_array_type:
             array(i);

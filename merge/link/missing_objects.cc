@@ -77,10 +77,10 @@ public:
             for (const PoolPart &part : parts)
                 if (!ids_.contains(id) && !may_be_address(part, image_))
                     linked.emplace(part.offset, &part);
-        for (const auto &[offset, part] : linked)
-            add([&](auto name) {
-                for (uint32_t i = 1; i <= part->count(); ++i)
-                    name(0, part->address(i));
+        for (const auto &place : linked)
+            add([&part = *place.second](auto name) {
+                for (uint32_t i = 1; i <= part.count(); ++i)
+                    name(0, part.address(i));
             });
         for (const auto &[id, pools] : image_.placed)
             for (const PlacedPool &pool : pools)

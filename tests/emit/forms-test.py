@@ -38,6 +38,43 @@ static inline int twice(int x) { return x * 2; }
 int main(int argc, char **argv) { (void)argv; return shared(bees.b, twice(argc)); }
 ''',
 }
+CXX = '''namespace ns {
+template <typename T> struct box { T v; T &get() { return v; } };
+enum class color : unsigned char { red, green };
+enum small : short { neg = -3 };
+}
+struct base { int x; };
+struct derived : base {
+    int &left;
+    int &&right;
+    int ns::box<int>::*inside;
+    derived(int &n) : left(n), right(static_cast<int &&>(n)) {}
+    bool operator==(const derived &other) const { return left == other.left; }
+};
+ns::box<long> first;
+ns::color color;
+_Complex double twofold;
+extern "C" int plain(ns::box<int> *b, derived &d, ns::color c, ns::small s)
+{
+    auto closure = [&](int n) { return n + b->get(); };
+    return closure(d.left) + (d == *&d) + (int)c + s;
+}
+'''
+RUST = '''#![crate_type = "lib"]
+pub enum Shape { Circle(u32), Rect { w: u64, h: u64 }, Unit }
+pub struct Wrap<T> { pub v: T, pub o: Option<Box<T>> }
+pub struct Tuple(u8, u32, u16);
+#[repr(C)]
+pub union Both { pub a: u32, pub b: f32 }
+#[no_mangle]
+pub extern "C" fn area(s: &Shape) -> u64 {
+    match s { Shape::Circle(r) => *r as u64, Shape::Rect { w, h } => w * h, Shape::Unit => 0 }
+}
+#[no_mangle]
+pub fn wrap(w: &Wrap<u32>, t: Tuple, _u: Both, f: fn(i32) -> i32, s: &str, l: &[u8]) -> usize {
+    w.v as usize + t.1 as usize + s.len() + l.len() + f(3) as usize
+}
+'''
 COMPILERS = ['gcc', *clangs()]
 VERSIONS = ('-gdwarf-4', '-gdwarf-5')
 
@@ -199,10 +236,7 @@ class Forms(CliCase):
             if compiler == 'clang-19' and version == '-gdwarf-5':
                 continue  # libdw does not say where the ranges of a file of split DWARF are
             self.object(compiler, version, '-gsplit-dwarf', output='split.o')
-            for reader in ('fast', 'libdw'):
-                self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', 'split.o',
-                          made=[reader + '.o'])
-            self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
+            self.same_by_libdw('split.o')
 
     def test_split_in_one(self):
         for compiler in clangs():
@@ -237,6 +271,72 @@ class Forms(CliCase):
             os.rename(self.path(name + '.away'), self.path(name))
         os.remove(self.path('split.dwp'))
 
+    # Other languages: their names never make a merge fail.
+
+    def merged_names(self, source):
+        """Of the types of one object, which is merged; what -v said."""
+        said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
+        self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
+        self.assertIn('name-made-legal', said)
+        return '\n'.join(self.lines('emitted.o')), said
+
+    def test_cxx(self):
+        self.write('cxx.cc', CXX)
+        for compiler in ('g++', *(name.replace('clang', 'clang++') for name in clangs())):
+            if not target_of(compiler):
+                continue
+            for version in VERSIONS:
+                with self.subTest(compiler=compiler, version=version):
+                    self.must(compiler, '-g', '-O1', version, '-c', 'cxx.cc', '-o', 'cxx.o')
+                    lines, said = self.merged_names('cxx.o')
+                    self.assertRegex(lines, r'STRUCT box_long(_int)?_ size 8; long(_int| int)? v@0')
+                    self.assertRegex(lines, r'ENUM color size 1')
+                    self.assertIn('reference-as-pointer', said)
+                    self.same_by_libdw('cxx.o')
+
+    def test_module_of_two_languages(self):
+        """As NVIDIA's modeset module: C around C++ with references, over a kernel's BTF."""
+        self.need('g++')
+        self.write('cxx.cc', CXX)
+        self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
+        for name in ('one', 'two'):
+            self.object('gcc', source=name + '.c', output=name + '.o')
+        self.good('--address-pool', '--features=+global_var', 'one.o', 'two.o', 'cxx.o')
+        self.must(self.btf_merge, '--features=+global_var', '-o', 'base.btf', 'one.o')
+        self.must('ld', '-r', '-o', 'module.ko', 'two.o', 'cxx.o')
+        self.must(self.btf_merge, '--base=base.btf', '--update=module.ko', 'module.ko')
+        self.must(self.btf_merge, '--base=base.btf', '--check=module.ko')
+
+    def test_cxx_type_units(self):
+        self.need('g++')
+        self.write('cxx.cc', CXX)
+        for version in VERSIONS:
+            for flags, name in ((), 'plain.o'), (('-fdebug-types-section',), 'types.o'):
+                self.must('g++', '-g', '-O1', version, *flags, '-c', 'cxx.cc', '-o', name)
+            self.good('--features=+global_var', 'plain.o', 'types.o')
+            self.must(self.btf_compare, 'plain.o', 'types.o')
+
+    def test_rust(self):
+        self.need('rustc')
+        self.write('lib.rs', RUST)
+        for version in ('4', '5'):
+            done = self.call('rustc', '-g', '--emit=obj', '-Cdwarf-version=' + version, 'lib.rs',
+                             '-o', 'rust.o')
+            if done.returncode:
+                print(f'SKIP DWARF {version}: rustc does not make it')
+                self.must('rustc', '-g', '--emit=obj', 'lib.rs', '-o', 'rust.o')
+            lines, _said = self.merged_names('rust.o')
+            self.assertIn('STRUCT Wrap_u32_ size 16', lines)
+            self.assertIn('FUNC area: u64 (ptr', lines.replace('*struct', 'ptr'))
+            self.same_by_libdw('rust.o')
+            self.assertIn('excluded-language', self.emit('-v', '--lang-exclude=rust', 'rust.o'))
+
+    def same_by_libdw(self, name):
+        for reader in ('fast', 'libdw'):
+            self.good('--reader=' + reader, '--address-pool', '-o', reader + '.o', name,
+                      made=[reader + '.o'])
+        self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
+
     # Debug information that was taken out.
 
     def stripped(self):
@@ -245,18 +345,21 @@ class Forms(CliCase):
         self.must('objcopy', '--only-keep-debug', 'plain', 'bare.debug')
         self.must('objcopy', '--strip-debug', 'plain', 'bare')
 
+    def nothing_in(self, name):
+        self.assertIn('nothing to make BTF of',
+                      self.said('--image', '--detached=none.btf', name, made=['none.btf']))
+        os.remove(self.path('none.btf'))
+
     def test_debug_link(self):
         self.stripped()
-        self.assertEqual(self.said('--image', '--detached=none.btf', 'bare'),
-                         'bare: no DWARF, left alone\n')
+        self.nothing_in('bare')
         self.must('objcopy', '--add-gnu-debuglink=bare.debug', 'bare')
         self.same_programs('plain', 'bare')
         os.mkdir(self.path('.debug'))
         os.rename(self.path('bare.debug'), self.path('.debug/bare.debug'))
         self.same_programs('plain', 'bare')
         self.write('.debug/bare.debug', self.read('.debug/bare.debug') + b'\0')  # another version
-        self.assertEqual(self.said('--image', '--detached=none.btf', 'bare'),
-                         'bare: no DWARF, left alone\n')
+        self.nothing_in('bare')
 
     def test_build_id(self):
         self.stripped()

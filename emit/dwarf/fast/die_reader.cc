@@ -11,6 +11,7 @@
 // Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
 // remembers it. So any input ends the walk after at most one step per byte.
 #include "emit/dwarf/fast/form_reader.h"
+#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <dwarf.h>
@@ -431,6 +432,8 @@ Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips)
     tree.source = units.front()->name;
     tree.clang = units.front()->clang;
     tree.rust = units.front()->language == DW_LANG_Rust;
+    tree.c_names =
+        std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
     tree.address_size = units.front()->widths.address;
     for (const Unit *unit : units)
         RETURN_IF_ERROR(Reader(*unit, tree, skips).run());

@@ -12,8 +12,10 @@
 // does not matter which of them was met first.
 #include "emit/dwarf/libdw/libdw_reader.h"
 
+#include "emit/dwarf/languages.h"
 #include "emit/dwarf/libdw/libdw_entries.h"
 
+#include <algorithm>
 #include <cstring>
 #include <dwarf.h>
 #include <mutex>
@@ -120,6 +122,18 @@ Result<void> LibdwReader::list(Skips &skips)
     return {};
 }
 
+/// A type unit has its type in two pieces, if that is inside a namespace or another type: a
+/// declaration there, and what says that it specifies this one. Only the latter is a type.
+void drop_specified(DieTree &part)
+{
+    std::set<uint32_t> specified;
+    for (DieIndex i : part.types)
+        specified.insert(part.at(i).specification);
+    std::erase_if(part.types, [&](DieIndex i) {
+        return part.at(i).is(Die::declaration) && specified.contains(part.at(i).offset);
+    });
+}
+
 /// The tree of some units and of all that they need.
 class TreeReader
 {
@@ -141,8 +155,11 @@ public:
             LibdwUnit unit{wanted_.back()};
             wanted_.pop_back();
             RETURN_IF_ERROR(read(unit));
+            DieTree &part = parts_.at(numbers_.of(unit.die));
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
-                parts_.at(numbers_.of(unit.die)).keep_types();
+                part.keep_types();
+            else if (dwarf_tag(&unit.die) == DW_TAG_type_unit)
+                drop_specified(part);
         }
         DieTree tree = std::move(parts_.begin()->second);
         parts_.erase(parts_.begin());
@@ -198,6 +215,8 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
     tree->source = heads_[units.front()].name;
     tree->clang = producer && std::strstr(producer, "clang");
     tree->rust = heads_[units.front()].language == DW_LANG_Rust;
+    tree->c_names =
+        std::ranges::all_of(units, [&](uint32_t i) { return has_c_names(heads_[i].language); });
     tree->address_size = file_->elf().arch().address_size;
     tree->dies.cut_to_size();
     tree->index();

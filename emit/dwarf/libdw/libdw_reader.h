@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The general reader: whatever DWARF libdw can read. Slower than fast/, and for what that leaves
-// out: type units, partial units and alternate files (dwz). It shares no code with fast/ that decodes
-// or relocates; where both can read, their trees are the same.
+// out: type units, partial units and alternate files (dwz). It shares no code with fast/ that
+// decodes or relocates; where both can read, their trees are the same.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"

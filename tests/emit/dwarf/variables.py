@@ -155,8 +155,8 @@ CASES = [
     # Types and sizes.
     none('void', variable('v', type=None), {'variable-of-type-void': 1}),
     none('type that BTF cannot express',
-         [Die('ptr_to_member_type', type=ref('int'), label='pm'), variable('v', type=ref('pm'))],
-         {'variable-of-type-void': 1, 'pointer-to-member': 1}),
+         [Die('string_type', byte_size=5, label='st'), variable('v', type=ref('st'))],
+         {'variable-of-type-void': 1, 'string-type': 1}),
     refused('void without encode_force', variable('v', type=None, label='bad'),
             "variable 'v' has no type that BTF can express"),
     case('empty struct', [struct('e', 0), variable('v', type=ref('e'))], ['STRUCT e size 0'],

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Names of other languages than C (templates, operators, closures), as BTF's readers take them.
+#pragma once
+
+#include "emit/dwarf/die_tree.h"
+
+#include <deque>
+#include <string>
+
+namespace btflink::emit
+{
+
+/// The names that replace others; they live as long as this.
+using LegalNames = std::deque<std::string>;
+
+/// Gives `tree`'s types, members, functions and parameters names that are identifiers: each
+/// character that may not be in one becomes '_'. INTs may be called anything, and variables with
+/// such names are left out (unit_variables.h). Counts what was changed.
+LegalNames make_names_legal(DieTree &tree, Skips &skips);
+
+} // namespace btflink::emit
