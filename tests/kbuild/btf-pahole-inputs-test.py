@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+import struct
 
 from kbuild_case import Elf, KbuildCase, run
 
@@ -518,6 +519,39 @@ class Modules(InputsCase):
         self.final('card.ko')
         self.assertTrue(os.path.islink(self.path('link.ko')))
         self.assertEqual(stat.S_IMODE(os.stat(self.path('card.ko')).st_mode), 0o600)
+
+
+class Strict(KbuildCase):
+    ENCODE = '-J', '--btf_features=default', 'add.o'
+    ON = {'BTF_PAHOLE_STRICT': '1'}
+
+    def setUp(self):
+        super().setUp()
+        self.compile()
+        self.must(self.btf_emit, '--address-pool', 'add.o')
+
+    def lie(self):
+        """The hash of some type in add.o is another one."""
+        whole, btf = self.read('add.o'), self.section('add.o').data
+        trailer = btf.index(b'BTFL')
+        hashes, = struct.unpack_from('<I', btf, trailer + 40)
+        at = whole.index(btf) + trailer + hashes
+        with open(self.path('add.o'), 'r+b') as file:
+            file.seek(at)
+            file.write(bytes([whole[at] ^ 1]))
+
+    def test_what_is_so(self):
+        self.assertEqual(self.pahole(*self.ENCODE, settings=self.ON), (0, '', ''))
+
+    def test_lying_hash(self):
+        self.lie()
+        self.refuse(r'add\.o: \.BTF\+0x[0-9a-f]+: hash of type 1 \(.+\) is not that of what it is',
+                    *self.ENCODE, same=['add.o'], settings=self.ON)
+        self.encode(*self.ENCODE)
+
+    def test_neither_on_nor_off(self):
+        self.refuse('BTF_PAHOLE_STRICT=yes: must be 0 or 1', '-J', 'add.o',
+                    settings={'BTF_PAHOLE_STRICT': 'yes'})
 
 
 if __name__ == '__main__':

@@ -467,40 +467,6 @@ class Output(Command):
             os.chmod(self.folder, 0o755)
 
 
-DEFAULT = '--btf_features=default'
-
-
-class Strict(Command):
-    def setUp(self):
-        super().setUp()
-        self.compile()
-        self.must(self.btf_emit, '--address-pool', 'add.o')
-
-    def lie(self):
-        """The hash of some type in add.o is another one."""
-        whole, btf = self.read('add.o'), self.section('add.o').data
-        trailer = btf.index(b'BTFL')
-        hashes, = struct.unpack_from('<I', btf, trailer + 40)
-        at = whole.index(btf) + trailer + hashes
-        with open(self.path('add.o'), 'r+b') as file:
-            file.seek(at)
-            file.write(bytes([whole[at] ^ 1]))
-
-    def test_what_is_so(self):
-        done = self.pahole('-J', DEFAULT, 'add.o', settings={'BTF_PAHOLE_STRICT': '1'})
-        self.assertEqual(done, (0, '', ''))
-
-    def test_lying_hash(self):
-        self.lie()
-        self.refuse(r'add\.o: \.BTF\+0x[0-9a-f]+: hash of type 1 \(.+\) is not that of what it is',
-                    '-J', DEFAULT, 'add.o', same=['add.o'], settings={'BTF_PAHOLE_STRICT': '1'})
-        self.encode(DEFAULT, 'add.o')
-
-    def test_neither_on_nor_off(self):
-        self.refuse('BTF_PAHOLE_STRICT=yes: must be 0 or 1', '-J', 'add.o',
-                    settings={'BTF_PAHOLE_STRICT': 'yes'})
-
-
 class HandOver(Command):
     def setUp(self):
         super().setUp()
