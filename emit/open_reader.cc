@@ -29,7 +29,7 @@ std::string not_for_fast(const DwarfFile &file)
 /// The kind of unit that the fast reader left out though libdw may read it, or "".
 std::string not_read(const Skips &skips)
 {
-    for (const char *kind : {"type-unit", "partial-unit", "split-dwarf-unit"})
+    for (const char *kind : {"type-unit", "partial-unit"})
         if (skips.contains(kind))
             return kind;
     return "";

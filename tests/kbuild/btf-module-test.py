@@ -123,6 +123,8 @@ class Module(KbuildCase):
         self.module('x.ko', MODULE + KFUNCS)
         self.bad(r'x\.ko: has sets of kfuncs .*, which resolve_btfids fills; .*', '--build=build')
         resolver = 'build/tools/bpf/resolve_btfids/resolve_btfids'
+        self.script(resolver, '#!/bin/sh\necho "or: resolve_btfids --patch_btfids FILE" >&2\n')
+        self.bad(r'x\.ko: has sets of kfuncs .*, for this kernel in Kbuild alone: .*', '--build=build')
         self.script(resolver, '#!/bin/sh\necho "no such id" >&2\nexit 1\n')
         self.bad(r'x\.ko: is as it was: no such id', '--build=build')
         self.script(resolver, '#!/bin/sh\necho "$@" > build/asked\n')
