@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// How an error is worded, and how a failed CHECK ends the program.
 #include "common/result.h"
 
 #include <cerrno>

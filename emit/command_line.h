@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The command line of btf-emit: a table of options, for getopt_long(3) and for --help. A kernel
-// build reads it 3,000 times: CLI11, which the other programs use, took as long as encoding a small
-// object (NOTES.md).
+// The command line of btf-emit: a table of options (common/cli), for getopt_long(3) and for --help.
 #pragma once
 
 #include "emit/emit.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The steps of an emit in order: open, choose units, encode them, write.
 #include "emit/emit.h"
 #include "common/io/file_change.h"
 #include "common/io/file_io.h"

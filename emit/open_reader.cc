@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Chooses the reader of a file: by its sections, then by what the fast reader left out.
 #include "emit/open_reader.h"
 
 #include "emit/dwarf/fast/fast_reader.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares outputs with inputs and with each other, links included.
 #include "merge/check_output_paths.h"
 
 #include "common/io/file_io.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Draws the progress line and takes it away.
 #include "merge/progress.h"
 
 #include "common/result.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Collects values and times, and prints them.
 #include "merge/stats.h"
 
 #include "common/result.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Checks a BTF blob as it is taken in, and looks types and strings up in it.
 #include "common/btf/btf.h"
 
 #include "common/btf/btf_layout.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Adds types to a blob in the making, and finishes it.
 #include "common/btf/btf_builder.h"
 
 #include "common/btf/btf_blob.h"

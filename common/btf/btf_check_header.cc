@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Checks header and sections of a blob as the kernel does when BTF is loaded.
 #include "common/btf/btf_check_header.h"
 
 #include "common/btf/btf_layout.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Lengths of types, places of ids and string offsets in them, the other byte order.
 #include "common/btf/btf_format.h"
 
 namespace btflink::btf

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds out which forms of BTF a kernel reads: by its version, or by its own types.
 #include "common/btf/kernel_forms.h"
 
 #include <algorithm>

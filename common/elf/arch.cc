@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The table of architectures: relocation types, registers of parameters.
 #include "common/elf/arch.h"
 
 #include <elf.h>

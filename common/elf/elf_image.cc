@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads ELF headers and section headers, and checks that all they name is in the file.
 #include "common/elf/elf_image.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Ends the program with a message when memory or threads run out.
 #include "common/io/exhaustion.h"
 
 #include "common/io/file_parts.h"

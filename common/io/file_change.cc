@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes a changed file beside the old one and puts it in its place.
 #include "common/io/file_change.h"
 
 #include "common/io/fd.h"

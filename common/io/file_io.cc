@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads and writes whole files.
 #include "common/io/file_io.h"
 
 #include "common/io/fd.h"

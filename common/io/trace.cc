@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Notes phases of a run and writes them as JSON.
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"

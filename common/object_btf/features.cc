@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The table of features, and the reading of lists of them.
 #include "common/object_btf/features.h"
 
 namespace btflink

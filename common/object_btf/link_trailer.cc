@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Encodes and decodes link trailers; a trailer that is decoded was checked.
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Searches for separate and alternate debug files, and makes sure that they belong.
 #include "emit/dwarf/debug_files.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Decompresses a debug section and checks the relocations that apply to it.
 #include "emit/dwarf/debug_section.h"
 
 #include <algorithm>

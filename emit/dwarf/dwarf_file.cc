@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the debug sections of a file, and says what an address in them refers to.
 #include "emit/dwarf/dwarf_file.h"
 
 #include <algorithm>

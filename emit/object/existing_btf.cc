@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Takes apart the object BTF that is in a file.
 #include "emit/object/existing_btf.h"
 
 #include "common/elf/elf_append.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Lays out the new sections, their relocations and symbols.
 #include "emit/object/object_writer.h"
 
 #include "common/elf/elf_append.h"

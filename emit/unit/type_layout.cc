@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds sizes and alignments of types by walks along their references.
 #include "emit/unit/type_layout.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The passes over one unit in order, from its entries to its contribution.
 #include "emit/unit/unit_object.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Recognises ccache in front of the compiler and makes it call btf-cc.
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 
 #include "common/io/file_io.h"

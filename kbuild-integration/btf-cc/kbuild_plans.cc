@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads Kbuild's plans off the variables and options that a compile is given.
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 
 #include "common/io/file_io.h"

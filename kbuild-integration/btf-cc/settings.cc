@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads btf-cc's options and variables, and makes the settings line of them.
 #include "kbuild-integration/btf-cc/settings.h"
 
 #include "common/io/response_file.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Encodes units that have no object BTF from the DWARF of the linked file.
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
 #include "emit/warnings.h"

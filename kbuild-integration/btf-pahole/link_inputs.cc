@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the files that vmlinux or a module was linked from.
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 
 #include "common/elf/elf_image.h"

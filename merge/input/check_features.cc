@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares the features of objects with each other and with what the link asks for.
 #include "merge/input/check_features.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads raw BTF, or the BTF sections of an ELF file.
 #include "merge/input/final_btf.h"
 
 #include "common/object_btf/link_trailer.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Opens files, members of archives and response files.
 #include "merge/input/open.h"
 
 #include "common/io/file_io.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Asks LLVM for the names of relocation types, and judges by the names.
 #include "merge/input/reloc_kind.h"
 
 #include <llvm/Object/ELFObjectFile.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compiles abbreviations into the steps that the reader takes per entry.
 #include "emit/dwarf/fast/abbrev.h"
 
 #include "emit/dwarf/fast/debug_cursor.h"

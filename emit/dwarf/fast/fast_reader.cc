@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Puts our own reader behind the interface that both readers have.
 #include "emit/dwarf/fast/fast_reader.h"
 
 #include "emit/dwarf/fast/split_files.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Decodes attribute values, form by form.
 #include "emit/dwarf/fast/form_reader.h"
 
 #include <cstring>

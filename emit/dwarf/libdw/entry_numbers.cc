@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Turns libdw's offsets into numbers that are unique in a file.
 #include "emit/dwarf/libdw/entry_numbers.h"
 
 #include <dwarf.h>

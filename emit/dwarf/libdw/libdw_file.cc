@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Prepares a file for libdw, and finds what its addresses refer to.
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include "emit/dwarf/libdw/plain_elf.h"
