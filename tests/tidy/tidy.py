@@ -177,8 +177,18 @@ def clang_format(root, _build):
         yield result.stderr
 
 
+def documents(root, _build):
+    """Files that documents name are there: `folder/file.cc`, from the top or from the document."""
+    folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
+    for path in itertools.chain(root.glob("*.md"), *(f.rglob("*.md") for f in folders[1:])):
+        for number, line in enumerate(lines_of(path), 1):
+            for name in re.findall(r"`([a-z-]+(?:/[\w.-]+)+\.(?:cc|h|py|md|txt))`", line):
+                if not (root / name).exists() and not (path.parent / name).exists():
+                    yield f"{path.relative_to(root)}:{number}: there is no {name}"
+
+
 RULES = {"walls": walls, "length": length, "heads": heads, "headers": headers,
-         "clang-format": clang_format}
+         "documents": documents, "clang-format": clang_format}
 
 
 def main():
