@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The id spaces of BTF as distinct types, so that one cannot be taken for another.
+// The numbers of BTF: of types and of strings.
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include "common/graph/ids.h"
 
 namespace btflink
 {
@@ -14,14 +13,5 @@ enum class TypeId : uint32_t {};
 enum class StrOff : uint32_t {};
 
 constexpr TypeId void_id{0};
-
-constexpr uint32_t raw(TypeId id)
-{
-    return static_cast<uint32_t>(id);
-}
-constexpr uint32_t raw(StrOff off)
-{
-    return static_cast<uint32_t>(off);
-}
 
 } // namespace btflink

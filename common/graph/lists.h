@@ -2,8 +2,8 @@
 // Adjacency lists in two flat arrays (compressed sparse rows).
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "common/graph/ids.h"
+
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,17 +11,19 @@
 namespace btflink
 {
 
-/// Lists of numbers by number.
+/// Lists of numbers by number. Either may be an id (ids.h).
+template <typename List = uint32_t, typename Item = uint32_t>
 struct Lists {
-    std::vector<uint32_t> ends, items;
+    std::vector<uint32_t> ends;
+    std::vector<Item> items;
 
     size_t size() const { return ends.size(); }
-    std::span<const uint32_t> operator[](uint32_t i) const
+    std::span<const Item> operator[](List list) const
     {
-        return {items.data() + begin(i), ends[i] - begin(i)};
+        return {items.data() + begin(list), ends[place(list)] - begin(list)};
     }
     /// Where in `items` a list begins.
-    uint32_t begin(uint32_t i) const { return i ? ends[i - 1] : 0; }
+    uint32_t begin(List list) const { return place(list) ? ends[place(list) - 1] : 0; }
 
     /// From (list, item) pairs that each() visits, twice; items keep their order.
     template <typename Each>
@@ -29,14 +31,17 @@ struct Lists {
     {
         Lists out;
         out.ends.assign(count, 0);
-        each([&](uint32_t list, uint32_t) { ++out.ends[list]; });
+        each([&](List list, Item) { ++out.ends[place(list)]; });
         uint32_t total = 0;
         for (uint32_t &end : out.ends)
             total += std::exchange(end, total);
         out.items.resize(total);
-        each([&](uint32_t list, uint32_t item) { out.items[out.ends[list]++] = item; });
+        each([&](List list, Item item) { out.items[out.ends[place(list)]++] = item; });
         return out;
     }
+
+private:
+    static constexpr uint32_t place(List list) { return static_cast<uint32_t>(list); }
 };
 
 } // namespace btflink

@@ -13,7 +13,7 @@ namespace btflink
 template <typename ForEdges>
 std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 {
-    const Lists users = Lists::make(count, for_edges);
+    const Lists<> users = Lists<>::make(count, for_edges);
     std::vector<uint32_t> left(count), ready;
     for (uint32_t user : users.items)
         ++left[user];

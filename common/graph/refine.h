@@ -10,27 +10,26 @@
 namespace btflink
 {
 
-/// Split blocks until no block splits. `block`: by vertex; at first, vertices that may be equal
-/// have equal numbers. In the end the blocks of `vertices` are 0, 1, ... in the order of these.
-/// `count`: of blocks, if they are numbered so at first; else 0.
-/// append(vertex, key): adds to the key what tells vertices of a block apart, which is the blocks
-/// of what they refer to. more(): false ends the refinement early. Returns the number of blocks. A
-/// round takes time in proportion to the keys; there are at most as many rounds as blocks.
-template <typename Index, typename Vertices, typename Append, typename More>
-size_t refine(const Vertices &vertices, std::vector<uint32_t> &block, size_t count, Append append,
-              More more)
+/// Split blocks until no block splits. `block`: a uint32_t by vertex; at first, vertices that may
+/// be equal have equal numbers. In the end the blocks of `vertices` are 0, 1, ... in the order of
+/// these. `count`: of blocks, if they are numbered so at first; else 0. append(vertex, key): adds
+/// to the key what tells vertices of a block apart, which is the blocks of what they refer to.
+/// more(): false ends the refinement early. Returns the number of blocks. A round takes time in
+/// proportion to the keys; there are at most as many rounds as blocks.
+template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
+size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {
     std::vector<uint32_t> next, key;
     for (size_t last = SIZE_MAX; count != last && more();) {
         Index keys;
         next.clear();
-        for (uint32_t v : vertices) {
+        for (auto v : vertices) {
             key.assign(1, block[v]);
             append(v, key);
             next.push_back(keys.add(key).first);
         }
         size_t i = 0;
-        for (uint32_t v : vertices)
+        for (auto v : vertices)
             block[v] = next[i++];
         last = count;
         count = keys.size();
@@ -38,8 +37,8 @@ size_t refine(const Vertices &vertices, std::vector<uint32_t> &block, size_t cou
     return count;
 }
 
-template <typename Index, typename Vertices, typename Append>
-size_t refine(const Vertices &vertices, std::vector<uint32_t> &block, size_t count, Append append)
+template <typename Index, typename Vertices, typename Blocks, typename Append>
+size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append)
 {
     return refine<Index>(vertices, block, count, append, [] { return true; });
 }

@@ -57,10 +57,10 @@ public:
     {
         size_t count = classes_.first.size();
         out_.kind.resize(count);
-        out_.name.assign(count, no_name);
+        out_.name.assign(count, NameId::none);
         out_.refs.ends.resize(count);
         out_.alias.resize(count);
-        for (uint32_t c = 0; c < count; ++c)
+        for (ClassId c : out_.classes())
             out_.alias[c] = c;
         read_edges();
         read_names();
@@ -72,33 +72,38 @@ private:
     void read_edges()
     {
         size_t count = classes_.first.size(), batches = (count + batch - 1) / batch;
-        std::vector<std::vector<uint32_t>> parts(batches);
+        std::vector<std::vector<ClassId>> parts(batches);
         parallel_for(batches, threads_, [&](size_t b) {
-            size_t end = std::min(count, (b + 1) * batch);
-            for (size_t c = b * batch; c < end; ++c) {
+            for (ClassId c : classes_of(b)) {
                 TypeAt at = classes_.first[c];
                 const btf_type &t = sources_.type(at);
                 out_.kind[c] = static_cast<uint8_t>(btf::kind_of(t));
                 btf::for_each_type_id(t, [&](uint32_t ref) {
                     parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
-                                           : no_class);
+                                           : ClassId::none);
                 });
-                out_.refs.ends[c] = static_cast<uint32_t>(parts[b].size());
+                out_.refs.ends[raw(c)] = static_cast<uint32_t>(parts[b].size());
             }
         });
         for (size_t b = 0; b < batches; ++b) {
             auto shift = static_cast<uint32_t>(out_.refs.items.size());
-            for (size_t c = b * batch; c < std::min(count, (b + 1) * batch); ++c)
-                out_.refs.ends[c] += shift;
+            for (ClassId c : classes_of(b))
+                out_.refs.ends[raw(c)] += shift;
             out_.refs.items.insert(out_.refs.items.end(), parts[b].begin(), parts[b].end());
         }
     }
 
+    IdRange<ClassId> classes_of(size_t b) const
+    {
+        return {ClassId{static_cast<uint32_t>(b * batch)},
+                ClassId{static_cast<uint32_t>(std::min(out_.size(), (b + 1) * batch))}};
+    }
+
     void read_names()
     {
-        std::unordered_map<std::pair<std::string_view, bool>, uint32_t, NameHash> index;
+        std::unordered_map<std::pair<std::string_view, bool>, NameId, NameHash> index;
         index.reserve(out_.size() / 4);
-        for (uint32_t c = 0; c < out_.size(); ++c) {
+        for (ClassId c : out_.classes()) {
             uint32_t kind = out_.kind[c];
             if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_FWD)
                 continue;
@@ -107,8 +112,7 @@ private:
             if (text.empty() && kind != BTF_KIND_FWD)
                 continue;
             bool is_union = kind == BTF_KIND_FWD ? btf::kflag_of(t) : kind == BTF_KIND_UNION;
-            auto [it, added] =
-                index.emplace(std::pair(text, is_union), static_cast<uint32_t>(out_.names.size()));
+            auto [it, added] = index.emplace(std::pair(text, is_union), out_.names.next_id());
             if (added)
                 out_.names.push_back({text, {}});
             out_.name[c] = it->second;
@@ -122,11 +126,11 @@ private:
     /// Enums that are declared get names, and what refers to them goes by these.
     void name_enums()
     {
-        std::unordered_map<std::string_view, uint32_t> declared; // numbers of names
-        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+        std::unordered_map<std::string_view, NameId> declared;
+        for_named_enums([&](ClassId c, std::string_view text, bool is_declaration) {
             if (!is_declaration)
                 return;
-            auto [it, added] = declared.emplace(text, static_cast<uint32_t>(out_.names.size()));
+            auto [it, added] = declared.emplace(text, out_.names.next_id());
             if (added)
                 out_.names.push_back({text, {}, c, true});
             else // of another size, which says nothing
@@ -135,7 +139,7 @@ private:
         });
         if (declared.empty())
             return;
-        for_named_enums([&](uint32_t c, std::string_view text, bool is_declaration) {
+        for_named_enums([&](ClassId c, std::string_view text, bool is_declaration) {
             auto it = declared.find(text);
             if (is_declaration || it == declared.end())
                 return;
@@ -148,7 +152,7 @@ private:
     template <typename Visit>
     void for_named_enums(Visit visit) const
     {
-        for (uint32_t c = 0; c < out_.size(); ++c) {
+        for (ClassId c : out_.classes()) {
             if (!is_enum(c))
                 continue;
             const btf_type &t = sources_.type(classes_.first[c]);
@@ -158,31 +162,32 @@ private:
         }
     }
 
-    bool is_enum(uint32_t c) const
+    bool is_enum(ClassId c) const
     {
         return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
     }
 
     void merge_classes_above_enums()
     {
-        auto goes_by_name = [&](uint32_t c) { return out_.name[c] != no_name && !is_enum(c); };
-        Lists users = Lists::make(out_.size(), [&](auto put) {
-            for (uint32_t c = 0; c < out_.size(); ++c)
-                for (uint32_t ref : out_.refs[c])
-                    if (ref != no_class && !goes_by_name(ref))
+        auto goes_by_name = [&](ClassId c) { return out_.name[c] != NameId::none && !is_enum(c); };
+        auto users = Lists<ClassId, ClassId>::make(out_.size(), [&](auto put) {
+            for (ClassId c : out_.classes())
+                for (ClassId ref : out_.refs[c])
+                    if (ref != ClassId::none && !goes_by_name(ref))
                         put(ref, c);
         });
         // The classes that reach one.
-        std::vector<uint32_t> block(out_.size(), none), pending, above;
-        auto reach = [&](uint32_t c) {
-            for (uint32_t user : users[c])
-                if (block[user] == none) {
+        IdVector<ClassId, uint32_t> block(out_.size(), no_number);
+        std::vector<ClassId> pending, above;
+        auto reach = [&](ClassId c) {
+            for (ClassId user : users[c])
+                if (block[user] == no_number) {
                     block[user] = 0;
                     pending.push_back(user);
                 }
         };
-        for (uint32_t c = 0; c < out_.size(); ++c)
-            if (is_enum(c) && out_.name[c] != no_name)
+        for (ClassId c : out_.classes())
+            if (is_enum(c) && out_.name[c] != NameId::none)
                 reach(c);
         while (!pending.empty()) {
             above.push_back(pending.back());
@@ -193,33 +198,34 @@ private:
         // Partition by their own contents, then by what they refer to, until no block splits.
         std::map<std::string, uint32_t> contents;
         std::vector<uint32_t> first;
-        for (uint32_t c : above)
+        for (ClassId c : above)
             first.push_back(
                 contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
                     .first->second);
         for (size_t i = 0; i < above.size(); ++i)
             block[above[i]] = first[i];
         size_t count = refine<VectorIndex>(
-            above, block, contents.size(), [&](uint32_t c, std::vector<uint32_t> &key) {
-                for (uint32_t ref : out_.refs[c])
-                    if (ref != no_class && out_.name[ref] == no_name && block[ref] != none)
+            above, block, contents.size(), [&](ClassId c, std::vector<uint32_t> &key) {
+                for (ClassId ref : out_.refs[c])
+                    if (ref != ClassId::none && out_.name[ref] == NameId::none &&
+                        block[ref] != no_number)
                         key.push_back(block[ref]);
             });
-        std::vector<uint32_t> lowest(count, none);
-        for (uint32_t c : above) {
-            uint32_t &same = lowest[block[c]];
-            if (same == none) {
+        std::vector<ClassId> lowest(count, ClassId::none);
+        for (ClassId c : above) {
+            ClassId &same = lowest[block[c]];
+            if (same == ClassId::none) {
                 same = c;
                 continue;
             }
             out_.alias[c] = same;
-            if (out_.name[c] != no_name)
+            if (out_.name[c] != NameId::none)
                 std::erase(out_.names[out_.name[c]].definitions, c);
         }
     }
 
     /// Equal for classes that differ only in the references to classes that have a block.
-    std::string content(uint32_t c, const std::vector<uint32_t> &block) const
+    std::string content(ClassId c, const IdVector<ClassId, uint32_t> &block) const
     {
         TypeAt at = classes_.first[c];
         const btf_type &t = sources_.type(at);
@@ -236,11 +242,12 @@ private:
         size_t next = 0;
         auto refs = out_.refs[c];
         btf::for_each_type_id(own, [&](uint32_t &ref) {
-            uint32_t target = refs[next++];
-            bool by_name = target != no_class && out_.name[target] != no_name;
-            bool open = target != no_class && !by_name && block[target] != none;
-            ref = target == no_class || open ? 0 : by_name ? out_.name[target] : target;
-            names += target == no_class ? 'v' : open ? 'o' : by_name ? 'n' : 't';
+            ClassId target = refs[next++];
+            const bool is_void = target == ClassId::none;
+            bool by_name = !is_void && out_.name[target] != NameId::none;
+            bool open = !is_void && !by_name && block[target] != no_number;
+            ref = is_void || open ? 0 : by_name ? raw(out_.name[target]) : raw(target);
+            names += is_void ? 'v' : open ? 'o' : by_name ? 'n' : 't';
         });
         return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + names;
     }

@@ -11,28 +11,30 @@
 namespace btflink::merge
 {
 
-constexpr uint32_t no_name = UINT32_MAX;
-
 /// A name that can be declared without being defined: of a struct, a union, or an enum; each kind
 /// is a name space of its own. Enums that nobody only declares have no such name.
 struct StructName {
     std::string_view text;
-    std::vector<uint32_t> definitions; // classes, in order
-    uint32_t forward = no_class;       // class of its forward declarations
+    std::vector<ClassId> definitions; // in order
+    ClassId forward = ClassId::none;  // of its forward declarations
     bool is_enum = false;
 };
 
 struct ClassGraph {
-    std::vector<uint8_t> kind;  // per class
-    std::vector<uint32_t> name; // per class: definition or declaration of a name; or no_name
-    Lists refs;                 // per class, in the order of the type; no_class: void
-    std::vector<StructName> names;
-    /// Per class: its representative, itself for most. Classes differ from their representatives
-    /// only by the definition or declaration of an enum that they refer to.
-    std::vector<uint32_t> alias;
+    IdVector<ClassId, uint8_t> kind;
+    IdVector<ClassId, NameId> name; // what it defines or declares; or none
+    Lists<ClassId, ClassId> refs;   // in the order of the type; none: void
+    IdVector<NameId, StructName> names;
+    /// The class's representative, itself for most. Classes differ from their representatives only
+    /// by the definition or declaration of an enum that they refer to.
+    IdVector<ClassId, ClassId> alias;
 
     size_t size() const { return kind.size(); }
-    bool is_forward(uint32_t c) const { return name[c] != no_name && names[name[c]].forward == c; }
+    IdRange<ClassId> classes() const { return kind.ids(); }
+    bool is_forward(ClassId c) const
+    {
+        return name[c] != NameId::none && names[name[c]].forward == c;
+    }
 };
 
 ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads);

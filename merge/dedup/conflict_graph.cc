@@ -48,9 +48,9 @@ public:
     }
 
 private:
-    uint32_t class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
+    ClassId class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
 
-    bool is_struct(uint32_t c) const
+    bool is_struct(ClassId c) const
     {
         return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
     }
@@ -59,8 +59,9 @@ private:
     {
         out_.affected_names.assign(graph_.names.size(), false);
         out_.affected_classes.assign(graph_.size(), false);
-        std::vector<uint32_t> names, open;
-        for (uint32_t n = 0; n < graph_.names.size(); ++n) {
+        std::vector<NameId> names;
+        std::vector<ClassId> open;
+        for (NameId n : graph_.names.ids()) {
             const StructName &name = graph_.names[n];
             if (name.definitions.size() > 1 ||
                 (!name.definitions.empty() && base_declares(sources_, classes_, graph_, n))) {
@@ -72,19 +73,19 @@ private:
         if (names.empty())
             return;
         // Who refers to a name, and who to a class without one.
-        auto by_name = Lists::make(graph_.names.size(), [&](auto put) {
-            for_refs([&](uint32_t user, uint32_t ref) {
-                if (graph_.name[ref] != no_name)
+        auto by_name = Lists<NameId, ClassId>::make(graph_.names.size(), [&](auto put) {
+            for_refs([&](ClassId user, ClassId ref) {
+                if (graph_.name[ref] != NameId::none)
                     put(graph_.name[ref], user);
             });
         });
-        auto by_class = Lists::make(graph_.size(), [&](auto put) {
-            for_refs([&](uint32_t user, uint32_t ref) {
-                if (graph_.name[ref] == no_name)
+        auto by_class = Lists<ClassId, ClassId>::make(graph_.size(), [&](auto put) {
+            for_refs([&](ClassId user, ClassId ref) {
+                if (graph_.name[ref] == NameId::none)
                     put(ref, user);
             });
         });
-        auto affect = [&](uint32_t c) {
+        auto affect = [&](ClassId c) {
             if (out_.affected_classes[c])
                 return;
             out_.affected_classes[c] = true;
@@ -92,18 +93,18 @@ private:
         };
         while (!names.empty() || !open.empty()) {
             if (!names.empty()) {
-                uint32_t n = names.back();
+                NameId n = names.back();
                 names.pop_back();
-                for (uint32_t user : by_name[n])
+                for (ClassId user : by_name[n])
                     affect(user);
                 continue;
             }
-            uint32_t c = open.back();
+            ClassId c = open.back();
             open.pop_back();
             ++out_.affected_class_count;
-            uint32_t name = graph_.name[c];
-            if (name == no_name) {
-                for (uint32_t user : by_class[c])
+            NameId name = graph_.name[c];
+            if (name == NameId::none) {
+                for (ClassId user : by_class[c])
                     affect(user);
             } else if (!out_.affected_names[name]) {
                 out_.affected_names[name] = true;
@@ -115,17 +116,17 @@ private:
     template <typename Visit>
     void for_refs(Visit visit) const
     {
-        for (uint32_t c = 0; c < graph_.size(); ++c)
-            for (uint32_t ref : graph_.refs[c])
-                if (ref != no_class)
+        for (ClassId c : graph_.classes())
+            for (ClassId ref : graph_.refs[c])
+                if (ref != ClassId::none)
                     visit(graph_.alias[c], graph_.alias[ref]);
     }
 
     void give_roles()
     {
         out_.role.assign(graph_.size(), role_final);
-        for (uint32_t c = 0; c < graph_.size(); ++c) {
-            bool affected = graph_.name[c] != no_name && out_.affected_names[graph_.name[c]];
+        for (ClassId c : graph_.classes()) {
+            bool affected = graph_.name[c] != NameId::none && out_.affected_names[graph_.name[c]];
             if (graph_.is_forward(graph_.alias[c]))
                 out_.role[c] = affected ? role_forward : role_final;
             else if (affected || (is_struct(c) && out_.affected_classes[c]))
@@ -133,35 +134,35 @@ private:
             else
                 out_.role[c] = out_.affected_classes[c] ? role_between : role_final;
         }
-        for (uint32_t c : on_cycles())
+        for (ClassId c : on_cycles())
             out_.role[c] = role_node;
-        out_.slot_name.assign(graph_.size(), none);
+        out_.slot_name.assign(graph_.size(), NameId::none);
         out_.slot_names = static_cast<uint32_t>(graph_.names.size());
-        for (uint32_t c = 0; c < graph_.size(); ++c)
+        for (ClassId c : graph_.classes())
             if (out_.role[c] == role_node || out_.role[c] == role_forward)
-                out_.slot_name[c] = graph_.name[c] != no_name ? graph_.name[c]
-                                    : graph_.alias[c] == c    ? out_.slot_names++
-                                                              : none;
+                out_.slot_name[c] = graph_.name[c] != NameId::none ? graph_.name[c]
+                                    : graph_.alias[c] == c         ? NameId{out_.slot_names++}
+                                                                   : NameId::none;
     }
 
     /// Classes between nodes that lie on a cycle or on a way from one cycle to another: what is
     /// left after peeling off, again and again, classes that no other refers to or that refer to no
     /// other.
-    std::vector<uint32_t> on_cycles() const
+    std::vector<ClassId> on_cycles() const
     {
-        std::vector<uint32_t> left;
-        for (uint32_t c = 0; c < graph_.size(); ++c)
+        std::vector<ClassId> left;
+        for (ClassId c : graph_.classes())
             if (out_.role[c] == role_between && graph_.alias[c] == c)
                 left.push_back(c);
-        std::vector<uint32_t> place(graph_.size(), none);
+        IdVector<ClassId, uint32_t> place(graph_.size(), no_number);
         for (uint32_t i = 0; i < left.size(); ++i)
             place[left[i]] = i;
         for (bool users : {true, false}) {
             auto each = [&](auto put) { // (what is looked at, who waits for it)
                 for (uint32_t i = 0; i < left.size(); ++i)
-                    if (place[left[i]] != none)
-                        for (uint32_t ref : graph_.refs[left[i]])
-                            if (ref != no_class && place[graph_.alias[ref]] != none) {
+                    if (place[left[i]] != no_number)
+                        for (ClassId ref : graph_.refs[left[i]])
+                            if (ref != ClassId::none && place[graph_.alias[ref]] != no_number) {
                                 uint32_t to = place[graph_.alias[ref]];
                                 put(users ? to : i, users ? i : to);
                             }
@@ -169,9 +170,9 @@ private:
             const std::vector<uint32_t> waits = peel(left.size(), each);
             for (uint32_t i = 0; i < left.size(); ++i)
                 if (!waits[i])
-                    place[left[i]] = none;
+                    place[left[i]] = no_number;
         }
-        std::erase_if(left, [&](uint32_t c) { return place[c] == none; });
+        std::erase_if(left, [&](ClassId c) { return place[c] == no_number; });
         return left;
     }
 
@@ -183,53 +184,52 @@ private:
         parallel_for(count, threads_, [&](size_t s) {
             const Source &source = sources_.list[s];
             for (uint32_t i = 0; i < source.count; ++i) {
-                if (classes_.of[source.offset + i] == no_class)
+                if (classes_.of[source.offset + i] == ClassId::none)
                     continue;
-                uint32_t c = class_of(source.offset + i);
+                ClassId c = class_of(source.offset + i);
                 if (out_.role[c] == role_final)
                     continue;
                 if (out_.role[c] == role_between)
                     refs[s].push_back(TypeId{i + 1});
                 else
                     parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
-                                        out_.role[c] == role_node ? c : none, out_.slot_name[c]});
+                                        out_.role[c] == role_node ? c : ClassId::none,
+                                        out_.slot_name[c]});
             }
         });
         out_.node_begin.resize(count + 1);
         out_.ref_begin.resize(count + 1);
         for (size_t s = 0; s < count; ++s) {
-            out_.node_begin[s] = static_cast<uint32_t>(out_.nodes.size());
+            out_.node_begin[s] = out_.nodes.next_id();
             out_.nodes.insert(out_.nodes.end(), parts[s].begin(), parts[s].end());
             out_.ref_begin[s] = static_cast<uint32_t>(out_.refs.size());
             out_.refs.insert(out_.refs.end(), refs[s].begin(), refs[s].end());
         }
-        out_.node_begin[count] = static_cast<uint32_t>(out_.nodes.size());
+        out_.node_begin[count] = out_.nodes.next_id();
         out_.ref_begin[count] = static_cast<uint32_t>(out_.refs.size());
         out_.affected_type_count = out_.nodes.size() + out_.refs.size();
-        out_.members = Lists::make(graph_.size(), [&](auto put) {
-            for (uint32_t n = 0; n < out_.nodes.size(); ++n)
-                if (!out_.nodes[n].is_forward())
-                    put(out_.nodes[n].cls, n);
-        });
     }
 
     void make_slots()
     {
-        std::vector<uint32_t> seen(graph_.size(), none), listed(out_.slot_names, none), stack;
+        // The class that met them last.
+        IdVector<ClassId, ClassId> seen(graph_.size(), ClassId::none);
+        IdVector<NameId, ClassId> listed(out_.slot_names, ClassId::none);
+        std::vector<ClassId> stack;
         out_.slots.ends.resize(graph_.size());
-        for (uint32_t c = 0; c < graph_.size(); ++c) {
+        for (ClassId c : graph_.classes()) {
             if (out_.role[c] == role_node && out_.affected_classes[c] && graph_.alias[c] == c) {
                 stack.assign(1, c);
                 while (!stack.empty()) {
-                    uint32_t at = stack.back();
+                    ClassId at = stack.back();
                     stack.pop_back();
                     auto refs = graph_.refs[at];
                     for (size_t i = refs.size(); i--;) {
-                        if (refs[i] == no_class)
+                        if (refs[i] == ClassId::none)
                             continue;
-                        uint32_t ref = graph_.alias[refs[i]];
-                        uint32_t name = out_.slot_name[ref];
-                        if (name != none && listed[name] != c) {
+                        ClassId ref = graph_.alias[refs[i]];
+                        NameId name = out_.slot_name[ref];
+                        if (name != NameId::none && listed[name] != c) {
                             listed[name] = c;
                             out_.slots.items.push_back(name);
                         } else if (out_.role[ref] == role_between && seen[ref] != c) {
@@ -239,49 +239,49 @@ private:
                     }
                 }
             }
-            out_.slots.ends[c] = static_cast<uint32_t>(out_.slots.items.size());
+            out_.slots.ends[raw(c)] = static_cast<uint32_t>(out_.slots.items.size());
         }
     }
 
     /// An object has a node for each name that its types refer to. If a class has more slots than
     /// the object has nodes, the stated hashes are not those of its types.
-    bool has_false_hashes(size_t n) const
+    bool has_false_hashes(NodeId n) const
     {
-        uint32_t s = out_.nodes[n].source;
-        return out_.slots[out_.nodes[n].cls].size() > out_.node_begin[s + 1] - out_.node_begin[s];
+        const Node &node = out_.nodes[n];
+        return out_.slots[node.cls].size() > out_.nodes_of(node.source).size();
     }
 
     void make_edges()
     {
         out_.edge_begin.resize(out_.nodes.size() + 1);
         uint64_t total = 0;
-        for (size_t n = 0; n < out_.nodes.size(); ++n) {
+        for (NodeId n : out_.nodes.ids()) {
             out_.edge_begin[n] = total;
             if (!out_.nodes[n].is_forward() && !has_false_hashes(n))
                 total += out_.slots[out_.nodes[n].cls].size();
         }
-        out_.edge_begin[out_.nodes.size()] = total;
+        out_.edge_begin[out_.nodes.next_id()] = total;
         out_.edges.resize(total);
         out_.paths.resize(out_.nodes.size());
         size_t count = sources_.list.size();
         size_t batch = (count + threads_ - 1) / threads_;
         parallel_for((count + batch - 1) / batch, threads_, [&](size_t b) {
-            std::vector<uint32_t> of_name(out_.slot_names, none);
+            IdVector<NameId, NodeId> of_name(out_.slot_names, NodeId::none);
             for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
                 make_edges(s, of_name);
         });
     }
 
     /// `of_name`: all none, before and after.
-    void make_edges(size_t s, std::vector<uint32_t> &of_name)
+    void make_edges(size_t s, IdVector<NameId, NodeId> &of_name)
     {
         bool ambiguous = false;
-        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
-            uint32_t &mine = of_name[out_.nodes[n].name];
-            ambiguous |= mine != none;
+        for (NodeId n : out_.nodes_of(s)) {
+            NodeId &mine = of_name[out_.nodes[n].name];
+            ambiguous |= mine != NodeId::none;
             mine = n;
         }
-        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n) {
+        for (NodeId n : out_.nodes_of(s)) {
             if (out_.nodes[n].is_forward())
                 continue;
             if (has_false_hashes(n)) {
@@ -294,8 +294,8 @@ private:
             if (ambiguous && !slots.empty())
                 out_.paths[n] = walk(n, s);
         }
-        for (uint32_t n = out_.node_begin[s]; n < out_.node_begin[s + 1]; ++n)
-            of_name[out_.nodes[n].name] = none;
+        for (NodeId n : out_.nodes_of(s))
+            of_name[out_.nodes[n].name] = NodeId::none;
     }
 
     /// If some object sees a struct with only the declaration of an enum, the struct refers to the
@@ -304,36 +304,36 @@ private:
     /// depends on it.)
     void declare_enum_slots()
     {
-        auto is_enum = [&](uint32_t name) {
-            return name < graph_.names.size() && graph_.names[name].is_enum;
+        auto is_enum = [&](NameId name) {
+            return raw(name) < graph_.names.size() && graph_.names[name].is_enum;
         };
         std::vector<bool> open(out_.slots.items.size());
         bool any = false;
         auto for_enums = [&](auto visit) { // (place in `open`, where the edge leads)
-            for (uint32_t n = 0; any && n < out_.nodes.size(); ++n) {
-                if (out_.nodes[n].is_forward() || !is_struct(out_.nodes[n].cls))
+            for (NodeId n : out_.nodes.ids()) {
+                if (!any || out_.nodes[n].is_forward() || !is_struct(out_.nodes[n].cls))
                     continue;
-                const uint32_t c = out_.nodes[n].cls, first = out_.slots.begin(c);
-                for (uint64_t e = out_.edge_begin[n]; e < out_.edge_begin[n + 1]; ++e)
-                    if (size_t at = first + (e - out_.edge_begin[n]); is_enum(out_.slots.items[at]))
-                        visit(at, out_.edges[e]);
+                const uint32_t first = out_.slots.begin(out_.nodes[n].cls);
+                for (size_t i = 0; i < out_.edges_of(n).size(); ++i)
+                    if (is_enum(out_.slots.items[first + i]))
+                        visit(first + i, out_.edges[out_.edge_begin[n] + i]);
                 if (out_.paths[n])
                     for (Path &p : *out_.paths[n])
-                        if (is_enum(out_.slots.items[first + p.slot]))
-                            visit(first + p.slot, p.target);
+                        if (is_enum(out_.slots.items[first + raw(p.slot)]))
+                            visit(first + raw(p.slot), p.target);
             }
         };
         any = std::ranges::any_of(out_.slots.items, is_enum);
-        for_enums([&](size_t at, uint32_t to) {
-            open[at] = open[at] || (to != none && out_.nodes[to].is_forward());
+        for_enums([&](size_t at, NodeId to) {
+            open[at] = open[at] || (to != NodeId::none && out_.nodes[to].is_forward());
         });
-        for_enums([&](size_t at, uint32_t &to) {
-            if (open[at] && to != none && !out_.nodes[to].is_forward())
-                to = none;
+        for_enums([&](size_t at, NodeId &to) {
+            if (open[at] && to != NodeId::none && !out_.nodes[to].is_forward())
+                to = NodeId::none;
         });
     }
 
-    std::unique_ptr<Paths> walk(uint32_t node, size_t s) const
+    std::unique_ptr<Paths> walk(NodeId node, size_t s) const
     {
         auto out = std::make_unique<Paths>();
         auto slots = out_.slots[out_.nodes[node].cls];
@@ -351,18 +351,18 @@ private:
                 if (!ref)
                     return;
                 size_t index = sources_.index(static_cast<uint32_t>(s), TypeId{ref});
-                if (classes_.of[index] == no_class) // of a base, and not wanted
+                if (classes_.of[index] == ClassId::none) // of a base, and not wanted
                     return;
-                uint32_t c = class_of(index);
-                uint32_t name = out_.slot_name[c];
-                if (name == none) {
+                ClassId c = class_of(index);
+                NameId name = out_.slot_name[c];
+                if (name == NameId::none) {
                     if (out_.role[c] == role_between)
                         stack.push_back(TypeId{ref});
                     return;
                 }
                 auto slot = std::find(slots.begin(), slots.end(), name);
                 if (slot != slots.end())
-                    out->push_back({static_cast<uint32_t>(slot - slots.begin()),
+                    out->push_back({SlotId{static_cast<uint32_t>(slot - slots.begin())},
                                     out_.node_at(s, TypeId{ref})});
             });
         }
@@ -378,19 +378,21 @@ private:
 
 } // namespace
 
-uint32_t ConflictGraph::node_at(size_t source, TypeId type) const
+NodeId ConflictGraph::node_at(size_t source, TypeId type) const
 {
-    auto begin = nodes.begin() + node_begin[source], end = nodes.begin() + node_begin[source + 1];
+    auto begin = nodes.begin() + raw(node_begin[source]);
+    auto end = nodes.begin() + raw(node_begin[source + 1]);
     auto it =
         std::lower_bound(begin, end, type, [](const Node &n, TypeId t) { return n.type < t; });
-    return it != end && it->type == type ? static_cast<uint32_t>(it - nodes.begin()) : none;
+    return it != end && it->type == type ? NodeId{static_cast<uint32_t>(it - nodes.begin())}
+                                         : NodeId::none;
 }
 
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                   uint32_t name)
+                   NameId name)
 {
-    uint32_t c = graph.names[name].forward;
-    return c != no_class && sources.is_base(classes.first[c].source);
+    ClassId c = graph.names[name].forward;
+    return c != ClassId::none && sources.is_base(classes.first[c].source);
 }
 
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,

@@ -23,44 +23,53 @@ enum Role : uint8_t {
 struct Node {
     uint32_t source;
     TypeId type;
-    uint32_t cls;  // class; of a forward declaration: none
-    uint32_t name; // an affected name; of a class without one, a number behind all names
-    bool is_forward() const { return cls == none; }
+    ClassId cls; // of a forward declaration: none
+    NameId name; // an affected one; of a class without a name, a number behind all names
+    bool is_forward() const { return cls == ClassId::none; }
 };
 
 /// Where one path from a node leads: the slot, and the node there.
 struct Path {
-    uint32_t slot, target;
+    SlotId slot;
+    NodeId target;
 };
 using Paths = std::vector<Path>;
 
 struct ConflictGraph {
-    std::vector<bool> affected_names;   // per name: a conflict, or its definition reaches one
-    std::vector<bool> affected_classes; // per class: it reaches a conflict
-    std::vector<uint8_t> role;          // per class
-    std::vector<uint32_t> slot_name; // per class of nodes and forwards: see Node::name; else none
-    uint32_t slot_names = 0;         // how many there are
-    uint64_t count = 0;              // of conflicts
+    IdVector<NameId, bool> affected_names;    // a conflict, or its definition reaches one
+    IdVector<ClassId, bool> affected_classes; // it reaches a conflict
+    IdVector<ClassId, Role> role;
+    IdVector<ClassId, NameId> slot_name; // of nodes and forwards: see Node::name; else none
+    uint32_t slot_names = 0;             // how many there are
+    uint64_t count = 0;                  // of conflicts
     uint64_t affected_class_count = 0, affected_type_count = 0;
 
-    std::vector<Node> nodes;                   // by source, then type
-    std::vector<uint32_t> node_begin;          // per source, and the end
-    std::vector<TypeId> refs;                  // by source: types between nodes
-    std::vector<uint32_t> ref_begin;           // per source, and the end
-    Lists members;                             // per class: nodes
-    Lists slots;                               // per class: the names of what it refers to
-    std::vector<uint64_t> edge_begin;          // per node, and the end
-    std::vector<uint32_t> edges;               // per node and slot: a node; none: unresolved
-    std::vector<std::unique_ptr<Paths>> paths; // per node, if names do not tell its slots
+    IdVector<NodeId, Node> nodes;                   // by source, then type
+    std::vector<NodeId> node_begin;                 // per source, and the end
+    std::vector<TypeId> refs;                       // by source: types between nodes
+    std::vector<uint32_t> ref_begin;                // per source, and the end
+    Lists<ClassId, NameId> slots;                   // the names of what a class refers to
+    IdVector<NodeId, uint64_t> edge_begin;          // and the end
+    std::vector<NodeId> edges;                      // per node and slot; none: unresolved
+    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not tell the node's slots
 
+    IdRange<NodeId> nodes_of(size_t source) const
+    {
+        return {node_begin[source], node_begin[source + 1]};
+    }
+    /// Where the slots of a node lead.
+    std::span<const NodeId> edges_of(NodeId n) const
+    {
+        return {edges.data() + edge_begin[n], edges.data() + edge_begin[NodeId{raw(n) + 1}]};
+    }
     /// The node that a type is; none: it is none.
-    uint32_t node_at(size_t source, TypeId type) const;
+    NodeId node_at(size_t source, TypeId type) const;
 };
 
 /// Does the base declare this name? Then its declaration is a meaning of its own, whoever defines
 /// the name.
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                   uint32_t name);
+                   NameId name);
 
 /// Without conflicts, only `affected_names`, `affected_classes` and `count` are filled.
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,

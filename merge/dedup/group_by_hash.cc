@@ -52,11 +52,11 @@ bool same_types(const Sources &sources, TypeAt a, TypeAt b)
 struct Distinct {
     Hash128 hash;
     TypeAt first;
-    uint32_t number = 0; // of the class, at last
+    ClassId number = ClassId::none; // at last
 };
 
-/// Distinct hashes in order of arrival. Slots hold whole hashes, so that a type is found by one
-/// look at memory.
+/// Distinct hashes in order of arrival, numbered as classes of a run or a shard. Slots hold whole
+/// hashes, so that a type is found by one look at memory.
 class DistinctHashes
 {
 public:
@@ -64,21 +64,22 @@ public:
 
     void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
 
-    /// Index of the entry with this hash; made if there is none.
-    [[gnu::always_inline]] uint32_t add(const Hash128 &hash, TypeAt type)
+    /// The entry with this hash; made if there is none.
+    [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
     {
         auto same = [&](const Slot &slot) {
-            return slot.hash == hash && same_types(sources_, entries_[slot.entry - 1].first, type);
+            return slot.hash == hash &&
+                   same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
         };
         auto make = [&] {
             entries_.push_back({hash, type});
             return Slot{hash, static_cast<uint32_t>(entries_.size())};
         };
-        return slots_.find_or_add(hash.low, same, make).first->entry - 1;
+        return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
     }
 
-    std::vector<Distinct> &entries() { return entries_; }
-    const std::vector<Distinct> &entries() const { return entries_; }
+    IdVector<ClassId, Distinct> &entries() { return entries_; }
+    const IdVector<ClassId, Distinct> &entries() const { return entries_; }
 
 private:
     struct Slot {
@@ -90,7 +91,7 @@ private:
     };
 
     const Sources &sources_;
-    std::vector<Distinct> entries_;
+    IdVector<ClassId, Distinct> entries_;
     OpenTable<Slot> slots_{4096};
 };
 
@@ -116,14 +117,14 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
     return runs;
 }
 
-void find_distinct(const Sources &sources, Run run, DistinctHashes &table,
-                   std::vector<uint32_t> &of)
+/// `of`: gets the types' classes of this run.
+void find_distinct(const Sources &sources, Run run, DistinctHashes &table, std::vector<ClassId> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
-        uint32_t *out = of.data() + source.offset;
+        ClassId *out = of.data() + source.offset;
         if (source.skip) { // of a base nearly all, and their hashes are not to be looked at
-            std::fill_n(out, source.count, no_class);
+            std::fill_n(out, source.count, ClassId::none);
             for (uint32_t i = 0; i < source.count; ++i)
                 if (!(*source.skip)[i])
                     out[i] = table.add(visible(source.hash(i)), {s, TypeId{i + 1}});
@@ -154,25 +155,25 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
                  [&](size_t i) { find_distinct(sources, runs[i], tables[i], out.of); });
 
     // Entries by shard; runs are in link order, so the first of equal ones is the lowest.
-    std::vector<std::vector<Distinct>> shards(shard_count);
-    std::vector<std::vector<uint32_t>> places(runs.size()); // entry -> index in its shard
+    std::vector<IdVector<ClassId, Distinct>> shards(shard_count);
+    std::vector<IdVector<ClassId, ClassId>> places(runs.size()); // class of a run -> of its shard
     if (runs.size() == 1) {
         for (const Distinct &d : tables[0].entries())
             out.first.push_back(d.first);
         return out;
     }
-    std::vector<std::vector<std::vector<uint32_t>>> members(runs.size());
+    std::vector<std::vector<std::vector<ClassId>>> members(runs.size());
     parallel_for(runs.size(), threads, [&](size_t r) {
         members[r].resize(shard_count);
         const auto &entries = tables[r].entries();
-        for (uint32_t e = 0; e < entries.size(); ++e)
+        for (ClassId e : entries.ids())
             members[r][shard_of(entries[e].hash)].push_back(e);
         places[r].resize(entries.size());
     });
     parallel_for(shard_count, threads, [&](size_t shard) {
         DistinctHashes table(sources);
         for (size_t r = 0; r < runs.size(); ++r)
-            for (uint32_t e : members[r][shard]) {
+            for (ClassId e : members[r][shard]) {
                 const Distinct &d = tables[r].entries()[e];
                 places[r][e] = table.add(d.hash, d.first);
             }
@@ -186,18 +187,18 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
               [](const Distinct *a, const Distinct *b) { return a->first < b->first; });
     out.first.reserve(order.size());
     for (Distinct *d : order) {
-        d->number = static_cast<uint32_t>(out.first.size());
+        d->number = out.first.next_id();
         out.first.push_back(d->first);
     }
     parallel_for(runs.size(), threads, [&](size_t r) {
         const auto &entries = tables[r].entries();
-        std::vector<uint32_t> numbers(entries.size());
-        for (uint32_t e = 0; e < entries.size(); ++e)
+        IdVector<ClassId, ClassId> numbers(entries.size());
+        for (ClassId e : entries.ids())
             numbers[e] = shards[shard_of(entries[e].hash)][places[r][e]].number;
         size_t begin = sources.list[runs[r].begin].offset;
         const Source &last = sources.list[runs[r].end - 1];
         for (size_t i = begin; i < last.offset + last.count; ++i)
-            if (out.of[i] != no_class)
+            if (out.of[i] != ClassId::none)
                 out.of[i] = numbers[out.of[i]];
     });
     return out;

@@ -2,6 +2,7 @@
 // Classes of types with equal stub hashes: the first partition of all types.
 #pragma once
 
+#include "merge/dedup/ids.h"
 #include "merge/dedup/type_space.h"
 
 #include <vector>
@@ -9,13 +10,11 @@
 namespace btflink::merge
 {
 
-constexpr uint32_t no_class = UINT32_MAX;
-
 struct Classes {
     /// The lowest type of each class; classes are numbered in the order of these.
-    std::vector<TypeAt> first;
-    /// The class of each type, in the numbering of Sources; no_class: not a plain type.
-    std::vector<uint32_t> of;
+    IdVector<ClassId, TypeAt> first;
+    /// The class of each type, in the numbering of Sources; none: not a plain type.
+    std::vector<ClassId> of;
 };
 
 Classes group_by_hash(const Sources &sources, unsigned threads);

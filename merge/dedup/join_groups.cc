@@ -65,7 +65,7 @@ public:
         : sources_(sources), conflicts_(conflicts), reachable_(reachable), out_(out),
           index_(conflicts.nodes.size()), block_(conflicts.nodes.size())
     {
-        out.group.assign(conflicts.nodes.size(), none);
+        out.group.assign(conflicts.nodes.size(), GroupId::none);
         out.groups.resize(classes);
         out.any_resolved.resize(conflicts.nodes.size());
     }
@@ -80,32 +80,37 @@ private:
     /// What was found out about a pair.
     enum : uint8_t { disagreeing, agreeing, followed };
     /// What a slot of a representative means: a group, as its class and its place there. The class
-    /// is `unresolved` if it means none.
+    /// is none if it is not resolved.
     struct Meaning {
-        uint32_t cls, index;
+        ClassId cls;
+        uint32_t index;
     };
     /// A slot of a node of the object that joins, and the node there, which is a definition: its
     /// class and where its pairs begin.
     struct OwnSlot {
-        uint32_t slot, cls, first;
+        SlotId slot;
+        ClassId cls;
+        uint32_t first;
     };
-    uint32_t meaning(uint32_t group, uint32_t target) const
+    struct NewResolution {
+        GroupId group;
+        NodeId forward, node;
+    };
+
+    /// The place of a node among those of the object that joins.
+    uint32_t place_of(NodeId n) const { return raw(n) - begin_; }
+
+    GroupId meaning(GroupId group, NodeId target) const
     {
-        if (target == none)
-            return unresolved;
-        if (!conflicts_.nodes[target].is_forward())
-            return out_.group[target];
-        uint32_t resolved = out_.any_resolved[group] ? out_.resolved(group, target) : none;
-        return resolved != none ? resolved : unresolved;
+        return out_.meaning(conflicts_, group, target);
     }
 
     /// How many slots a node has to compare, and where the i-th leads.
-    size_t slots_of(uint32_t n) const
+    size_t slots_of(NodeId n) const
     {
-        return conflicts_.paths[n] ? conflicts_.paths[n]->size()
-                                   : conflicts_.edge_begin[n + 1] - conflicts_.edge_begin[n];
+        return conflicts_.paths[n] ? conflicts_.paths[n]->size() : conflicts_.edges_of(n).size();
     }
-    uint32_t target(uint32_t n, size_t i) const
+    NodeId target(NodeId n, size_t i) const
     {
         return conflicts_.paths[n] ? (*conflicts_.paths[n])[i].target
                                    : conflicts_.edges[conflicts_.edge_begin[n] + i];
@@ -115,84 +120,87 @@ private:
     /// the representative's slot), until it returns false. False, too, if the two cannot be
     /// compared.
     template <typename Visit>
-    bool for_slots(uint32_t n, uint32_t group, Visit visit) const
+    bool for_slots(NodeId n, GroupId group, Visit visit) const
     {
-        const Paths *mine = conflicts_.paths[n].get(), *its = conflicts_.paths[group].get();
+        const Paths *mine = conflicts_.paths[n].get();
+        const Paths *its = conflicts_.paths[representative(group)].get();
         if ((mine && mine->empty()) || (its && its->empty()))
             return false;
         // Nodes of one class have the same paths.
         if (mine && its && its->size() != mine->size())
             return false;
-        const uint32_t *edges = conflicts_.edges.data() + conflicts_.edge_begin[n];
+        const NodeId *edges = conflicts_.edges.data() + conflicts_.edge_begin[n];
         size_t count = its ? its->size() : slots_of(n);
         for (size_t i = 0; i < count; ++i)
-            if (!visit(mine ? (*mine)[i].target : edges[its ? (*its)[i].slot : i],
-                       mine && !its ? (*mine)[i].slot : i))
+            if (!visit(mine ? (*mine)[i].target : edges[its ? raw((*its)[i].slot) : i],
+                       mine && !its ? raw((*mine)[i].slot) : i))
                 return false;
         return true;
     }
 
-    bool is_defined(uint32_t target) const
+    bool is_defined(NodeId target) const
     {
-        return target != none && !conflicts_.nodes[target].is_forward();
+        return target != NodeId::none && !conflicts_.nodes[target].is_forward();
     }
 
-    uint8_t &pair(uint32_t n, uint32_t group) { return agree_[first_[n - begin_] + index_[group]]; }
+    uint8_t &pair(NodeId n, GroupId group) { return agree_[first_[place_of(n)] + index_[group]]; }
 
-    bool agrees(uint32_t n, uint32_t group)
+    bool agrees(NodeId n, GroupId group)
     {
         const Meaning *its = meanings_.data() + block_[group];
-        auto fits = [&](const Meaning &meaning, uint32_t cls, uint32_t first) {
-            return meaning.cls == unresolved ||
+        auto fits = [&](const Meaning &meaning, ClassId cls, uint32_t first) {
+            return meaning.cls == ClassId::none ||
                    (meaning.cls == cls && agree_[first + meaning.index] != disagreeing);
         };
-        if (!conflicts_.paths[n] && !conflicts_.paths[group]) // nearly all: the same, faster
+        if (!conflicts_.paths[n] &&
+            !conflicts_.paths[representative(group)]) // nearly all: the same, faster
             return std::all_of(
-                own_.begin() + own_begin_[n - begin_], own_.begin() + own_begin_[n + 1 - begin_],
-                [&](const OwnSlot &own) { return fits(its[own.slot], own.cls, own.first); });
-        return for_slots(n, group, [&](uint32_t t, size_t i) {
-            return !is_defined(t) || fits(its[i], conflicts_.nodes[t].cls, first_[t - begin_]);
+                own_.begin() + own_begin_[place_of(n)], own_.begin() + own_begin_[place_of(n) + 1],
+                [&](const OwnSlot &own) { return fits(its[raw(own.slot)], own.cls, own.first); });
+        return for_slots(n, group, [&](NodeId t, size_t i) {
+            return !is_defined(t) || fits(its[i], conflicts_.nodes[t].cls, first_[place_of(t)]);
         });
     }
 
     /// What a representative's slots mean from here on.
-    void note(uint32_t group)
+    void note(GroupId group)
     {
-        for (size_t i = 0; i < slots_of(group); ++i) {
-            uint32_t m = meaning(group, target(group, i));
-            meanings_[block_[group] + i] = m == unresolved
-                                               ? Meaning{unresolved, 0}
-                                               : Meaning{conflicts_.nodes[m].cls, index_[m]};
+        for (size_t i = 0; i < slots_of(representative(group)); ++i) {
+            GroupId m = meaning(group, target(representative(group), i));
+            meanings_[block_[group] + i] =
+                m == GroupId::none ? Meaning{ClassId::none, 0} : Meaning{class_of(m), index_[m]};
         }
     }
 
+    ClassId class_of(GroupId group) const { return conflicts_.nodes[representative(group)].cls; }
+
     void join(size_t s)
     {
-        begin_ = conflicts_.node_begin[s];
-        end_ = conflicts_.node_begin[s + 1];
+        nodes_ = conflicts_.nodes_of(s);
+        begin_ = raw(conflicts_.node_begin[s]);
         ambiguous_ = reachable_.ambiguous[s];
-        key_of_.assign(end_ - begin_, none);
+        key_of_.assign(nodes_.size(), no_number);
         bool all = true;
-        for (uint32_t n = begin_; n < end_; ++n) {
+        for (NodeId n : nodes_) {
             if (conflicts_.nodes[n].is_forward())
                 continue;
-            uint32_t joined = none;
+            GroupId joined = GroupId::none;
             if (!ambiguous_) {
                 auto [number, added] = keys_.add(
-                    std::array<uint32_t, 2>{conflicts_.nodes[n].cls, reachable_.set_of[n]});
+                    std::array<uint32_t, 2>{raw(conflicts_.nodes[n].cls), reachable_.set_of[n]});
                 if (added)
                     first_with_.push_back(n);
-                key_of_[n - begin_] = number;
+                key_of_[place_of(n)] = number;
                 joined = out_.group[first_with_[number]];
             }
             out_.group[n] = joined;
-            all &= joined != none;
+            all &= joined != GroupId::none;
         }
         if (all)
             return;
         find_pairs();
-        for (uint32_t n = begin_; n < end_; ++n)
-            if (!conflicts_.nodes[n].is_forward() && out_.group[n] == none)
+        for (NodeId n : nodes_)
+            if (!conflicts_.nodes[n].is_forward() && out_.group[n] == GroupId::none)
                 place(n);
         for (auto [group, forward, node] : new_resolutions_) {
             out_.resolutions.emplace(std::pair(group, forward), node);
@@ -200,7 +208,7 @@ private:
                 changed_.push_back(group);
             out_.any_resolved[group] = true;
         }
-        for (uint32_t group : changed_)
+        for (GroupId group : changed_)
             note(group);
         changed_.clear();
         new_resolutions_.clear();
@@ -209,64 +217,67 @@ private:
 
     void find_pairs()
     {
-        uint32_t count = end_ - begin_;
+        const uint32_t count = nodes_.size();
         first_.assign(count, 0);
         agree_.clear();
-        users_ = Lists::make(count, [&](auto put) {
-            for (uint32_t n = begin_; n < end_; ++n) {
+        users_ = Lists<uint32_t, NodeId>::make(count, [&](auto put) {
+            for (NodeId n : nodes_) {
                 if (conflicts_.paths[n])
                     for (const Path &p : *conflicts_.paths[n]) {
                         if (is_defined(p.target))
-                            put(p.target - begin_, n);
+                            put(place_of(p.target), n);
                     }
                 else
-                    for (uint64_t e = conflicts_.edge_begin[n]; e < conflicts_.edge_begin[n + 1];
-                         ++e)
-                        if (is_defined(conflicts_.edges[e]))
-                            put(conflicts_.edges[e] - begin_, n);
+                    for (NodeId t : conflicts_.edges_of(n))
+                        if (is_defined(t))
+                            put(place_of(t), n);
             }
         });
-        std::vector<uint32_t> dirty, next;
+        std::vector<NodeId> dirty, next;
         std::vector<bool> queued(count, false);
-        for (uint32_t n = begin_; n < end_; ++n) {
-            first_[n - begin_] = static_cast<uint32_t>(agree_.size());
+        for (NodeId n : nodes_) {
+            first_[place_of(n)] = static_cast<uint32_t>(agree_.size());
             if (conflicts_.nodes[n].is_forward())
                 continue;
-            for (uint32_t g : out_.groups[conflicts_.nodes[n].cls])
+            for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
                 agree_.push_back(reachable_.may_reach_forward(n) ||
-                                 reachable_.may_reach_forward(g) ||
-                                 reachable_.set_of[n] == reachable_.set_of[g]);
+                                 reachable_.may_reach_forward(representative(g)) ||
+                                 reachable_.set_of[n] == reachable_.set_of[representative(g)]);
             dirty.push_back(n);
         }
         own_.clear();
         own_begin_.assign(1, 0);
-        for (uint32_t n = begin_; n < end_; ++n) {
+        for (NodeId n : nodes_) {
+            uint32_t slot = 0;
             if (!conflicts_.paths[n])
-                for (uint64_t e = conflicts_.edge_begin[n]; e < conflicts_.edge_begin[n + 1]; ++e)
-                    if (uint32_t t = conflicts_.edges[e]; is_defined(t))
-                        own_.push_back({static_cast<uint32_t>(e - conflicts_.edge_begin[n]),
-                                        conflicts_.nodes[t].cls, first_[t - begin_]});
+                for (NodeId t : conflicts_.edges_of(n)) {
+                    if (is_defined(t))
+                        own_.push_back(
+                            {SlotId{slot}, conflicts_.nodes[t].cls, first_[place_of(t)]});
+                    ++slot;
+                }
             own_begin_.push_back(own_.size());
         }
         uint64_t rounds = 0;
         for (; !dirty.empty(); dirty.swap(next), next.clear()) {
             ++rounds;
-            for (uint32_t n : dirty)
-                queued[n - begin_] = false;
-            for (uint32_t n : dirty) {
+            for (NodeId n : dirty)
+                queued[place_of(n)] = false;
+            for (NodeId n : dirty) {
                 bool changed = rounds == 1 && out_.groups[conflicts_.nodes[n].cls].empty();
                 // Pairs that reach no forward declaration have equal sets, and always agree.
-                for (uint32_t g : out_.groups[conflicts_.nodes[n].cls])
+                for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
                     if (pair(n, g) &&
-                        (reachable_.may_reach_forward(n) || reachable_.may_reach_forward(g)) &&
+                        (reachable_.may_reach_forward(n) ||
+                         reachable_.may_reach_forward(representative(g))) &&
                         !agrees(n, g)) {
                         pair(n, g) = disagreeing;
                         changed = true;
                     }
                 if (changed)
-                    for (uint32_t user : users_[n - begin_])
-                        if (!queued[user - begin_]) {
-                            queued[user - begin_] = true;
+                    for (NodeId user : users_[place_of(n)])
+                        if (!queued[place_of(user)]) {
+                            queued[place_of(user)] = true;
                             next.push_back(user);
                         }
             }
@@ -275,33 +286,33 @@ private:
     }
 
     /// Join a group, or found one.
-    void place(uint32_t n)
+    void place(NodeId n)
     {
-        uint32_t key = key_of_[n - begin_];
-        uint32_t same = key == none ? reachable_.canonical[n] : first_with_[key];
-        if (out_.group[same] != none) {
+        uint32_t key = key_of_[place_of(n)];
+        NodeId same = key == no_number ? reachable_.canonical[n] : first_with_[key];
+        if (out_.group[same] != GroupId::none) {
             out_.group[n] = out_.group[same];
             return;
         }
         auto &groups = out_.groups[conflicts_.nodes[n].cls];
-        auto count = static_cast<size_t>(
-            (n + 1 < end_ ? first_[n + 1 - begin_] : static_cast<uint32_t>(agree_.size())) -
-            first_[n - begin_]);
-        for (size_t i = count; i--;)
-            if (uint32_t g = groups[i]; pair(n, g) && follow(n, g))
+        const uint32_t next = place_of(n) + 1;
+        const size_t end = next < nodes_.size() ? first_[next] : agree_.size();
+        for (size_t i = end - first_[place_of(n)]; i--;)
+            if (GroupId g = groups[i]; pair(n, g) && follow(n, g))
                 return;
-        out_.group[n] = n;
-        index_[n] = static_cast<uint32_t>(groups.size());
-        groups.push_back(n);
-        block_[n] = meanings_.size();
+        const GroupId own = group_founded_by(n);
+        out_.group[n] = own;
+        index_[own] = static_cast<uint32_t>(groups.size());
+        groups.push_back(own);
+        block_[own] = meanings_.size();
         meanings_.resize(meanings_.size() + slots_of(n));
-        changed_.push_back(n);
+        changed_.push_back(own);
         ++out_.count;
     }
 
     /// What `n` and the group reach in step joins, and resolves forward declarations. False: one of
     /// these would have to resolve to two definitions; nothing was done.
-    bool follow(uint32_t n, uint32_t group)
+    bool follow(NodeId n, GroupId group)
     {
         visited_.clear();
         const size_t resolved_before = new_resolutions_.size();
@@ -310,15 +321,16 @@ private:
         for (size_t next = 0; fits && next < visited_.size(); ++next) {
             const auto [m, last] = visited_[next];
             const auto g = last; // a binding cannot be captured
-            for_slots(m, g, [&](uint32_t t, size_t i) {
+            for_slots(m, g, [&](NodeId t, size_t i) {
                 if (!is_defined(t))
                     return true;
-                uint32_t u = target(g, i), other = meaning(g, u);
-                if (other != unresolved && conflicts_.nodes[t].cls != conflicts_.nodes[other].cls)
+                NodeId u = target(representative(g), i);
+                GroupId other = meaning(g, u);
+                if (other != GroupId::none && conflicts_.nodes[t].cls != class_of(other))
                     fits = false; // the stated hashes are false
-                else if (other != unresolved)
+                else if (other != GroupId::none)
                     visit(t, other);
-                else if (u != none && !sources_.is_base(conflicts_.nodes[u].source))
+                else if (u != NodeId::none && !sources_.is_base(conflicts_.nodes[u].source))
                     fits = resolve(g, u, t);
                 return fits;
             });
@@ -326,25 +338,25 @@ private:
         for (auto [m, g] : visited_) {
             if (!fits)
                 pair(m, g) = agreeing;
-            else if (out_.group[m] == none)
+            else if (out_.group[m] == GroupId::none)
                 out_.group[m] = g;
         }
         if (fits)
             return true;
         for (size_t i = resolved_before; i < new_resolutions_.size(); ++i)
-            resolved_here_.erase({new_resolutions_[i][0], new_resolutions_[i][1]});
+            resolved_here_.erase({new_resolutions_[i].group, new_resolutions_[i].forward});
         new_resolutions_.resize(resolved_before);
         return false;
     }
 
-    void visit(uint32_t m, uint32_t g)
+    void visit(NodeId m, GroupId g)
     {
         if (std::exchange(pair(m, g), followed) != followed)
             visited_.emplace_back(m, g);
     }
 
     /// A representative's forward is a node; false: it is another one already.
-    bool resolve(uint32_t group, uint32_t forward, uint32_t node)
+    bool resolve(GroupId group, NodeId forward, NodeId node)
     {
         if (ambiguous_) { // else there is but one node of that name
             auto [at, added] = resolved_here_.emplace(std::pair(group, forward), node);
@@ -359,24 +371,25 @@ private:
     const ConflictGraph &conflicts_;
     const ReachableConflicts &reachable_;
     Joined &out_;
-    std::vector<uint32_t> index_;      // per group: its place in Joined::groups
-    std::vector<size_t> block_;        // per group: where in meanings_ its slots are
-    std::vector<Meaning> meanings_;    // meaning(), one beside the other
-    VectorIndex keys_;                 // {class, set}
-    std::vector<uint32_t> first_with_; // per key: the first node that joined
-    // Of the object that joins.
-    uint32_t begin_ = 0, end_ = 0;  // its nodes
+    IdVector<GroupId, uint32_t> index_; // its place in Joined::groups
+    IdVector<GroupId, size_t> block_;   // where in meanings_ its slots are
+    std::vector<Meaning> meanings_;     // meaning(), one beside the other
+    VectorIndex keys_;                  // {class, set}
+    std::vector<NodeId> first_with_;    // per key: the first node that joined
+    // Of the object that joins; its nodes by place_of().
+    IdRange<NodeId> nodes_{NodeId{0}, NodeId{0}};
+    uint32_t begin_ = 0;
     std::vector<uint32_t> key_of_;  // per node
     std::vector<uint32_t> first_;   // per node: where its pairs begin
     std::vector<uint8_t> agree_;    // per pair
     std::vector<OwnSlot> own_;      // of nodes without paths
     std::vector<size_t> own_begin_; // per node, and the end
-    Lists users_;                   // per node: nodes that have it as a slot
+    Lists<uint32_t, NodeId> users_; // per node: nodes that have it as a slot
     bool ambiguous_ = false;
-    std::vector<std::pair<uint32_t, uint32_t>> visited_;   // pairs that follow() met
-    std::vector<std::array<uint32_t, 3>> new_resolutions_; // group, forward, node
-    std::vector<uint32_t> changed_; // groups that are new, or of which something was resolved
-    Resolutions resolved_here_;     // the same, of an ambiguous object
+    std::vector<std::pair<NodeId, GroupId>> visited_; // pairs that follow() met
+    std::vector<NewResolution> new_resolutions_;
+    std::vector<GroupId> changed_; // groups that are new, or of which something was resolved
+    Resolutions resolved_here_;    // the same, of an ambiguous object
 };
 
 Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
@@ -397,57 +410,23 @@ Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGr
         join(order);
     }
     join(order_by_definitions(sources, conflicts));
-    for (uint32_t n = 0; n < graph.names.size(); ++n) {
-        for (uint32_t c : graph.names[n].definitions)
+    for (NameId n : graph.names.ids()) {
+        for (ClassId c : graph.names[n].definitions)
             by_name_[n].insert(by_name_[n].end(), made_.groups[c].begin(), made_.groups[c].end());
         std::sort(by_name_[n].begin(), by_name_[n].end());
     }
 }
 
-uint32_t Groups::value(uint32_t n, uint32_t target) const
+GroupId Groups::at_slot(GroupId group, SlotId slot) const
 {
-    if (target == none)
-        return unresolved;
-    const Node &node = conflicts_.nodes[target];
-    if (!node.is_forward())
-        return made_.group[target];
-    if (any_resolved(n))
-        if (uint32_t group = resolved(n, target); group != none)
-            return group;
-    return unresolved;
-}
-
-void Groups::slot_values(uint32_t n, std::vector<uint32_t> &out) const
-{
-    auto slots = conflicts_.slots[conflicts_.nodes[n].cls];
-    out.clear();
-    if (!conflicts_.paths[n]) {
-        for (size_t i = 0; i < slots.size(); ++i)
-            out.push_back(value(n, conflicts_.edges[conflicts_.edge_begin[n] + i]));
-        return;
-    }
-    const Paths &paths = *conflicts_.paths[n];
-    if (paths.empty()) {
-        out = {irregular, n};
-        return;
-    }
-    // Values by name, unless two paths to one name lead to different nodes.
-    constexpr uint32_t unset = irregular;
-    out.assign(slots.size(), unset);
-    bool regular = true;
-    for (const Path &p : paths) {
-        uint32_t v = value(n, p.target);
-        regular &= out[p.slot] == unset || out[p.slot] == v;
-        out[p.slot] = v;
-    }
-    regular &= std::find(out.begin(), out.end(), unset) == out.end();
-    if (regular)
-        return;
-    out.assign(1, irregular);
-    for (const Path &p : paths) {
-        out.push_back(p.slot);
-        out.push_back(value(n, p.target));
-    }
+    const NodeId node = representative(group);
+    if (!conflicts_.paths[node])
+        return made_.meaning(conflicts_, group, conflicts_.edges_of(node)[raw(slot)]);
+    for (const Path &p : *conflicts_.paths[node])
+        if (p.slot == slot)
+            if (GroupId found = made_.meaning(conflicts_, group, p.target); found != GroupId::none)
+                return found;
+    return GroupId::none;
 }
 
 } // namespace btflink::merge

@@ -32,33 +32,35 @@ constexpr size_t most_names = 64; // names compared; more would only cost memory
 std::vector<uint32_t> order_by_definitions(const Sources &sources, const ConflictGraph &conflicts)
 {
     // Names with several definitions, and how many nodes each name has.
-    std::vector<uint32_t> weight(conflicts.slot_names), first(conflicts.slot_names, none), names;
-    std::vector<bool> several(conflicts.slot_names);
+    IdVector<NameId, uint32_t> weight(conflicts.slot_names);
+    IdVector<NameId, ClassId> first(conflicts.slot_names, ClassId::none);
+    IdVector<NameId, bool> several(conflicts.slot_names);
+    std::vector<NameId> names;
     for (const Node &n : conflicts.nodes) {
         if (n.is_forward())
             continue;
         ++weight[n.name];
-        if (first[n.name] == none)
+        if (first[n.name] == ClassId::none)
             first[n.name] = n.cls;
         else if (first[n.name] != n.cls)
             several[n.name] = true;
     }
-    for (uint32_t n = 0; n < conflicts.slot_names; ++n)
+    for (NameId n : weight.ids())
         if (several[n])
             names.push_back(n);
     std::stable_sort(names.begin(), names.end(),
-                     [&](uint32_t a, uint32_t b) { return weight[a] > weight[b]; });
+                     [&](NameId a, NameId b) { return weight[a] > weight[b]; });
     names.resize(std::min(names.size(), most_names));
-    std::vector<uint32_t> rank(conflicts.slot_names, none);
+    IdVector<NameId, uint32_t> rank(conflicts.slot_names, no_number);
     for (uint32_t i = 0; i < names.size(); ++i)
         rank[names[i]] = i;
 
     // Per source and name: the lowest of its definitions.
     const size_t width = names.size();
-    std::vector<uint32_t> definitions(sources.list.size() * width, none);
+    std::vector<ClassId> definitions(sources.list.size() * width, ClassId::none);
     for (const Node &n : conflicts.nodes)
-        if (!n.is_forward() && rank[n.name] != none) {
-            uint32_t &lowest = definitions[n.source * width + rank[n.name]];
+        if (!n.is_forward() && rank[n.name] != no_number) {
+            ClassId &lowest = definitions[n.source * width + rank[n.name]];
             lowest = std::min(lowest, n.cls);
         }
     std::vector<uint32_t> order(sources.list.size());

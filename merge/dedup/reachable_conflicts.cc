@@ -32,16 +32,28 @@ namespace btflink::merge
 namespace
 {
 
-/// Tells names of forward declarations from classes.
-constexpr uint32_t forward_bit = uint32_t{1} << 31;
+/// The elements of sets, and of partitions at first: the classes, then the names that are declared.
+class Elements
+{
+public:
+    explicit Elements(const ClassGraph &graph) : classes_(static_cast<uint32_t>(graph.size())) {}
+
+    uint32_t of(const Node &node) const
+    {
+        return node.is_forward() ? classes_ + raw(node.name) : raw(node.cls);
+    }
+    bool is_forward(uint32_t element) const { return element >= classes_; }
+
+private:
+    uint32_t classes_;
+};
 
 /// The key by which sets are compared.
 std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
 {
     if (hashes_believed && elements.size() > 4) {
         XXH128_hash_t h = XXH3_128bits(elements.data(), elements.size() * 4);
-        elements.resize(5);
-        elements[4] = static_cast<uint32_t>(-1); // no element: this is a hash
+        elements.assign(5, 0); // one more than what is no hash may have
         std::memcpy(elements.data(), &h, sizeof h);
     }
     return elements;
@@ -52,8 +64,8 @@ class ReachOfObject
 {
 public:
     ReachOfObject(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source)
-        : graph_(graph), conflicts_(conflicts), begin_(conflicts.node_begin[source]),
-          count_(conflicts.node_begin[source + 1] - begin_)
+        : graph_(graph), conflicts_(conflicts), kinds_(graph),
+          begin_(raw(conflicts.node_begin[source])), count_(conflicts.nodes_of(source).size())
     {
     }
 
@@ -62,19 +74,19 @@ public:
         bool has_forward;
     };
     std::vector<Component> components;
-    std::vector<uint32_t> of; // per node: its component
+    std::vector<uint32_t> of; // per node of the object: its component
 
     void run()
     {
         for (uint32_t i = 0; i < count_; ++i)
-            if (uint32_t element = element_of(i); element != none) {
+            if (uint32_t element = element_of(i); element != no_number) {
                 bit_of_.emplace_back(i);
                 elements_.push_back(element);
             }
         words_ = (elements_.size() + 63) / 64;
-        of.assign(count_, none);
+        of.assign(count_, no_number);
         low_.assign(count_, 0);
-        bit_.assign(count_, none);
+        bit_.assign(count_, no_number);
         for (uint32_t b = 0; b < bit_of_.size(); ++b)
             bit_[bit_of_[b]] = b;
         for (uint32_t i = 0; i < count_; ++i)
@@ -85,19 +97,15 @@ public:
 private:
     uint32_t element_of(uint32_t i) const
     {
-        const Node &node = conflicts_.nodes[begin_ + i];
-        if (node.is_forward())
-            return forward_bit | node.name;
-        bool conflict =
-            node.name < graph_.names.size() && graph_.names[node.name].definitions.size() > 1;
-        return conflict ? node.cls : none;
+        const Node &node = conflicts_.nodes[NodeId{begin_ + i}];
+        const bool is_conflict =
+            raw(node.name) < graph_.names.size() && graph_.names[node.name].definitions.size() > 1;
+        return node.is_forward() || is_conflict ? kinds_.of(node) : no_number;
     }
 
-    std::span<const uint32_t> edges(uint32_t i) const
+    std::span<const NodeId> edges(uint32_t i) const
     {
-        uint64_t first = conflicts_.edge_begin[begin_ + i];
-        return std::span(conflicts_.edges)
-            .subspan(first, conflicts_.edge_begin[begin_ + i + 1] - first);
+        return conflicts_.edges_of(NodeId{begin_ + i});
     }
 
     /// Tarjan's algorithm, without recursion: chains may be as long as there are nodes.
@@ -108,13 +116,13 @@ private:
             auto &[at, next] = calls_.back();
             auto out = edges(at);
             if (next < out.size()) {
-                uint32_t to = out[next++];
-                if (to == none)
+                NodeId target = out[next++];
+                if (target == NodeId::none)
                     continue;
-                to -= begin_;
+                uint32_t to = raw(target) - begin_;
                 if (low_[to] == 0)
                     enter(to);
-                else if (of[to] == none)
+                else if (of[to] == no_number)
                     low_[at] = std::min(low_[at], low_[to]);
                 continue;
             }
@@ -150,10 +158,10 @@ private:
         while (open_[first] != head);
         for (size_t k = first; k < open_.size(); ++k) {
             uint32_t i = open_[k];
-            if (bit_[i] != none)
+            if (bit_[i] != no_number)
                 bits[bit_[i] / 64] |= uint64_t{1} << bit_[i] % 64;
-            for (uint32_t to : edges(i)) {
-                uint32_t other = to == none ? number : of[to - begin_];
+            for (NodeId to : edges(i)) {
+                uint32_t other = to == NodeId::none ? number : of[raw(to) - begin_];
                 if (other != number)
                     for (size_t w = 0; w < words_; ++w)
                         bits[w] |= bits_[other * words_ + w];
@@ -166,7 +174,7 @@ private:
         for (size_t b = 0; b < elements_.size(); ++b)
             if (bits[b / 64] >> b % 64 & 1) {
                 reached.push_back(elements_[b]);
-                has_forward |= (elements_[b] & forward_bit) != 0;
+                has_forward |= kinds_.is_forward(elements_[b]);
             }
         std::sort(reached.begin(), reached.end());
         components.push_back({set_key(std::move(reached)), has_forward});
@@ -174,6 +182,8 @@ private:
 
     const ClassGraph &graph_;
     const ConflictGraph &conflicts_;
+    Elements kinds_;
+    // Nodes count from the object's first.
     uint32_t begin_, count_;
     std::vector<uint32_t> elements_, bit_of_; // per bit: its element and node
     std::vector<uint32_t> bit_;               // per node
@@ -185,27 +195,31 @@ private:
 };
 
 /// Equal nodes of an ambiguous object, by partition refinement over paths.
-void find_canonical(const ConflictGraph &conflicts, size_t source, std::vector<uint32_t> &canonical)
+void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
+                    IdVector<NodeId, NodeId> &canonical)
 {
-    uint32_t begin = conflicts.node_begin[source], end = conflicts.node_begin[source + 1];
-    std::vector<uint32_t> block(end - begin), vertices(end - begin);
+    const Elements elements(graph);
+    const IdRange<NodeId> nodes = conflicts.nodes_of(source);
+    const uint32_t begin = raw(conflicts.node_begin[source]);
+    std::vector<uint32_t> block, vertices(nodes.size());
     std::iota(vertices.begin(), vertices.end(), 0);
-    for (uint32_t n = begin; n < end; ++n)
-        block[n - begin] = conflicts.nodes[n].is_forward() ? none - 1 - conflicts.nodes[n].name
-                                                           : conflicts.nodes[n].cls;
+    for (NodeId n : nodes)
+        block.push_back(elements.of(conflicts.nodes[n]));
     size_t count =
         refine<VectorIndex>(vertices, block, 0, [&](uint32_t v, std::vector<uint32_t> &key) {
-            const Paths *paths = conflicts.paths[begin + v].get();
+            const Paths *paths = conflicts.paths[NodeId{begin + v}].get();
             if (!paths)
                 return;
             for (const Path &p : *paths)
-                key.push_back(p.target == none ? none : block[p.target - begin]);
+                key.push_back(p.target == NodeId::none ? no_number : block[raw(p.target) - begin]);
             if (paths->empty())
                 key.push_back(begin + v);
         });
-    std::vector<uint32_t> lowest(count, none);
-    for (uint32_t n = begin; n < end; ++n)
-        canonical[n] = lowest[block[n - begin]] = std::min(lowest[block[n - begin]], n);
+    std::vector<NodeId> lowest(count, NodeId::none);
+    for (NodeId n : nodes) {
+        NodeId &same = lowest[block[raw(n) - begin]];
+        canonical[n] = same = std::min(same, n);
+    }
 }
 
 } // namespace
@@ -215,20 +229,22 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
 {
     ReachableConflicts out;
     size_t count = sources.list.size();
-    out.set_of.assign(conflicts.nodes.size(), none);
-    out.canonical.assign(conflicts.nodes.size(), none);
+    out.set_of.assign(conflicts.nodes.size(), no_number);
+    out.canonical.assign(conflicts.nodes.size(), NodeId::none);
     out.ambiguous.assign(count, false);
     for (size_t s = 0; s < count; ++s)
-        for (uint32_t n = conflicts.node_begin[s];
-             n < conflicts.node_begin[s + 1] && !out.ambiguous[s]; ++n)
-            out.ambiguous[s] = conflicts.paths[n] != nullptr;
+        for (NodeId n : conflicts.nodes_of(s))
+            if (conflicts.paths[n]) {
+                out.ambiguous[s] = true;
+                break;
+            }
     std::vector<ReachOfObject> objects;
     objects.reserve(count);
     for (size_t s = 0; s < count; ++s)
         objects.emplace_back(graph, conflicts, s);
     parallel_for(count, threads, [&](size_t s) {
         if (out.ambiguous[s])
-            find_canonical(conflicts, s, out.canonical);
+            find_canonical(graph, conflicts, s, out.canonical);
         else
             objects[s].run();
     });
@@ -244,8 +260,9 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
                 out.has_forward.push_back(c.has_forward);
             numbers.push_back(number);
         }
-        for (uint32_t i = 0; i < objects[s].of.size(); ++i)
-            out.set_of[conflicts.node_begin[s] + i] = numbers[objects[s].of[i]];
+        auto component = objects[s].of.begin();
+        for (NodeId n : conflicts.nodes_of(s))
+            out.set_of[n] = numbers[*component++];
     }
     return out;
 }

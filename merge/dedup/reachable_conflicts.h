@@ -9,15 +9,15 @@ namespace btflink::merge
 
 /// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
 struct ReachableConflicts {
-    std::vector<uint32_t> set_of;    // per node: number of its set; none: its object is ambiguous
-    std::vector<bool> has_forward;   // per set: there are forward declarations in it
-    std::vector<bool> ambiguous;     // per source: it has several nodes of one name
-    std::vector<uint32_t> canonical; // per node of an ambiguous object: the lowest equal node
+    IdVector<NodeId, uint32_t> set_of;  // number of its set; none: its object is ambiguous
+    std::vector<bool> has_forward;      // per set: there are forward declarations in it
+    std::vector<bool> ambiguous;        // per source: it has several nodes of one name
+    IdVector<NodeId, NodeId> canonical; // of an ambiguous object: the lowest equal node
 
     /// May a forward declaration be reachable from the node?
-    bool may_reach_forward(uint32_t node) const
+    bool may_reach_forward(NodeId node) const
     {
-        return set_of[node] == none || has_forward[set_of[node]];
+        return set_of[node] == no_number || has_forward[set_of[node]];
     }
 };
 

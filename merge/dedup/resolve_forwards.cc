@@ -36,9 +36,9 @@ public:
     void resolve(const UnresolvedForward &unresolved)
     {
         std::vector<uint32_t> users = users_of(unresolved.forward);
-        uint32_t best = none;
+        ClassId best = ClassId::none;
         size_t fewest = SIZE_MAX;
-        for (uint32_t candidate : unresolved.candidates) {
+        for (ClassId candidate : unresolved.candidates) {
             size_t stay = substitute(users, unresolved.forward, candidate);
             bool better = stay < fewest || (stay == fewest && candidate == unresolved.preferred);
             if (better) {
@@ -46,7 +46,7 @@ public:
                 best = candidate;
             }
         }
-        if (best == none)
+        if (best == ClassId::none)
             return;
         substitute(users, unresolved.forward, best);
         apply(users, unresolved.forward);
@@ -59,13 +59,14 @@ private:
         rank_.push_back(rank);
         auto key = keys_.keys.at(k);
         for (size_t i = 1; i < key.size(); ++i)
-            users_[key[i]].push_back(k);
+            users_[ClassId{key[i]}].push_back(k);
     }
 
     /// Keys that reach a final class, those that others refer to first.
-    std::vector<uint32_t> users_of(uint32_t c) const
+    std::vector<uint32_t> users_of(ClassId c) const
     {
-        std::vector<uint32_t> found, pending{c};
+        std::vector<uint32_t> found;
+        std::vector<ClassId> pending{c};
         std::unordered_map<uint32_t, bool> seen;
         while (!pending.empty()) {
             auto at = users_.find(pending.back());
@@ -85,24 +86,24 @@ private:
     }
 
     /// Fills meant_ and new_keys_; returns how many users stay types of their own.
-    size_t substitute(const std::vector<uint32_t> &users, uint32_t forward, uint32_t candidate)
+    size_t substitute(const std::vector<uint32_t> &users, ClassId forward, ClassId candidate)
     {
         meant_.clear();
         meant_[forward] = candidate;
         new_keys_.clear();
         VectorIndex added;
-        std::vector<uint32_t> owner; // of the keys that were added
+        std::vector<ClassId> owner; // of the keys that were added
         std::vector<uint32_t> key;
         size_t stay = 0;
         for (uint32_t k : users) {
             auto old = keys_.keys.at(k);
             key.assign(old.begin(), old.end());
             for (size_t i = 1; i < key.size(); ++i)
-                if (auto m = meant_.find(key[i]); m != meant_.end())
-                    key[i] = m->second;
-            uint32_t mine = keys_.final_class[k];
+                if (auto m = meant_.find(ClassId{key[i]}); m != meant_.end())
+                    key[i] = raw(m->second);
+            ClassId mine = keys_.final_class[k];
             uint32_t found = keys_.keys.find(key);
-            if (found != none && keys_.final_class[found] != mine && !gone_.contains(found)) {
+            if (found != no_number && keys_.final_class[found] != mine && !gone_.contains(found)) {
                 meant_[mine] = keys_.final_class[found];
                 continue;
             }
@@ -118,14 +119,14 @@ private:
         return stay;
     }
 
-    void apply(const std::vector<uint32_t> &users, uint32_t forward)
+    void apply(const std::vector<uint32_t> &users, ClassId forward)
     {
         for (auto [from, to] : meant_)
             partition_.alias[from] = to;
         partition_.alias[forward] = meant_[forward];
         for (uint32_t k : users) {
             gone_[k] = true;
-            uint32_t mine = keys_.final_class[k];
+            ClassId mine = keys_.final_class[k];
             auto m = meant_.find(mine);
             if (m == meant_.end())
                 continue;
@@ -145,10 +146,10 @@ private:
 
     RefKeys &keys_;
     Partition &partition_;
-    std::unordered_map<uint32_t, std::vector<uint32_t>> users_; // per final class: keys
-    std::vector<uint32_t> rank_;                                // per key
-    std::unordered_map<uint32_t, bool> gone_;                   // keys that were replaced
-    std::unordered_map<uint32_t, uint32_t> meant_;              // final class -> another one
+    std::unordered_map<ClassId, std::vector<uint32_t>> users_; // per final class: keys
+    std::vector<uint32_t> rank_;                               // per key
+    std::unordered_map<uint32_t, bool> gone_;                  // keys that were replaced
+    std::unordered_map<ClassId, ClassId> meant_;               // final class -> another one
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys_;
 };
 
@@ -160,8 +161,8 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &k
     Resolver resolver(keys, partition);
     for (const UnresolvedForward &f : forwards)
         resolver.resolve(f);
-    for (uint32_t c = 0; c < partition.alias.size(); ++c) {
-        uint32_t end = c;
+    for (ClassId c : partition.alias.ids()) {
+        ClassId end = c;
         while (partition.alias[end] != end)
             end = partition.alias[end];
         partition.alias[c] = end;

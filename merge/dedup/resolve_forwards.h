@@ -11,14 +11,14 @@ namespace btflink::merge
 /// Final classes of the types between structs, by their contents.
 struct RefKeys {
     VectorIndex keys; // class, then the final classes that it refers to; those come first
-    std::vector<uint32_t> final_class; // per key
+    std::vector<ClassId> final_class; // per key
 };
 
 /// A forward declaration and the definitions that it may stand for.
 struct UnresolvedForward {
-    uint32_t forward;                 // its final class
-    uint32_t preferred;               // one of `candidates`, or none
-    std::vector<uint32_t> candidates; // final classes, lowest first
+    ClassId forward;                 // its final class
+    ClassId preferred;               // one of `candidates`, or none
+    std::vector<ClassId> candidates; // final classes, lowest first
 };
 
 /// Resolve each, in order: its class in `partition` becomes an alias of a candidate's.

@@ -19,10 +19,10 @@ struct FinalClass {
 };
 
 struct Partition {
-    std::vector<FinalClass> classes;         // those of Classes, then those split from them
-    std::vector<uint32_t> alias;             // per class: its representative
-    std::vector<uint32_t> of;                // per type, as in Classes; see class_of()
-    std::vector<std::vector<uint32_t>> refs; // classes, in the order of the type; no_class: void
+    IdVector<ClassId, FinalClass> classes;  // those of Classes, then those split from them
+    IdVector<ClassId, ClassId> alias;       // the class's representative
+    std::vector<ClassId> of;                // per type, as in Classes; see class_of()
+    std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
     // For --stats.
     uint64_t conflicts = 0;        // names with several definitions
@@ -30,7 +30,8 @@ struct Partition {
     uint64_t affected_types = 0;   // their types, of all objects
     uint64_t rounds = 0;
 
-    uint32_t class_of(size_t index) const { return alias[of[index]]; }
+    ClassId class_of(size_t index) const { return alias[of[index]]; }
+    bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }
 };
 
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,

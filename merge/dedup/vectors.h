@@ -8,7 +8,8 @@
 namespace btflink::merge
 {
 
-constexpr uint32_t none = UINT32_MAX;
+/// No number of a block, set or key.
+constexpr uint32_t no_number = UINT32_MAX;
 
 using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;
 

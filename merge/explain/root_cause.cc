@@ -74,14 +74,14 @@ SplitGraph::SplitGraph(const MergedTypes &types)
     find_blame();
 }
 
-/// What a class refers to, in the order of the type; no_class: void.
-void SplitGraph::refs_of(uint32_t c, std::vector<uint32_t> &out) const
+/// What a class refers to, in the order of the type; none: void.
+void SplitGraph::refs_of(ClassId c, std::vector<ClassId> &out) const
 {
     out.clear();
     const FinalClass &f = partition_.classes[c];
     if (f.refs != no_refs) {
-        for (uint32_t ref : partition_.refs[f.refs])
-            out.push_back(ref == no_class ? no_class : partition_.alias[ref]);
+        for (ClassId ref : partition_.refs[f.refs])
+            out.push_back(ref == ClassId::none ? ref : partition_.alias[ref]);
         return;
     }
     btf::for_each_type_id(sources_.type(f.canonical),
@@ -90,19 +90,18 @@ void SplitGraph::refs_of(uint32_t c, std::vector<uint32_t> &out) const
 
 void SplitGraph::find_names()
 {
-    std::map<std::pair<char, std::string_view>, uint32_t> numbers;
-    name_.assign(partition_.classes.size(), none);
-    for (uint32_t c = 0; c < partition_.classes.size(); ++c) {
+    std::map<std::pair<char, std::string_view>, TypeName> numbers;
+    name_.assign(partition_.classes.size(), TypeName::none);
+    for (ClassId c : partition_.classes.ids()) {
         TypeAt at = canonical(c);
         char space = space_of(btf_of(c), at.type);
         if (!space || partition_.alias[c] != c)
             continue;
-        auto [found, added] =
-            numbers.try_emplace({space, sources_.name(at)}, uint32_t(names_.size()));
+        auto [found, added] = numbers.try_emplace({space, sources_.name(at)}, names_.next_id());
         if (added)
-            names_.push_back({space, {}, none, {}});
+            names_.push_back({space, {}, ClassId::none, {}});
         name_[c] = found->second;
-        if (!is_live(c))
+        if (!partition_.is_live(c))
             continue;
         if (btf::is_declaration(btf_of(c).type(at.type)))
             names_[found->second].forward = c;
@@ -112,15 +111,15 @@ void SplitGraph::find_names()
 }
 
 /// Of a reference: what a shape says of it.
-uint64_t SplitGraph::stub(uint32_t c) const
+uint64_t SplitGraph::stub(ClassId c) const
 {
-    if (c == no_class)
+    if (c == ClassId::none)
         return 0;
-    return name_[c] != none ? ~uint64_t{name_[c]} : hash_[c];
+    return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
 }
 
 /// The shape of a class. Those of the unnamed ones it refers to are there, or it is a cycle.
-uint64_t SplitGraph::shape_hash(uint32_t c, const std::vector<uint32_t> &refs,
+uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
                                 std::string &buffer) const
 {
     TypeAt at = canonical(c);
@@ -146,7 +145,7 @@ uint64_t SplitGraph::shape_hash(uint32_t c, const std::vector<uint32_t> &refs,
         else if (at_word != kind.element_type)
             word(value);
     }
-    for (uint32_t ref : refs) {
+    for (ClassId ref : refs) {
         uint64_t s = stub(ref);
         buffer.append(reinterpret_cast<const char *>(&s), sizeof s);
     }
@@ -157,44 +156,44 @@ void SplitGraph::find_shapes()
 {
     size_t count = partition_.classes.size();
     hash_.assign(count, 0);
-    shape_.assign(count, none);
-    std::vector<uint8_t> state(count, walk::fresh);
-    std::vector<uint32_t> stack, refs;
+    shape_.assign(count, Shape::none);
+    IdVector<ClassId, uint8_t> state(count, walk::fresh);
+    std::vector<ClassId> stack, refs;
     std::string buffer;
-    std::unordered_map<uint64_t, uint32_t> numbers;
-    auto expand = [&](uint32_t c, auto need) {
+    std::unordered_map<uint64_t, Shape> numbers;
+    auto expand = [&](ClassId c, auto need) {
         refs_of(c, refs);
-        for (uint32_t ref : refs)
-            if (ref != no_class && name_[ref] == none)
+        for (ClassId ref : refs)
+            if (ref != ClassId::none && name_[ref] == TypeName::none)
                 need(ref);
     };
-    auto close = [&](uint32_t c) {
+    auto close = [&](ClassId c) {
         refs_of(c, refs);
         hash_[c] = shape_hash(c, refs, buffer);
-        if (!is_live(c))
+        if (!partition_.is_live(c))
             return;
-        auto [found, added] = numbers.try_emplace(hash_[c], static_cast<uint32_t>(members_.size()));
+        auto [found, added] = numbers.try_emplace(hash_[c], members_.next_id());
         if (added)
             members_.emplace_back();
         shape_[c] = found->second;
     };
-    for (uint32_t start = 0; start < count; ++start)
-        if (is_live(start))
+    for (ClassId start : partition_.classes.ids())
+        if (partition_.is_live(start))
             post_order(
-                start, [&](uint32_t c) -> uint8_t & { return state[c]; }, stack, expand, close);
-    for (uint32_t c = 0; c < count; ++c) // in order, whatever the walk did
-        if (shape_[c] != none)
+                start, [&](ClassId c) -> uint8_t & { return state[c]; }, stack, expand, close);
+    for (ClassId c : partition_.classes.ids()) // in order, whatever the walk did
+        if (shape_[c] != Shape::none)
             members_[shape_[c]].push_back(c);
 }
 
 void SplitGraph::find_roots()
 {
-    for (Name &name : names_) {
-        for (uint32_t c : name.classes)
+    for (NameUse &name : names_) {
+        for (ClassId c : name.classes)
             if (std::find(name.versions.begin(), name.versions.end(), shape_[c]) ==
                 name.versions.end())
                 name.versions.push_back(shape_[c]);
-        if (name.classes.size() == 1 && name.forward != none)
+        if (name.classes.size() == 1 && name.forward != ClassId::none)
             name.versions.push_back(shape_[name.forward]);
     }
 }
@@ -202,16 +201,16 @@ void SplitGraph::find_roots()
 std::vector<Edge> SplitGraph::edges() const
 {
     std::vector<Edge> out;
-    std::vector<uint32_t> first, refs;
-    for (uint32_t s = 0; s < members_.size(); ++s) {
+    std::vector<ClassId> first, refs;
+    for (Shape s : members_.ids()) {
         if (members_[s].size() < 2)
             continue;
         refs_of(members_[s][0], first);
         std::vector<bool> differs(first.size());
-        for (uint32_t c : members_[s]) {
+        for (ClassId c : members_[s]) {
             refs_of(c, refs);
             for (size_t i = 0; i < std::min(refs.size(), first.size()); ++i) {
-                if (refs[i] == first[i] || differs[i] || first[i] == no_class)
+                if (refs[i] == first[i] || differs[i] || first[i] == ClassId::none)
                     continue;
                 differs[i] = true;
                 out.push_back({vertex_of(first[i]), s, static_cast<uint32_t>(i)});
@@ -225,40 +224,41 @@ std::vector<Edge> SplitGraph::edges() const
 void SplitGraph::find_blame()
 {
     const std::vector<Edge> all = edges();
-    root_.assign(names_.size() + members_.size(), none);
-    parent_.assign(members_.size(), {none, none, none});
-    split_name_.assign(names_.size(), none);
+    root_.assign(names_.size() + members_.size(), TypeName::none);
+    parent_.assign(members_.size(), {Vertex{}, Shape::none, 0});
+    split_name_.assign(names_.size(), Shape::none);
     blame_.resize(names_.size());
-    std::vector<uint32_t> queue;
-    for (uint32_t n = 0; n < names_.size(); ++n)
+    std::vector<Vertex> queue;
+    for (TypeName n : names_.ids())
         if (names_[n].is_root()) {
-            root_[n] = n;
-            queue.push_back(n);
+            root_[vertex_of_name(n)] = n;
+            queue.push_back(vertex_of_name(n));
         }
     for (size_t next = 0; next < queue.size(); ++next) {
-        uint32_t v = queue[next];
-        auto begin = std::lower_bound(all.begin(), all.end(), Edge{v, 0, 0});
+        Vertex v = queue[next];
+        auto begin = std::lower_bound(all.begin(), all.end(), Edge{v, Shape{0}, 0});
         for (auto edge = begin; edge != all.end() && edge->by == v; ++edge) {
-            uint32_t s = edge->shape, at = vertex_of_shape(s);
-            if (root_[at] != none)
+            Shape s = edge->shape;
+            Vertex at = vertex_of_shape(s);
+            if (root_[at] != TypeName::none)
                 continue;
             root_[at] = root_[v];
             parent_[s] = *edge;
             queue.push_back(at);
-            uint32_t c = members_[s][0], n = name_[c];
+            TypeName n = name_[members_[s][0]];
             Blame &b = blame_[root_[v]];
             b.types += members_[s].size() - 1;
-            if (n != none && (names_[n].space == 's' || names_[n].space == 'u'))
+            if (n != TypeName::none && (names_[n].space == 's' || names_[n].space == 'u'))
                 b.structs += members_[s].size() - 1;
-            if (n != none && root_[n] == none) {
-                root_[n] = root_[v];
+            if (n != TypeName::none && root_of(n) == TypeName::none) {
+                root_[vertex_of_name(n)] = root_[v];
                 split_name_[n] = s;
-                queue.push_back(n);
+                queue.push_back(vertex_of_name(n));
             }
         }
     }
-    for (uint32_t s = 0; s < members_.size(); ++s)
-        if (members_[s].size() > 1 && root_[vertex_of_shape(s)] == none)
+    for (Shape s : members_.ids())
+        if (members_[s].size() > 1 && root_[vertex_of_shape(s)] == TypeName::none)
             unexplained_ += members_[s].size() - 1;
 }
 

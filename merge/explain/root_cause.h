@@ -10,18 +10,27 @@
 namespace btflink::merge
 {
 
+/// A name that types go by; of typedefs, too, and only of final classes.
+enum class TypeName : uint32_t { none = UINT32_MAX };
+/// What classes have in common that differ only in what they refer to.
+enum class Shape : uint32_t { none = UINT32_MAX };
+/// What splits a shape: a name or an unnamed shape.
+enum class Vertex : uint32_t {};
+
 /// A name, and the classes that it has in the result.
-struct Name {
+struct NameUse {
     char space;
-    std::vector<uint32_t> classes;  // definitions, in order
-    uint32_t forward = none;        // a declaration that stayed one
-    std::vector<uint32_t> versions; // shapes that differ, in order; of a root two or more
+    std::vector<ClassId> classes;    // definitions, in order
+    ClassId forward = ClassId::none; // a declaration that stayed one
+    std::vector<Shape> versions;     // shapes that differ, in order; of a root two or more
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// How something was split: at `position` of its references by `by`, a vertex.
+/// How a shape was split: at `position` of its references by `by`.
 struct Edge {
-    uint32_t by, shape, position;
+    Vertex by;
+    Shape shape;
+    uint32_t position;
     auto operator<=>(const Edge &) const = default;
 };
 
@@ -30,58 +39,57 @@ class SplitGraph
 public:
     explicit SplitGraph(const MergedTypes &types);
 
-    const std::vector<Name> &names() const { return names_; }
+    const IdVector<TypeName, NameUse> &names() const { return names_; }
     /// The final classes of a shape, in order.
-    const std::vector<uint32_t> &members(uint32_t shape) const { return members_[shape]; }
+    const std::vector<ClassId> &members(Shape shape) const { return members_[shape]; }
     /// The name because of which `name` has several definitions, perhaps itself; none: it has one.
-    uint32_t root_of(uint32_t name) const { return root_[name]; }
+    TypeName root_of(TypeName name) const { return root_[vertex_of_name(name)]; }
     /// What split the only shape of a name that is no root.
-    const Edge &parent_of_name(uint32_t name) const { return parent_[split_name_[name]]; }
+    const Edge &parent_of_name(TypeName name) const { return parent_[split_name_[name]]; }
     /// What split an unnamed shape.
-    const Edge &parent_of_shape(uint32_t shape) const { return parent_[shape]; }
-    bool is_name(uint32_t vertex) const { return vertex < names_.size(); }
-    uint32_t shape_of_vertex(uint32_t vertex) const
+    const Edge &parent_of_shape(Shape shape) const { return parent_[shape]; }
+    /// The name that a vertex is; none: it is a shape.
+    TypeName name_of_vertex(Vertex vertex) const
     {
-        return vertex - static_cast<uint32_t>(names_.size());
+        return raw(vertex) < names_.size() ? TypeName{raw(vertex)} : TypeName::none;
+    }
+    Shape shape_of_vertex(Vertex vertex) const
+    {
+        return Shape{raw(vertex) - raw(names_.next_id())};
     }
 
     /// Types beyond the first of each shape that were split because of a root.
     struct Blame {
         size_t types = 0, structs = 0; // all; named structs and unions
     };
-    const Blame &blame(uint32_t root) const { return blame_[root]; }
+    const Blame &blame(TypeName root) const { return blame_[root]; }
     /// Types that were split and have no root.
     size_t unexplained() const { return unexplained_; }
 
-    TypeAt canonical(uint32_t c) const { return partition_.classes[c].canonical; }
-    const Btf &btf_of(uint32_t c) const { return *sources_.list[canonical(c).source].btf; }
+    TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
+    const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
     /// What a shape says of a reference in a type of `source`: equal for equal names.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:
-    uint32_t class_at(uint32_t source, uint32_t ref) const
+    ClassId class_at(uint32_t source, uint32_t ref) const
     {
         if (!ref || !sources_.is_plain(source, TypeId{ref}))
-            return no_class;
+            return ClassId::none;
         size_t index = sources_.index(source, TypeId{ref});
-        return partition_.of[index] == no_class ? no_class : partition_.class_of(index);
+        return partition_.of[index] == ClassId::none ? ClassId::none : partition_.class_of(index);
     }
-    bool is_live(uint32_t c) const
-    {
-        return partition_.classes[c].live && partition_.alias[c] == c;
-    }
-    uint32_t vertex_of_shape(uint32_t shape) const
-    {
-        return static_cast<uint32_t>(names_.size()) + shape;
-    }
+    // Names are the first vertices.
+    static Vertex vertex_of_name(TypeName name) { return Vertex{raw(name)}; }
+    Vertex vertex_of_shape(Shape shape) const { return Vertex{raw(names_.next_id()) + raw(shape)}; }
     /// The name or unnamed shape that a class is of.
-    uint32_t vertex_of(uint32_t c) const
+    Vertex vertex_of(ClassId c) const
     {
-        return name_[c] != none ? name_[c] : vertex_of_shape(shape_[c]);
+        return name_[c] != TypeName::none ? vertex_of_name(name_[c]) : vertex_of_shape(shape_[c]);
     }
-    uint64_t stub(uint32_t c) const;
-    void refs_of(uint32_t c, std::vector<uint32_t> &out) const;
-    uint64_t shape_hash(uint32_t c, const std::vector<uint32_t> &refs, std::string &buffer) const;
+    uint64_t stub(ClassId c) const;
+    void refs_of(ClassId c, std::vector<ClassId> &out) const;
+    uint64_t shape_hash(ClassId c, const std::vector<ClassId> &refs, std::string &buffer) const;
     void find_names();
     void find_shapes();
     void find_roots();
@@ -90,15 +98,15 @@ private:
 
     const Sources &sources_;
     const Partition &partition_;
-    std::vector<Name> names_;
-    std::vector<uint32_t> name_;                 // per class; none
-    std::vector<uint64_t> hash_;                 // per class: of its shape
-    std::vector<uint32_t> shape_;                // per class that is live
-    std::vector<std::vector<uint32_t>> members_; // per shape: classes
-    std::vector<uint32_t> root_;                 // per vertex (a name, then a shape): a name
-    std::vector<Edge> parent_;                   // per shape: what split it
-    std::vector<uint32_t> split_name_;           // per name: its shape that was split; none: a root
-    std::vector<Blame> blame_;                   // per name
+    IdVector<TypeName, NameUse> names_;
+    IdVector<ClassId, TypeName> name_; // or none
+    IdVector<ClassId, uint64_t> hash_; // of its shape
+    IdVector<ClassId, Shape> shape_;   // of one that is live
+    IdVector<Shape, std::vector<ClassId>> members_;
+    IdVector<Vertex, TypeName> root_;
+    IdVector<Shape, Edge> parent_;         // what split it
+    IdVector<TypeName, Shape> split_name_; // its shape that was split; none: a root
+    IdVector<TypeName, Blame> blame_;
     size_t unexplained_ = 0;
 };
 

@@ -38,43 +38,43 @@ public:
 
     std::string text(std::string_view name)
     {
-        std::vector<uint32_t> roots, others;
+        std::vector<TypeName> roots, others;
         bool known = false;
-        for (uint32_t n = 0; n < graph_.names().size(); ++n) {
+        for (TypeName n : graph_.names().ids()) {
             if (!name.empty() && name != plain_name(n) && name != title(n))
                 continue;
             known = true;
             if (graph_.names()[n].is_root())
                 roots.push_back(n);
-            else if (graph_.root_of(n) != none)
+            else if (graph_.root_of(n) != TypeName::none)
                 others.push_back(n);
         }
         if (!name.empty() && !known)
             return std::string(name) + ": no struct, union, enum or typedef of the result\n";
         std::string out;
         if (name.empty())
-            std::stable_sort(roots.begin(), roots.end(), [&](uint32_t a, uint32_t b) {
+            std::stable_sort(roots.begin(), roots.end(), [&](TypeName a, TypeName b) {
                 return graph_.blame(a).types > graph_.blame(b).types;
             });
         else
-            for (uint32_t n : others)
+            for (TypeName n : others)
                 if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
                     roots.push_back(graph_.root_of(n));
         // Of the base alone, and without consequences: nothing that this merge did. One definition
         // of what the base declares: no duplicate, unless a typedef is one because of it.
-        std::erase_if(roots, [&](uint32_t n) {
+        std::erase_if(roots, [&](TypeName n) {
             return (!graph_.blame(n).types && is_of_base(n)) ||
                    (graph_.names()[n].classes.size() == 1 &&
                     std::ranges::none_of(others,
-                                         [&](uint32_t o) { return graph_.root_of(o) == n; }));
+                                         [&](TypeName o) { return graph_.root_of(o) == n; }));
         });
         if (roots.empty() && others.empty())
             return (name.empty() ? "No name has" : std::string(name) + " does not have") +
                    " several definitions.\n";
         find_objects(roots);
-        for (uint32_t n : roots)
+        for (TypeName n : roots)
             out += root_text(n) + "\n";
-        for (uint32_t n : others)
+        for (TypeName n : others)
             out += strf("%s: %zu definitions, because of %s: %s\n", title(n).c_str(),
                         graph_.names()[n].classes.size(), title(graph_.root_of(n)).c_str(),
                         chain(n).c_str());
@@ -85,33 +85,33 @@ public:
     }
 
 private:
-    uint32_t any_class(uint32_t n) const
+    ClassId any_class(TypeName n) const
     {
         return graph_.names()[n].classes.empty() ? graph_.names()[n].forward
                                                  : graph_.names()[n].classes.front();
     }
-    std::string plain_name(uint32_t n) const
+    std::string plain_name(TypeName n) const
     {
-        uint32_t c = any_class(n);
-        return c == none ? "" : std::string(sources_.name(graph_.canonical(c)));
+        ClassId c = any_class(n);
+        return c == ClassId::none ? "" : std::string(sources_.name(graph_.canonical(c)));
     }
-    std::string title(uint32_t n) const
+    std::string title(TypeName n) const
     {
-        uint32_t c = any_class(n);
-        if (c == none)
+        ClassId c = any_class(n);
+        if (c == ClassId::none)
             return "";
         return (graph_.names()[n].space == 't' ? "typedef " : "") +
                c_name(graph_.btf_of(c), graph_.canonical(c).type);
     }
-    bool is_of_base(uint32_t n) const
+    bool is_of_base(TypeName n) const
     {
         return std::all_of(
             graph_.names()[n].classes.begin(), graph_.names()[n].classes.end(),
-            [&](uint32_t c) { return sources_.is_base(partition_.classes[c].first.source); });
+            [&](ClassId c) { return sources_.is_base(partition_.classes[c].first.source); });
     }
 
     /// ".member" if that is what a reference of the class is.
-    std::string label(uint32_t c, uint32_t position) const
+    std::string label(ClassId c, uint32_t position) const
     {
         const btf_type &t = sources_.type(graph_.canonical(c));
         if (!is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
@@ -121,7 +121,7 @@ private:
     }
 
     /// From a name that is split to the root: "struct a .b -> struct c .d -> struct e".
-    std::string chain(uint32_t n) const
+    std::string chain(TypeName n) const
     {
         std::string out = title(n);
         const Edge *edge = &graph_.parent_of_name(n);
@@ -129,31 +129,32 @@ private:
             std::string text = label(graph_.members(edge->shape)[0], edge->position);
             out += (behind_title && !text.empty() ? " " : "") + text;
             behind_title &= text.empty();
-            if (!graph_.is_name(edge->by)) {
+            const TypeName by = graph_.name_of_vertex(edge->by);
+            if (by == TypeName::none) {
                 edge = &graph_.parent_of_shape(graph_.shape_of_vertex(edge->by));
                 continue;
             }
-            out += " -> " + title(edge->by);
-            if (edge->by == graph_.root_of(n))
+            out += " -> " + title(by);
+            if (by == graph_.root_of(n))
                 return out;
-            edge = &graph_.parent_of_name(edge->by);
+            edge = &graph_.parent_of_name(by);
             behind_title = true;
         }
     }
 
     struct VersionUsers {
         size_t count = 0;            // of objects
-        uint32_t last = none;        // source that was counted last
+        uint32_t last = no_number;   // source that was counted last
         std::vector<uint32_t> first; // sources
     };
 
     /// Which objects have which definitions of these names.
-    void find_objects(const std::vector<uint32_t> &names)
+    void find_objects(const std::vector<TypeName> &names)
     {
-        std::vector<uint32_t> version_of(partition_.classes.size(), none);
-        for (uint32_t n : names)
-            for (uint32_t s : graph_.names()[n].versions) {
-                for (uint32_t c : graph_.members(s))
+        IdVector<ClassId, uint32_t> version_of(partition_.classes.size(), no_number);
+        for (TypeName n : names)
+            for (Shape s : graph_.names()[n].versions) {
+                for (ClassId c : graph_.members(s))
                     version_of[c] = static_cast<uint32_t>(users_.size());
                 version_number_[s] = users_.size();
                 users_.emplace_back();
@@ -161,10 +162,11 @@ private:
         for (uint32_t source = 0; source < sources_.list.size(); ++source)
             for (uint32_t i = 0; i < sources_.list[source].count; ++i) {
                 size_t index = sources_.list[source].offset + i;
-                if (partition_.of[index] == no_class)
+                if (partition_.of[index] == ClassId::none)
                     continue;
-                uint32_t c = partition_.class_of(index), version = version_of[c];
-                if (version == none || users_[version].last == source)
+                ClassId c = partition_.class_of(index);
+                uint32_t version = version_of[c];
+                if (version == no_number || users_[version].last == source)
                     continue;
                 // Who only declares it has no part in the difference.
                 if (btf::is_declaration(sources_.list[source].btf->type(TypeId{i + 1})) &&
@@ -295,9 +297,9 @@ private:
         return mine + strf(" at bit %u", offset);
     }
 
-    std::string root_text(uint32_t n) const
+    std::string root_text(TypeName n) const
     {
-        const Name &name = graph_.names()[n];
+        const NameUse &name = graph_.names()[n];
         std::string out = strf("%s: %zu versions that differ by themselves\n", title(n).c_str(),
                                name.versions.size());
         TypeAt first = graph_.canonical(graph_.members(name.versions[0])[0]);
@@ -312,7 +314,7 @@ private:
                 place = d.place;
         }
         for (size_t i = 0; i < name.versions.size(); ++i) {
-            uint32_t version = name.versions[i];
+            Shape version = name.versions[i];
             TypeAt at = graph_.canonical(graph_.members(version)[0]);
             std::vector<uint32_t> here = place;
             if (i > 1) {
@@ -337,7 +339,7 @@ private:
     const std::string &base_name_;
     const SplitGraph graph_;
     std::vector<VersionUsers> users_;
-    std::unordered_map<uint32_t, size_t> version_number_; // per shape
+    std::unordered_map<Shape, size_t> version_number_;
 };
 
 } // namespace

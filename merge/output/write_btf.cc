@@ -81,20 +81,15 @@ public:
     }
 
 private:
-    bool is_live(uint32_t c) const
-    {
-        return partition_.classes[c].live && partition_.alias[c] == c;
-    }
-
     void sort_classes()
     {
-        order_.resize(partition_.classes.size());
-        for (uint32_t c = 0; c < order_.size(); ++c)
-            order_[c] = c;
-        auto first = [&](uint32_t c) { return std::pair(partition_.classes[c].first, c); };
+        order_.reserve(partition_.classes.size());
+        for (ClassId c : partition_.classes.ids())
+            order_.push_back(c);
+        auto first = [&](ClassId c) { return std::pair(partition_.classes[c].first, c); };
         // Classes that split_conflicts() added are behind all others; both parts are nearly sorted.
         std::sort(order_.begin(), order_.end(),
-                  [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
+                  [&](ClassId a, ClassId b) { return first(a) < first(b); });
     }
 
     /// Calls visit(tag id) for the DECL_TAGs of a variable, equal ones once.
@@ -120,8 +115,8 @@ private:
         auto number_source = [&](uint32_t s) {
             for (; next < order_.size() && partition_.classes[order_[next]].first.source == s;
                  ++next) {
-                uint32_t c = order_[next];
-                if (is_live(c))
+                ClassId c = order_[next];
+                if (partition_.is_live(c))
                     ids_[c] =
                         sources_.is_base(s) ? raw(partition_.classes[c].first.type) : next_id_++;
             }
@@ -181,14 +176,14 @@ private:
     {
         ReadAhead ahead(order_.size(), threads_, [this](size_t i, ReadAhead::Batch &out) {
             const FinalClass &c = partition_.classes[order_[i]];
-            TypeAt at = is_live(order_[i]) ? c.canonical : c.first;
+            TypeAt at = partition_.is_live(order_[i]) ? c.canonical : c.first;
             if (sources_.is_base(c.first.source))
                 return;
             size_t begin = out.ids.size();
             collect(at.source, sources_.type(at), out);
-            if (is_live(order_[i]) && c.refs != no_refs)
-                for (uint32_t ref : partition_.refs[c.refs])
-                    out.ids[begin++] = ref == no_class ? 0 : ids_[partition_.alias[ref]];
+            if (partition_.is_live(order_[i]) && c.refs != no_refs)
+                for (ClassId ref : partition_.refs[c.refs])
+                    out.ids[begin++] = ref == ClassId::none ? 0 : ids_[partition_.alias[ref]];
         });
         size_t next = 0;
         while (next < order_.size() && sources_.is_base(first_of(next).source))
@@ -214,10 +209,10 @@ private:
 
     TypeAt first_of(size_t place) const { return partition_.classes[order_[place]].first; }
 
-    void write_class(uint32_t c, ReadAhead &ahead)
+    void write_class(ClassId c, ReadAhead &ahead)
     {
         const FinalClass &mine = partition_.classes[c];
-        if (!is_live(c)) {
+        if (!partition_.is_live(c)) {
             btf::for_each_type_id(sources_.type(mine.first), [&](uint32_t) { ahead.next_id(); });
             btf::for_each_str_off(sources_.type(mine.first), [&](uint32_t off) {
                 if (off)
@@ -356,9 +351,9 @@ private:
     unsigned threads_;
     ResultStrings strings_;
     WordIndex index_;
-    std::vector<uint32_t> ids_;                  // per class
+    IdVector<ClassId, uint32_t> ids_;            // of types in the result
     std::vector<std::vector<uint32_t>> var_ids_; // per object and variable
-    std::vector<uint32_t> order_;                // classes by their lowest types
+    std::vector<ClassId> order_;                 // classes by their lowest types
     std::vector<uint32_t> out_;
     std::vector<uint32_t> base_words_; // of a type of the base
     ReadAhead *ahead_ = nullptr;       // of functions

@@ -16,22 +16,22 @@ namespace
 using Edges = std::vector<std::pair<uint32_t, uint32_t>>; // from, to
 using Numbers = std::vector<uint32_t>;
 
-Lists successors(size_t count, const Edges &edges)
+Lists<> successors(size_t count, const Edges &edges)
 {
-    return Lists::make(count, [&](auto put) {
+    return Lists<>::make(count, [&](auto put) {
         for (auto [from, to] : edges)
             put(from, to);
     });
 }
 
-Numbers list(const Lists &lists, uint32_t i)
+Numbers list(const Lists<> &lists, uint32_t i)
 {
     return {lists[i].begin(), lists[i].end()};
 }
 
 TEST(Lists, KeepOrder)
 {
-    Lists lists = successors(4, {{2, 7}, {0, 5}, {2, 6}, {0, 5}});
+    Lists<> lists = successors(4, {{2, 7}, {0, 5}, {2, 6}, {0, 5}});
     EXPECT_EQ(list(lists, 0), (Numbers{5, 5}));
     EXPECT_EQ(list(lists, 1), Numbers{});
     EXPECT_EQ(list(lists, 2), (Numbers{7, 6}));
@@ -52,7 +52,7 @@ TEST(Peel, LeavesCyclesAndWhatReachesThem)
 
 TEST(PostOrder, SuccessorsFirstAndEachOnce)
 {
-    const Lists refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 0}});
+    const Lists<> refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 0}});
     std::vector<uint8_t> state(5);
     Numbers closed, stack;
     for (uint32_t root : {0u, 3u, 4u})
@@ -70,7 +70,7 @@ TEST(PostOrder, SuccessorsFirstAndEachOnce)
 template <typename Index>
 Numbers refined(size_t count, const Edges &edges, Numbers block, size_t *blocks = nullptr)
 {
-    const Lists refs = successors(count, edges);
+    const Lists<> refs = successors(count, edges);
     Numbers vertices;
     for (uint32_t v = 0; v < count; ++v)
         vertices.push_back(v);

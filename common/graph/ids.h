@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Numbers of different things as different types, so that one cannot be taken for another:
+//
+//     enum class NodeId : uint32_t { none = UINT32_MAX };
+//
+// and vectors that only take the number of what they are about. At run time both are plain numbers
+// and plain vectors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+namespace btflink
+{
+
+template <typename Id>
+concept IsId = std::is_enum_v<Id> && std::is_same_v<std::underlying_type_t<Id>, uint32_t>;
+
+template <IsId Id>
+constexpr uint32_t raw(Id id)
+{
+    return static_cast<uint32_t>(id);
+}
+
+/// The numbers from `begin` to before `end`.
+template <IsId Id>
+class IdRange
+{
+public:
+    class Iterator
+    {
+    public:
+        constexpr explicit Iterator(uint32_t at) : at_(at) {}
+        constexpr Id operator*() const { return Id{at_}; }
+        constexpr Iterator &operator++()
+        {
+            ++at_;
+            return *this;
+        }
+        constexpr bool operator==(const Iterator &) const = default;
+
+    private:
+        uint32_t at_;
+    };
+
+    constexpr IdRange(Id begin, Id end) : begin_(raw(begin)), end_(raw(end)) {}
+    constexpr Iterator begin() const { return Iterator(begin_); }
+    constexpr Iterator end() const { return Iterator(end_); }
+    constexpr uint32_t size() const { return end_ - begin_; }
+
+private:
+    uint32_t begin_, end_;
+};
+
+/// All numbers below `count`.
+template <IsId Id>
+constexpr IdRange<Id> ids_below(size_t count)
+{
+    return {Id{0}, Id{static_cast<uint32_t>(count)}};
+}
+
+/// A vector by number.
+template <IsId Id, typename T>
+class IdVector : private std::vector<T>
+{
+    using Base = std::vector<T>;
+
+public:
+    using Base::assign, Base::back, Base::begin, Base::clear, Base::data, Base::empty,
+        Base::emplace_back, Base::end, Base::insert, Base::push_back, Base::reserve, Base::resize,
+        Base::size, Base::value_type;
+    using Base::Base;
+
+    decltype(auto) operator[](Id id) { return Base::operator[](raw(id)); }
+    decltype(auto) operator[](Id id) const { return Base::operator[](raw(id)); }
+
+    IdRange<Id> ids() const { return ids_below<Id>(size()); }
+    /// The number of the next to be added.
+    Id next_id() const { return Id{static_cast<uint32_t>(size())}; }
+};
+
+} // namespace btflink
