@@ -2,9 +2,9 @@
 // Takes apart the object BTF that is in a file.
 #include "emit/object/existing_btf.h"
 
-#include "common/elf/elf_append.h"
+#include "common/elf/reloc_table.h"
+#include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/dwarf/debug_section.h"
 
 namespace btflink::emit
 {

@@ -2,8 +2,8 @@
 // Lays out the new sections, their relocations and symbols.
 #include "emit/object/object_writer.h"
 
-#include "common/elf/elf_append.h"
 #include "common/elf/elf_rewrite.h"
+#include "common/object_btf/elf_append.h"
 
 #include <algorithm>
 

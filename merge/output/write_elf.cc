@@ -4,17 +4,17 @@
 // Problem. Final BTF is to stand in an ELF file: a new small object, a linked image of a gigabyte
 // that has no `.BTF` yet, or a module with object BTF in its place, of which nothing may stay.
 //
-// Method. The file is mapped, what is to go is found, and common/elf/elf_append.h does the rest: an
-// image gets an appendix, a module is laid out anew without the old sections, symbols and indexes
-// renumbered.
+// Method. The file is mapped, what is to go is found, and common/object_btf/elf_append.h does the
+// rest: an image gets an appendix, a module is laid out anew without the old sections, symbols and
+// indexes renumbered.
 //
 // Cost. An image without BTF, or whose BTF was put there by us: the bytes that are added. Else a
 // copy of the file, but not in memory.
 #include "merge/output/write_elf.h"
 
-#include "common/elf/elf_append.h"
 #include "common/elf/elf_rewrite.h"
 #include "common/io/file_parts.h"
+#include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>

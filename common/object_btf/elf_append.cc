@@ -25,7 +25,7 @@
 // object had been appended to before.
 //
 // Cost: the new part; what stays of the file is not copied unless it is laid out anew.
-#include "common/elf/elf_append.h"
+#include "common/object_btf/elf_append.h"
 
 #include "common/elf/elf_rewrite.h"
 #include "common/object_btf/address_pool.h"
