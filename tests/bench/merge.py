@@ -27,8 +27,8 @@ import tempfile
 
 from measure import processor, rounds, run
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'merge'))
-from program_maker import Program  # noqa: E402
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from helpers.program_maker import Program  # noqa: E402
 
 PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
           'optimized_func,consistent_func,decl_tag_kfuncs']

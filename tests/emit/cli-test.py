@@ -16,8 +16,8 @@ import stat
 import struct
 import subprocess
 
-from btf_reader import Elf, SHT_BTF, SHF_EXCLUDE, type_heads
-from cli_case import PROGRAM, CliCase, option_names, run
+from helpers.btf_reader import Elf, SHT_BTF, SHF_EXCLUDE, type_heads
+from helpers.cli_case import PROGRAM, CliCase, option_names, run
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLACES = int(os.environ.get('BTFLINK_PLACES', '25'))

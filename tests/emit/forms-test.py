@@ -8,8 +8,8 @@ usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 import os
 import shutil
 
-from cli_case import CliCase, run
-from compilers import clangs, target_of
+from helpers.cli_case import CliCase, run
+from helpers.compilers import clangs, target_of
 
 SOURCES = {
     'shared.h': '''enum kind { ONE, TWO = -5 };

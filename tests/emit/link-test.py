@@ -8,10 +8,10 @@ import os
 import shutil
 import struct
 
-from btf_reader import Elf, SHT_BTF
-from cli_case import PROGRAM, CliCase, run
-from compilers import assembler_for
-from dwarf_writer import Die, Unit, assembly, expr, form, ref
+from helpers.btf_reader import Elf, SHT_BTF
+from helpers.cli_case import PROGRAM, CliCase, run
+from helpers.compilers import assembler_for
+from helpers.dwarf_writer import Die, Unit, assembly, expr, form, ref
 
 OBJECTS = [source[:-2] + '.o' for source in PROGRAM]
 ALL = ['--features=+global_var']

@@ -19,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-from compilers import clangs
-from directives import check, directives, values
+from helpers.compilers import clangs
+from helpers.directives import check, directives, values
 
 COMPILERS = {
     'gcc': ['gcc'],

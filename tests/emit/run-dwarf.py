@@ -19,16 +19,15 @@ import subprocess
 import sys
 import tempfile
 
-from btf_reader import type_heads
-from compilers import assembler_for
-from dwarf_writer import assembly
+from helpers.btf_reader import type_heads
+from helpers.compilers import assembler_for
+from helpers.dwarf_writer import assembly
 
 TIMEOUT = 20  # seconds, for each program; no case needs one
 sys.setrecursionlimit(20000)  # cases nest deep on purpose
 
 
 def load(path):
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location('cases', path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -30,9 +30,9 @@ import subprocess
 import sys
 import tempfile
 
-from btf_reader import SHT_BTF, Elf
-from compilers import CROSS, clangs, cross_compiler, has_lld
-from directives import check, directives, values
+from helpers.btf_reader import SHT_BTF, Elf
+from helpers.compilers import CROSS, clangs, cross_compiler, has_lld
+from helpers.directives import check, directives, values
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}

@@ -8,14 +8,10 @@ import resource
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
-
-from kbuild_case import Elf, KbuildCase, run  # noqa: E402
+from helpers.kbuild_case import Elf, KbuildCase, run
 
 FEATURES = '--features=+global_var'
 CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs on a file that keeps changing

@@ -10,14 +10,10 @@ import os
 import random
 import signal
 import subprocess
-import sys
 import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
-
-from kbuild_case import KbuildCase, run  # noqa: E402
-from btf_reader import Elf  # noqa: E402
+from helpers.btf_reader import Elf
+from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
 PER_FOLDER = 50  # leftovers are cleared away after so many

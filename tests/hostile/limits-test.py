@@ -8,13 +8,9 @@ import io
 import os
 import resource
 import struct
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, '..', 'kbuild'), os.path.join(HERE, '..', 'emit')]
-
-from btf_reader import type_heads  # noqa: E402
-from kbuild_case import KbuildCase, run  # noqa: E402
+from helpers.btf_reader import type_heads
+from helpers.kbuild_case import KbuildCase, run
 
 FEATURES = '--features=+global_var'
 INT, STRUCT, ENUM, TYPEDEF, PROTO = 1, 4, 6, 8, 13

@@ -9,7 +9,7 @@ import os
 import shutil
 import stat
 
-from kbuild_case import PROGRAM, KbuildCase, run, target_of
+from helpers.kbuild_case import PROGRAM, KbuildCase, run, target_of
 
 ASSEMBLER = '''.section .text, "ax"
 .globl start

@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from kbuild_case import KbuildCase, run
+from helpers.kbuild_case import KbuildCase, run
 
 COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 

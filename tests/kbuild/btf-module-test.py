@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 
-from kbuild_case import HERE, KbuildCase, run
+from helpers.kbuild_case import HERE, KbuildCase, run
 
 SCRIPT = os.path.join(HERE, '..', '..', 'kbuild-integration', 'btf-module')
 MANUAL = SCRIPT + '.1'

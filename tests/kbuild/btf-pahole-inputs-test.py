@@ -12,7 +12,7 @@ import shutil
 import stat
 import struct
 
-from kbuild_case import Elf, KbuildCase, run
+from helpers.kbuild_case import Elf, KbuildCase, run
 
 KERNEL = {
     'start': '''struct task { struct task *next; int id; };

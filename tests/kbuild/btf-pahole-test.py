@@ -13,7 +13,7 @@ import stat
 import struct
 import subprocess
 
-from kbuild_case import Elf, KbuildCase, run
+from helpers.kbuild_case import Elf, KbuildCase, run
 
 SOURCE = '''#define TAG(text) __attribute__((btf_decl_tag(text)))
 #define PER_CPU __attribute__((section(".data..percpu")))

@@ -15,10 +15,8 @@ import sys
 import tempfile
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'emit'))
-from btf_reader import Elf  # noqa: E402
-from cache_tools import Ccache, Distccd, Redis, missing  # noqa: E402
+from helpers.btf_reader import Elf
+from helpers.cache_tools import Ccache, Distccd, Redis, missing
 
 PROJECT = {
     'Makefile': '''

@@ -10,7 +10,7 @@ import os
 import pathlib
 import re
 
-from kbuild_case import HERE, KbuildCase, run
+from helpers.kbuild_case import HERE, KbuildCase, run
 
 SCRIPT = os.path.join(HERE, '..', 'kernel', 'distribution')
 TYPES = 'struct shared { int a; };\n'

@@ -19,10 +19,10 @@ import time
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / 'kbuild'), str(HERE.parent / 'emit')]
-from btf_reader import Elf
-from cache_tools import Ccache, Redis, missing
+sys.path.append(str(HERE.parent))
 from checks import Failed, default_jobs
+from helpers.btf_reader import Elf
+from helpers.cache_tools import Ccache, Redis, missing
 from kernel_tree import FIXED
 
 SKIPPED = 77

@@ -7,15 +7,10 @@ A flat base is what a compiler makes of the same source with a[2 * 3] in place o
 
 usage: array-form-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE BTF-DUMP [TEST...]
 """
-import os
 import re
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
-
-from cli_case import CliCase, run  # noqa: E402
-from compilers import target_of  # noqa: E402
+from helpers.cli_case import CliCase, run
+from helpers.compilers import target_of
 
 VARIANTS = [(command, version) for command in ('gcc', 'clang-14', 'clang-19')
             for version in ('4', '5') if target_of(command)]

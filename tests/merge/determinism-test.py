@@ -14,13 +14,9 @@ import random
 import shutil
 import struct
 import subprocess
-import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
-
-from cli_case import CliCase, run  # noqa: E402
-from program_maker import Program  # noqa: E402
+from helpers.cli_case import CliCase, run
+from helpers.program_maker import Program
 
 STRUCTS, FILES = 1100, 16
 THREADS = (1, 2, 3, 8, 64)

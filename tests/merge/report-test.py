@@ -10,15 +10,12 @@ import pty
 import re
 import select
 import subprocess
-import sys
 import time
 
+from helpers.cli_case import CliCase, option_names, run
+from helpers.compilers import target_of
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
-
-from cli_case import CliCase, option_names, run  # noqa: E402
-from compilers import target_of  # noqa: E402
-
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
 # A header that one file sees otherwise, three structs away from what it uses.
 DEEP = '''struct inner { int first; FLAG int state; int last; };

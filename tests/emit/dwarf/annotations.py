@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Type tags and decl tags, as clang writes them (children) and as GCC 16 does (chains)."""
-from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ASSEMBLY = '\t.data\nv:\t.4byte 0\n\t.text\nf:\tnop\n'
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Functions: which are candidates, their prototypes, and what is said of their parameters."""
-from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 TEXT = '\t.text\n\t.globl f\n\t.type f,%function\nf:\tnop\n\tnop\ng:\tnop\nend:\n'
 # DWARF numbers of the registers of x86-64's parameters, in order.

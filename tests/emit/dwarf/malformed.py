@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """DWARF that lies. Either one error that names the place, or a result that takes nothing on trust."""
-from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ANY = '0x[0-9a-f]+'
 INFO = rf'\.debug_info\+{ANY}: .+'

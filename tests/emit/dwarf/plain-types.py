@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Base types, references, arrays, enums."""
-from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ENUM_INT = {'type': ref('int'), 'byte_size': 4}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Units: kinds, versions, languages, several in one file, references between them."""
-from parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
+from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
 # What is said of units that are not read.

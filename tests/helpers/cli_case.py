@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from compilers import target_of
+from helpers.compilers import target_of
 
 PROGRAM = {
     'main.c': '''struct point { int x, y; };

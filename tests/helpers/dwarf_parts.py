@@ -2,7 +2,7 @@
 """What a case of hand-made DWARF is, and the parts that most of them need."""
 import dataclasses
 
-from dwarf_writer import Die, Raw, Unit, expr, form, loclist, ref, strp
+from helpers.dwarf_writer import Die, Raw, Unit, expr, form, loclist, ref, strp
 
 __all__ = ['ATE', 'BOTH', 'Case', 'Die', 'INT', 'INT_LINE', 'Raw', 'Unit', 'array', 'base', 'expr',
            'form', 'loclist', 'member', 'pointer', 'ref', 'strp', 'struct', 'typedef', 'unit']

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What the tests of btf-cc and btf-pahole share: their runs, compilers that misbehave, sections."""
 import os
-import sys
+
+from helpers import cli_case
+from helpers.btf_reader import Elf
+from helpers.cli_case import PROGRAM  # noqa: F401
+from helpers.compilers import target_of  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
-
-import cli_case  # noqa: E402
-from btf_reader import Elf  # noqa: E402
-from cli_case import PROGRAM  # noqa: E402, F401
-from compilers import target_of  # noqa: E402, F401
-
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings of whoever runs the tests must not be ours.
 FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """DWARF by hand: entries described in Python become assembler text, which any `gcc -c` assembles.
 
-    from dwarf_writer import Die, Unit, assembly, expr, ref
+    from helpers.dwarf_writer import Die, Unit, assembly, expr, ref
 
     INT = Die('base_type', name='int', byte_size=4, encoding=5, label='int')
     text = assembly([Unit([INT, Die('pointer_type', type=ref('int'))])], version=5)
