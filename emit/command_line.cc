@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit's table of options, and what one option means beside another.
+// btf-emit's table of options, and which of them exclude each other.
 #include "emit/command_line.h"
 #include "common/cli/option_table.h"
 #include "common/io/file_io.h"
@@ -14,7 +14,7 @@ namespace btflink::emit
 namespace
 {
 
-/// What options say until all of them are known.
+/// Collects the options until all have been read.
 struct Draft {
     CommandLine line;
     bool no_exclude = false;
@@ -137,7 +137,7 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.line.verbose; }},
 };
 
-/// Pairs that contradict each other, or of which one would be without effect.
+/// Pairs of options that contradict each other, or of which one would have no effect.
 Result<void> check_together(const Draft &draft)
 {
     const CommandLine &line = draft.line;

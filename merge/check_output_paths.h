@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A run that writes over what it reads, or one result over another, is a mistake on the command
-// line: it is told before anything is written.
+// Refuses command lines by which a run would overwrite its inputs, or one result with another,
+// before anything is written.
 #pragma once
 
 #include "merge/input/open.h"
@@ -13,8 +13,8 @@ namespace btflink::merge
 /// the command line, or the file to be updated; or the file to be updated is the base.
 Result<void> check_apart(const Options &options, const Inputs &inputs);
 
-/// Error: trace and result have one file. To be asked once more when the result is written: before,
-/// two names for one file cannot be known as such.
+/// Error: trace and result are the same file. Call it again when the result is written: two names
+/// for one file cannot be recognised before the file exists.
 Result<void> check_trace_apart(const Options &options);
 
 } // namespace btflink::merge

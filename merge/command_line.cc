@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge's options, and which of them do not go together.
+// btf-merge's options, and which of them exclude each other.
 #include "merge/command_line.h"
 
 #include "common/cli/option_table.h"
@@ -15,7 +15,7 @@ namespace btflink::merge
 namespace
 {
 
-/// What options say until all of them are known.
+/// Collects the options until all have been read.
 struct Draft {
     CommandLine line;
     bool distilled_base = false;

@@ -11,7 +11,8 @@
 namespace btflink::merge
 {
 
-/// What a class is to the conflict graph. "Affected" is a name or class that reaches a conflict.
+/// The part that a class has in the conflict graph. "Affected" is a name or class that reaches a
+/// conflict.
 enum Role : uint8_t {
     role_final,   // not affected: one type of the result
     role_node,    // definition of an affected name, or affected struct without a name
@@ -62,12 +63,11 @@ struct ConflictGraph {
     {
         return {edges.data() + edge_begin[n], edges.data() + edge_begin[NodeId{raw(n) + 1}]};
     }
-    /// The node that a type is; none: it is none.
+    /// The node of a type; none if the type is not a node.
     NodeId node_at(size_t source, TypeId type) const;
 };
 
-/// Does the base declare this name? Then its declaration is a meaning of its own, whoever defines
-/// the name.
+/// Does the base declare this name? Then its declaration stays one, whoever defines the name.
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    NameId name);
 

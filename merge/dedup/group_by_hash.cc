@@ -123,7 +123,7 @@ void find_distinct(const Sources &sources, Run run, DistinctHashes &table, std::
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
         ClassId *out = of.data() + source.offset;
-        if (source.skip) { // of a base nearly all, and their hashes are not to be looked at
+        if (source.skip) { // nearly all of a base; their hashes must not be read
             std::fill_n(out, source.count, ClassId::none);
             for (uint32_t i = 0; i < source.count; ++i)
                 if (!(*source.skip)[i])

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // How many bits of its hashes the engine uses: all, except in test builds. These
 // (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) leave N bits, so
-// that hashes collide all the time, and compare types with equal hashes. What such a build gets
-// right does not depend on hashes. Normal builds trust 128 bits of a stub hash (group_by_hash.cc)
-// or of a set of reachable conflicts (reachable_conflicts.cc).
+// that hashes collide all the time, and compare types with equal hashes. Results that
+// are right in such a build do not depend on hashes. Normal builds trust 128 bits of a stub hash
+// (group_by_hash.cc) or of a set of reachable conflicts (reachable_conflicts.cc).
 #pragma once
 
 #include "common/object_btf/type_hash.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Numbers the plain types of all inputs: which there are of each object, and which the base's part
-// has.
+// Numbers the plain types of all inputs, and chooses which types of the base take part.
 #include "merge/dedup/type_space.h"
 
 namespace btflink::merge
@@ -9,7 +8,7 @@ namespace btflink::merge
 namespace
 {
 
-/// What of a base is not wanted, or no plain type: FUNC, VAR, DATASEC and the tags on them.
+/// Types of a base that are not wanted or not plain (FUNC, VAR, DATASEC and the tags on them).
 Result<std::vector<bool>> base_skip(const Btf &base, const Selection &wanted, const Where &where)
 {
     std::vector<bool> skip(base.size(), true);

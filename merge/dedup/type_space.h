@@ -48,8 +48,8 @@ struct Sources {
     std::unique_ptr<const BasePart> base_part = std::make_unique<BasePart>(); // has an address
     std::vector<Hash128> base_hashes; // of what is wanted, as in a link trailer
     std::unique_ptr<const std::vector<bool>> base_skip;
-    // An object's types that are found by marks are looked at through a Btf of the deduplication's
-    // own: what it looks at depends on which objects count, so damage that it finds is its own.
+    // If an object's types are found by marks, the deduplication looks at them through its own Btf:
+    // which types it looks at depends on which objects count, so it keeps the damage that it finds.
     struct OwnView {
         explicit OwnView(const Btf &of) : btf(of.noting(damage)) {}
         Damage damage;
@@ -57,7 +57,7 @@ struct Sources {
     };
     std::vector<std::unique_ptr<const OwnView>> views; // by object; null: `list` has the object's
 
-    /// Was a type of this object looked at that was not in order?
+    /// Did the deduplication look at a malformed type of this object?
     bool found_damage(size_t object) const
     {
         return views[object] && views[object]->damage.found();

@@ -9,8 +9,8 @@
 // that it was made over is worked out from the BTF itself, as it says nowhere which that was:
 //   strings   the last of its own strings is referred to at the offset (end of the base's strings +
 //             its place), and no reference is farther;
-//   types     FUNCs refer to FUNC_PROTOs, DATASECs to VARs, all of its own: of all first ids that
-//             make it so the only one is right; of several none is named.
+//   types     FUNCs refer to FUNC_PROTOs, DATASECs to VARs, all in the same blob: if only one
+//             first id makes that true, it is the right one; if several do, none is reported.
 // What differs from the base at hand is said. A distilled base (`.BTF.base`) is looked up by name
 // and size instead, as the kernel does when it loads such a module.
 //
@@ -33,7 +33,7 @@ namespace
 
 constexpr size_t most_lines = 20; // of violations
 
-/// The words of a blob's types as far as they can be told apart, whatever they refer to.
+/// The words of a blob's types up to the first of unknown length, whatever they refer to.
 class LooseTypes
 {
 public:
@@ -137,7 +137,7 @@ std::vector<Error> compare_to_base(const FinalBlob &split, const Base &base)
     return out;
 }
 
-/// What blobs of one file have in common.
+/// What the blobs of a file have in common.
 struct Judge {
     uint32_t address_size; // 0: not known
     std::optional<KernelVersion> kernel;
@@ -211,7 +211,8 @@ bool may_be_found(uint32_t kind)
            kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
 }
 
-/// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
+/// Does the kernel match `there`, which has the same name, with `wanted`? The odd rules are the
+/// kernel's.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     uint32_t kind = btf::kind_of(wanted), its = btf::kind_of(there);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Whose name it is that BTF does not allow: C++ and Rust have such, and the merged BTF does not say
-// where a type is from.
+// Finds out which object has a name that BTF does not allow. C++ and Rust have such names, and the
+// merged BTF does not say which object a type comes from.
 #pragma once
 
 #include "merge/input/load_objects.h"

@@ -41,7 +41,7 @@ namespace btflink::merge
 namespace
 {
 
-/// "s", "u", "e", "t": the name spaces. 0: its name is no name that types go by.
+/// The name space: 's', 'u', 'e' or 't'. 0: the type has no name, or one of no name space.
 char space_of(const Btf &btf, TypeId id)
 {
     if (btf.name(id).empty())
@@ -110,7 +110,7 @@ void SplitGraph::find_names()
     }
 }
 
-/// Of a reference: what a shape says of it.
+/// What a shape contains for a reference.
 uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)
@@ -118,7 +118,8 @@ uint64_t SplitGraph::stub(ClassId c) const
     return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
 }
 
-/// The shape of a class. Those of the unnamed ones it refers to are there, or it is a cycle.
+/// The shape of a class. The shapes of unnamed classes that it refers to are known, except on a
+/// cycle.
 uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
                                 std::string &buffer) const
 {

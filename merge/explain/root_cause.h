@@ -10,9 +10,9 @@
 namespace btflink::merge
 {
 
-/// A name that types go by; of typedefs, too, and only of final classes.
+/// A name of structs, unions, enums or typedefs in the result.
 enum class TypeName : uint32_t { none = UINT32_MAX };
-/// What classes have in common that differ only in what they refer to.
+/// What all classes have in common that differ only in their references.
 enum class Shape : uint32_t { none = UINT32_MAX };
 /// What splits a shape: a name or an unnamed shape.
 enum class Vertex : uint32_t {};
@@ -68,7 +68,7 @@ public:
 
     TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
     const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
-    /// What a shape says of a reference in a type of `source`: equal for equal names.
+    /// What a shape contains for a reference in a type of `source`: equal for equal names.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:

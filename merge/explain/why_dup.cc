@@ -60,8 +60,8 @@ public:
             for (TypeName n : others)
                 if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
                     roots.push_back(graph_.root_of(n));
-        // Of the base alone, and without consequences: nothing that this merge did. One definition
-        // of what the base declares: no duplicate, unless a typedef is one because of it.
+        // Duplicates in the base alone, without consequences, were not made by this merge. One
+        // definition of a name that the base declares is no duplicate, unless it causes one.
         std::erase_if(roots, [&](TypeName n) {
             return (!graph_.blame(n).types && is_of_base(n)) ||
                    (graph_.names()[n].classes.size() == 1 &&
@@ -168,7 +168,7 @@ private:
                 uint32_t version = version_of[c];
                 if (version == no_number || users_[version].last == source)
                     continue;
-                // Who only declares it has no part in the difference.
+                // An object that only declares it has no part in the difference.
                 if (btf::is_declaration(sources_.list[source].btf->type(TypeId{i + 1})) &&
                     !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
                     continue;
@@ -257,7 +257,7 @@ private:
         out.other = facts(btf_at(b), b, y);
     }
 
-    /// The difference is in these, if both are structs or unions without a name.
+    /// Looks for the difference inside these, if both are structs or unions without a name.
     bool inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {

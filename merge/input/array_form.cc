@@ -7,16 +7,16 @@
 // found is a chained one: that is the usual case, and the objects are not looked at. Otherwise the
 // objects' chained arrays are looked up in the base: the member of that name at that offset in the
 // struct of that name and size, the typedef of that name. Most answers decide. (A few chained
-// arrays decide nothing: a compiler's vectors make such in a flat base, too.) If there is no answer
-// the form does not matter to types that both have; it is that of the base if there are arrays
-// enough to tell, else chained.
+// arrays decide nothing: vectors of compilers are chained in a flat base, too.) If there is no
+// answer, the form does not matter to types that both have; then it is the base's if the base has
+// enough arrays to tell, else chained.
 //
 // To make arrays flat, words of types are changed in their places, so that ids stay what they are:
-// an outer array becomes one of its innermost elements. An inner array that only arrays refer to is
-// not to be in the result; it becomes a copy of the array around it, and equal types become one.
+// an outer array becomes one of its innermost elements. An inner array that only arrays refer to
+// must not be in the result; it becomes a copy of the array around it, and equal types are merged.
 //
-// Why it is right. What the outer array becomes is what pahole made of its DIE. Whether an array
-// type without users was written for itself or for the one around it cannot be told; then it is
+// Why it is right. The outer array becomes what pahole made of its DIE. An array type that only
+// arrays refer to may have been written in the source as well; that cannot be known, and it is
 // lost.
 //
 // Cost. In the usual case the base's types up to some chained arrays, a small part of them. Over a
@@ -39,9 +39,9 @@ namespace
 // Chained arrays that only several dimensions explain. A distribution's kernel has a hundred;
 // vectors without a typedef, of which arrays are made, are rare.
 constexpr unsigned chained_enough = 16;
-// Of so many arrays one at least would be chained: in kernels it is one in thirty.
+// Among so many arrays at least one would be chained: in kernels it is one in thirty.
 constexpr unsigned arrays_per_chained = 200;
-// More are none of a compiler's, or a circle.
+// No compiler nests more; it is a cycle.
 constexpr unsigned max_dimensions = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
@@ -70,7 +70,7 @@ struct Flat {
     uint32_t count; // in 32 bits, as pahole multiplied
 };
 
-/// Nothing if there are too many dimensions.
+/// Empty if there are too many dimensions.
 std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
 {
     Flat flat{element_of(array), count_of(array)};
@@ -99,7 +99,7 @@ ArrayCounts count_arrays(const Btf &btf)
     return counts;
 }
 
-/// Where an array stands that is the same in base and object.
+/// A place where base and object have the same array.
 struct ArrayPlace {
     uint32_t kind;
     std::string_view name;

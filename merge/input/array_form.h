@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // int a[2][3] has two forms in BTF. Object BTF, and pahole since 1.32, have an ARRAY of 2 ARRAYs of
-// 3: the arrays are chained. pahole up to 1.31 made one ARRAY of 6 of it: flat arrays. Types over a
-// base are equal to the base's only if they are of its form.
+// 3: chained arrays. pahole up to 1.31 made one ARRAY of 6: flat arrays. Types over a base equal
+// those of the base only if they have the same form.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -9,8 +9,8 @@
 namespace btflink::merge
 {
 
-/// Makes the objects' arrays flat if those of `base` are; their stub hashes, too, if `hashed`.
-/// Returns how many objects it changed.
+/// Makes the objects' arrays flat if those of `base` are, and updates their stub hashes if
+/// `hashed`. Returns how many objects it changed.
 size_t take_form_of_base(const Btf &base, std::vector<Object> &objects, bool hashed,
                          unsigned threads);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Of a base, what the objects over it can have to do with.
+// Finds the types and strings of a base that the objects over it may share.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -10,8 +10,8 @@ namespace btflink::merge
 {
 
 struct BasePart {
-    /// By id - 1. Of all others: no type, function or tag of the objects is equal to it, and no
-    /// declaration can stand for it.
+    /// By id - 1. No type, function or tag of the objects equals any other type of the base, and no
+    /// declaration of theirs stands for one.
     Selection wanted;
     /// Offsets of the base's strings that the objects may have, too.
     std::vector<uint32_t> strings;

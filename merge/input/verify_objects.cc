@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Computes anew what link trailers state (--verify).
+// Recomputes what link trailers state (--verify).
 //
-// Problem. The merge believes the hashes of objects: one that is wrong, because the file was
-// changed or somebody else made it, can put another object's type in the place of one. To compute
-// all of them costs more than the merge.
+// Problem. The merge trusts the hashes of objects. A wrong hash, because the file was changed or
+// another program made it, can replace a type by another object's. Computing all hashes costs more
+// than the merge.
 //
-// Method. Of each contribution with a trailer, the blob is parsed whole; stub hashes, prototype
-// hashes and marks are compared with those of its types, and the object id with its bytes. That
-// tells of any other change, too. It is left out where linkers change blobs lawfully: relocations
-// without addends (REL) keep these in the entries of DATASECs.
+// Method. The blob of each contribution with a trailer is parsed whole. Stub hashes, prototype
+// hashes and marks are compared with those of its types, and the object id with that of its bytes,
+// which reveals any other change. The object id is not compared where linkers may change the blob:
+// relocations without addends (REL) keep the addends in the entries of DATASECs.
 #include "merge/input/verify_objects.h"
 
 #include "common/io/parallel.h"

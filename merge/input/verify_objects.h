@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Is what objects say of themselves so?
+// Checks what objects state about themselves.
 #pragma once
 
 #include "merge/input/load_objects.h"

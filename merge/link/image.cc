@@ -4,10 +4,10 @@
 // knows. With modules and plain `ld -r` there is no final link; then merging objects one by one
 // must give what merging their `ld -r` result gives.
 //
-// Method. From an image everything is read as it is. Without one the inputs are laid out as `ld -r`
-// does it: sections of one name one behind the other in input order, each at its alignment; a
+// Method. If there is an image, everything is read from it. Otherwise the inputs are laid out as by
+// `ld -r`: sections of one name one behind the other in input order, each at its alignment; a
 // global symbol is its strong definition, else a common one, else the first weak one. DATASECs of
-// raw BTF are sections; of several of one name in one blob each is one, as btf__dedup leaves them.
+// raw BTF count as sections; several of one name in one blob stay separate, as with btf__dedup.
 //
 // Cost. One walk over each symbol table, one sort of the function symbols.
 #include "merge/link/image.h"

@@ -27,15 +27,15 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
 ///
 ///     std::vector<uint32_t> &words()       types are appended here, ...
 ///     uint32_t finish(size_t begin)        ... and get ids; equal ones may have one
-///     uint32_t finish_named(size_t begin)  the same of a FUNC or DATASEC, whose name is its own
+///     uint32_t finish_named(size_t begin)  the same for a FUNC or DATASEC, whose names are unique
 ///     uint32_t id(object, type)            of a plain type, or 0
 ///     uint32_t text(object, offset)
 ///     uint32_t text(std::string_view)
 ///     uint32_t var(selected variable)      id of its VAR
 ///     next_id(object, type), next_text(object, offset), next_name(selected function)
-///                                          the same for what own prototypes and names of
-///                                          functions have, asked for in the order in which they
-///                                          stand, so that it can be read ahead
+///                                          the same for functions' names and prototypes of
+///                                          their own, asked for in the order in which they are
+///                                          written, so that they can be read ahead
 template <typename Out>
 class LinkPart
 {
@@ -93,7 +93,8 @@ private:
     {
         const Prototype proto =
             prototype_of(objects_[f.object], objects_[f.object].trailer.functions[f.record]);
-        std::array<uint32_t, arena_slots> pointers{}; // for what the prototype says; 0: no other
+        std::array<uint32_t, arena_slots>
+            pointers{}; // in place of the prototype's; 0: not replaced
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
             if (f.arena >> slot & 1)
                 pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});

@@ -3,9 +3,9 @@
 // Problem. A pool has an object id and addresses, no name. In the section there may also be DWARF's
 // own addresses (clang's DWARF 5), which look the same but for the id.
 //
-// Method. In a relocatable image a place that has a relocation is no id (placed_pools() sees to
-// that); in a linked one what may be an address is none. The symbols at a pool's addresses tell
-// what the object had.
+// Method. In a relocatable image a place that has a relocation is not an id (placed_pools() skips
+// it); in a linked one a value that may be an address is not an id. The symbols at a pool's
+// addresses tell what the object contains.
 #include "merge/link/missing_objects.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ public:
 
     MissingObjects run()
     {
-        // In the order in which they were linked, which the tables of the image have not.
+        // In link order, which the tables of the image do not keep.
         std::map<uint64_t, const PoolPart *> linked;
         for (const auto &[id, parts] : image_.pools)
             for (const PoolPart &part : parts)
@@ -129,7 +129,7 @@ private:
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
 {
-    // What a caller encoded from the image itself covers what it has beyond the inputs.
+    // If a caller encoded the image itself, that covers what it has beyond the inputs.
     const bool completed = std::any_of(objects.begin(), objects.end(), [](const Object &o) {
         return o.has_trailer && (o.trailer.flags & trailer_final_addresses);
     });

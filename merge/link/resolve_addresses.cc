@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An object names its variables and functions by relocations, in its own terms; wanted are
-// final addresses. Names will not do: two statics may share one.
+// Problem. An object names its variables and functions by relocations, in its own terms; the merge
+// needs final addresses. Names are not enough: two statics may share one.
 //
 // Method. With an image: the object's address pool there, found by object id; objects with equal
 // ids do not differ and pair up in link order. If the image has no pool for an object, the symbol
@@ -9,7 +9,7 @@
 // up in the image's symbol table and taken if its name is unique there. Without an image: the
 // relocation itself, on top of where the input's section begins.
 //
-// Invariant. A Location is never a guess: what is not certain is `unknown`.
+// Invariant. A Location is never a guess: if it is not certain it is `unknown`.
 #include "merge/link/resolve_addresses.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ private:
         auto it = pools.find(o.trailer.object_id);
         if (it == pools.end())
             return nullptr;
-        // Objects of one id do not differ, nor does it matter then which of them was not linked.
+        // Objects with equal ids are equal, so it does not matter which of them was not linked.
         size_t used = used_[o.trailer.object_id]++;
         return used < it->second.size() ? &it->second[used] : nullptr;
     }

@@ -11,7 +11,7 @@ namespace btflink::merge
 
 struct Location {
     enum State : uint8_t {
-        unknown,   // nothing tells
+        unknown,   // cannot be found out
         discarded, // the linker dropped it
         undefined, // declared, defined nowhere
         common,    // gets its place at the final link

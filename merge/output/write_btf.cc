@@ -237,7 +237,7 @@ private:
                (kind == BTF_KIND_PTR && t.type && is_marked(btf.type(TypeId{t.type})));
     }
 
-    /// What of the base a function may be equal to.
+    /// Index the types of the base that a function's may be equal to.
     void index_base()
     {
         sources_.base_part->wanted.for_each(0, [&](uint32_t i) {
@@ -320,7 +320,7 @@ private:
         out.texts.emplace_back(name_of(objects_, f));
     }
 
-    // What LinkPart asks.
+    // The interface for LinkPart.
     friend class LinkPart<ResultWriter>;
     std::vector<uint32_t> &words() { return out_; }
     // Without a base no two are equal: there is one per name.
