@@ -227,7 +227,7 @@ UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
     return options;
 }
 
-/// Encode what is chosen of `file`'s DWARF; the sums go into `report`.
+/// Encode the chosen units of `file`; the sums go into `report`.
 Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
                                              const SourceCounts &covered, EmitReport &report)
 {
@@ -260,7 +260,7 @@ Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &opti
     return find_separate(file.image(), options.debug_dir);
 }
 
-/// `report`: what is known of the run so far.
+/// `report`: what is known about the run so far.
 Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
                               EmitReport report)
 {

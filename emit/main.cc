@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit: from the command line (command_line.h) to the corridor (emit.h), and what is said of
+// btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints what came of
 // it.
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"

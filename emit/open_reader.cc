@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the reader of a file: by its sections, then by what the fast reader left out.
+// Chooses the reader of a file by its sections, then by the units that the fast reader left out.
 #include "emit/open_reader.h"
 
 #include "emit/dwarf/fast/fast_reader.h"
@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-/// What sections tell: "" if nothing speaks against the fast reader.
+/// Why the sections call for libdw; "" if the fast reader will do.
 std::string not_for_fast(const DwarfFile &file)
 {
     bool has_units = false;

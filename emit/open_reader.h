@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which of the two readers reads a file: the fast one, unless the file has what only libdw reads.
+// Chooses the reader of a file: the fast one, unless only libdw can read something in it.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"

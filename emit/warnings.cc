@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The words for what was not read or not expressed.
+// Words the warnings about what was not read or not expressed.
 #include "emit/warnings.h"
 
 namespace btflink::emit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What whoever runs an emit must be told unasked: what has DWARF and got no BTF,
-// and the cure. An object without DWARF is as it should be.
+// Warnings that every caller of an emit prints unasked: what has DWARF but got no BTF, and the
+// cure. An object without DWARF needs no warning.
 #pragma once
 
 #include "emit/emit.h"

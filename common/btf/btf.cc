@@ -83,7 +83,7 @@ tl::unexpected<Error> bad_type(std::span<const uint32_t> words, size_t at, uint3
                             btf::vlen_of(t)));
 }
 
-/// What the first type with a reference out of range does wrong.
+/// The error of the first type with a reference out of range.
 tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
 {
     const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();

@@ -3,9 +3,9 @@
 // parse() every type id and string offset in it is in range and every string is terminated, so
 // that no reader has to check again. Names and layouts are *not* judged here (see btf_check.h).
 //
-// Of an object's blob most types are some other object's, too, and need not be looked at. marked()
-// makes a Btf that finds and checks a type when it is asked for: the promise is the same, for all
-// that is seen. What was seen to be out of order is noted in a Damage.
+// Most types of an object's blob are in other objects too and need not be looked at. marked() makes
+// a Btf that finds and checks a type when it is asked for. The promise then holds for every type
+// that was asked for; malformed types are noted in a Damage.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -40,8 +40,8 @@ constexpr uint32_t marks_for(uint32_t types)
     return (types + types_per_mark - 1) / types_per_mark;
 }
 
-/// Was a type out of order when it was looked at (Btf::marked())? Who makes it, for one pass or for
-/// several, can tell by whose looks that was found out.
+/// Was a type found malformed when it was looked at (Btf::marked())? A pass that has a Damage of
+/// its own knows what its own look-ups found.
 class Damage
 {
 public:

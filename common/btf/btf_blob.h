@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A BTF blob put together from its parts.
+// Puts a BTF blob together from its parts.
 #pragma once
 
 #include "common/io/bytes.h"

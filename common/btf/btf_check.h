@@ -24,8 +24,7 @@ namespace btflink
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
-/// The same for whoever wants to mend it: the violations of the first pass that finds any, one per
-/// type, `most` at most.
+/// All violations of the first pass that finds any, one per type, `most` at most.
 std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel = std::nullopt);

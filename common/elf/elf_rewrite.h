@@ -11,7 +11,7 @@
 namespace btflink
 {
 
-/// Add to `drop` what makes no sense without the sections in it: the relocations of a dropped
+/// Add to `drop` the sections that make no sense without those in it: the relocations of a dropped
 /// section, a group that has no other members.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds numbers (of things that somebody else keeps) by hash. For tables that only grow.
+// A hash index of things that are kept elsewhere, by number. It only grows.
 #pragma once
 
 #include "common/graph/open_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The one hash table: open addressing in one flat array, no allocation per entry, no removal. What
-// a slot holds is for its user to say: FlatIndex (numbers) and VectorIndex (words) fit most.
+// The one hash table: open addressing in one flat array, no allocation per entry, no removal. Users
+// define the slots; FlatIndex (numbers) and VectorIndex (vectors of words) suit most.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Some of many things that are known by number, themselves numbered without gaps.
+// A subset of things that are known by number, and a numbering of its members without gaps.
 #pragma once
 
 #include <bit>
@@ -21,7 +21,7 @@ public:
         uint64_t bit = uint64_t{1} << i % 64, &word = bits_[i / 64];
         word = chosen ? word | bit : word & ~bit;
     }
-    /// Number those that are chosen. What is below depends on it.
+    /// Number the members. Call it before rank() and count().
     void number()
     {
         count_ = 0;

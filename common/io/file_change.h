@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What becomes of a file when a little is changed in it: carried out without a copy of what stays,
-// and so that at every instant the file under its name is either the old or the new one.
+// A small change to a file, made without copying what stays. At every instant the file under its
+// name is either the old or the new one.
 #pragma once
 
 #include "common/io/bytes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// New sections behind all that an ELF file has, in place of sections that it had: what object BTF
-// and final BTF need alike.
+// Puts new sections behind everything in an ELF file and drops the sections that they replace.
+// Object BTF and final BTF both need this.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -21,7 +21,7 @@ constexpr uint32_t new_section_alignment = 8;
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 
-/// What is left of a file before the new part.
+/// The file without the sections that are replaced, before the new part.
 struct ElfBody {
     uint64_t kept = 0;                // bytes of the file, or, if that does not do:
     ByteParts rebuilt;                // all of it, laid out anew

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Searches for separate and alternate debug files, and makes sure that they belong.
+// Searches for separate and alternate debug files, and checks that they belong to the file.
 #include "emit/dwarf/debug_files.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const ElfSection *find_section(const ElfImage &image, std::string_view name)
     return it == image.sections.end() ? nullptr : &*it;
 }
 
-/// Of the ELF note; empty: there is none.
+/// The build id in the ELF note; empty if there is none.
 Bytes build_id(const ElfImage &image)
 {
     const ElfSection *note = find_section(image, ".note.gnu.build-id");
@@ -61,7 +61,7 @@ bool is_file(const std::string &path)
     return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// The zero-terminated name that a section begins with; empty: it is none.
+/// The zero-terminated name at the start of a section; empty if there is none.
 std::string_view name_in(const ElfSection &section)
 {
     auto *text = reinterpret_cast<const char *>(section.data.data());
@@ -69,8 +69,8 @@ std::string_view name_in(const ElfSection &section)
     return length < section.data.size() ? std::string_view(text, length) : std::string_view();
 }
 
-/// The first of `paths` that is there and that `is_it` takes. Others are passed over: a file that
-/// is left from another version is no error.
+/// The first of `paths` that exists and that `is_it` accepts. A file that is left over from another
+/// version is not an error; it is passed over.
 template <typename Check>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Files that have the debug information of another one: all of it, where a program was stripped, or
-// what it shares with others (dwz). They are looked for where gdb does: under a directory of all
-// debug files (`debug_dir`, as a rule /usr/lib/debug) by build id, and by the name that the other
+// Finds files that hold the debug information of another file: all of it, if a program was
+// stripped, or what it shares with others (dwz). They are searched for as gdb does: by build id in
+// a directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name that the other
 // file gives.
 #pragma once
 

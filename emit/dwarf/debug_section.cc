@@ -12,14 +12,14 @@ namespace btflink::emit
 namespace
 {
 
-/// No section of debug information is larger; keeps a lying header from asking for all memory.
+/// No section of debug information is larger. Keeps a wrong header from asking for all memory.
 constexpr uint64_t max_section = uint64_t{4} << 30;
 
 // Not in every <elf.h>.
 constexpr uint32_t compress_zstd = 2;
 
-/// What compression cannot do better than: the size that is claimed cannot be true then. zlib:
-/// about 1:1032; zstd: 128 KB of equal bytes in a block of 4 bytes.
+/// The best ratio that compression can reach; a header that claims more is wrong. zlib: about
+/// 1:1032; zstd: 128 KB of equal bytes in a block of 4 bytes.
 constexpr uint64_t max_ratio(uint32_t type)
 {
     return type == compress_zstd ? 1 << 15 : 1100;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The contents of a debug section together with the relocations that apply to it. Nothing is
-// relocated in place: a value is looked up when it is read, most of them never are.
+// relocated in place: values are relocated as they are read, and most are never read.
 #pragma once
 
 #include "common/elf/reloc_table.h"

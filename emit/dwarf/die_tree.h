@@ -24,7 +24,7 @@ using Skips = std::map<std::string, uint64_t>;
 /// A variable that BTF cannot express.
 struct RejectedVariable {
     std::string name;
-    bool bad_name; // that is why
+    bool bad_name; // BTF does not allow its name
     Error why;     // names the DIE
 };
 
@@ -36,8 +36,8 @@ constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
-/// What becomes of an entry: with all its attributes into the tree, passed but for what is below
-/// it, or passed with all that is below it.
+/// What happens to an entry: it is kept with its attributes, or only its children are read, or it
+/// is skipped with all its children.
 enum class Keep : uint8_t { no, yes, children_only };
 /// `parent_tag`: of the entry around it. Variables inside functions count only if they are
 /// declarations, which the tag does not tell.
@@ -127,7 +127,7 @@ public:
     void complete(DieIndex i);
     /// Put `other`'s entries behind all others; its offsets are higher.
     void append(const DieTree &other);
-    /// Forget functions and variables but for the types that they use.
+    /// Forget functions and variables, but keep the types that they use.
     void keep_types();
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const

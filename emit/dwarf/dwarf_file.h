@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // One ELF file opened for reading its DWARF. In a relocatable file an address in the debug
-// information means little; what counts is the relocation that will make it.
+// information means little; the relocation on it says what the address will be.
 #pragma once
 
 #include "common/elf/arch.h"

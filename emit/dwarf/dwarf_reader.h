@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What reads DWARF: a file's compile units, and the entries of those that are asked for. There are
-// two: fast/ for what compilers write for the kernel, libdw/ for everything else.
+// The interface of a DWARF reader: a file's compile units, and the entries of chosen ones. There
+// are two: fast/ for what compilers write for the kernel, libdw/ for everything else.
 #pragma once
 
 #include "emit/dwarf/die_tree.h"

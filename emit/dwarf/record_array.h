@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An array of plain records whose number is not known beforehand: it is made large, filled, and cut
-// to its size, which gives the rest back where it lies. (std::vector can only copy. Memory that
-// nobody touched costs nothing, but what is allocated next should not lie behind it.)
+// An array of plain records whose number is not known beforehand. It is allocated large, filled,
+// and then shrunk in place. (std::vector can only copy. Untouched memory costs nothing, but the
+// next allocation should not be placed behind it.)
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes apart the object BTF that is in a file.
+// Reads the object BTF that a file already has.
 #include "emit/object/existing_btf.h"
 
 #include "common/elf/reloc_table.h"
@@ -40,7 +40,7 @@ private:
             return tl::unexpected(parts.error());
         for (const Contribution &part : *parts) {
             if (part.trailer.empty())
-                continue; // another tool's: there is no telling what it covers
+                continue; // another tool's: what it covers is unknown
             Where where = image_.place(section).at(part.offset);
             auto blob = Btf::parse(part.blob, where);
             if (!blob)

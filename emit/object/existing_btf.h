@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The object BTF that a relocatable file carries already, of its own or of the objects that it was
-// linked from: to be kept while what is missing is added.
+// The object BTF that a relocatable file already has, its own or that of the objects that it was
+// linked from. It is kept when missing units are added.
 #pragma once
 
 #include "common/elf/elf_image.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Replaces what BTF's readers do not take in a name.
+// Replaces characters that BTF does not allow in names.
 #include "emit/unit/legal_names.h"
 
 #include <algorithm>

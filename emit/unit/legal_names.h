@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Names of other languages than C (templates, operators, closures), as BTF's readers take them.
+// Makes names of other languages than C (templates, operators, closures) legal in BTF.
 #pragma once
 
 #include "emit/dwarf/die_tree.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Locations tell where each parameter is, not where it should be: that is a matter of all
-// parameters before it. A compiler that changes a signature leaves some out, of others it passes
-// one member, and says neither.
+// Problem. Locations tell where each parameter is, but not where it should be, which depends on all
+// parameters before it. A compiler that changes a signature drops some parameters, passes only one
+// member of others, and says neither.
 //
 // Method. A walk over the parameters with the number of the next register (rules F-P of pahole). A
-// struct of two words takes two. Of a struct of which one piece alone is passed, that piece names
-// the member, unless the parameter behind it is where the whole struct puts it.
+// struct of two words takes two registers. If only one piece of a struct is passed, the piece names
+// the member, unless the next parameter is where it would be after the whole struct.
 //
 // Cost. One walk; a look at a struct's members where only one is passed.
 #include "emit/unit/param_registers.h"
@@ -81,7 +81,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         Param &p = params[i];
         const bool in_registers = next < arch_.param_reg_count;
         const uint32_t whole = slots(p);
-        // If it takes all of its registers, the one behind it is where it should be.
+        // If it takes all of its registers, the next parameter is where it should be.
         const bool takes_all =
             in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
         if (std::has_single_bit(p.pieces))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A function's parameters along the registers in which the ABI passes them: which one is not where
-// callers in other files would put it, and which one is not passed at all.
+// Compares where a function's parameters are with the registers in which the ABI passes them. Finds
+// parameters that callers in other files would put elsewhere, and those that are not passed at all.
 #pragma once
 
 #include "common/elf/arch.h"

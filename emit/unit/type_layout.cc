@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-// Longer chains of typedefs, qualifiers or nested arrays are circles.
+// Longer chains of typedefs, qualifiers or nested arrays are cycles.
 constexpr unsigned max_chain = 1000;
 constexpr unsigned max_nesting = 100;
 
@@ -150,7 +150,7 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
         return false;
-    // First the holes: members in order must leave no byte free, and the last one must end the
+    // First look for holes: members in order must leave no byte free, and the last one must end the
     // struct. A bitfield has the unit of storage that its type makes; what is left of that, and
     // bits of a byte that has others, are no holes.
     uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;

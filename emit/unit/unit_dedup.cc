@@ -5,9 +5,9 @@
 // only look equal must not: a program may hold two different structs of one name, one per function.
 //
 // Method. The blocks of types with equal stub hashes are a partition that is never too fine. If no
-// struct or union name has two definitions, or a definition and a forward declaration, it is right
-// already. Else it is refined (common/graph/refine.h) until types of one block refer to types of
-// the same blocks: that is equality of the (infinite) unfolded types.
+// struct or union name has two definitions, or a definition and a forward declaration, it is the
+// result. Otherwise it is refined (common/graph/refine.h) until types of one block refer to types
+// of the same blocks: that is equality of the (infinite) unfolded types.
 //
 // Cost. One round is linear. There are at most as many rounds as the longest chain of references to
 // a difference is long, and only objects with such names need any.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass: which types of one object are the same.
+// Pass: finds equal types in one object.
 #pragma once
 
 #include "common/object_btf/type_hash.h"

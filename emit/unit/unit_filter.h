@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which units of a file are to be encoded, by what their own DIEs say.
+// Chooses the units of a file to encode, by what their own DIEs say.
 #pragma once
 
 #include <algorithm>

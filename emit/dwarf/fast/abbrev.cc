@@ -196,7 +196,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             reading.add(a.name, a.form, a.implicit, matters(a.name, abbrev.tag));
         abbrev.count = reading.finish();
 
-        // Entries that do not matter are passed; a sibling attribute saves walking their children.
+        // Entries that do not matter are skipped; a sibling attribute saves walking their children.
         abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
         Program skipping(table.steps_, widths);
         for (const Attribute &a : attributes)

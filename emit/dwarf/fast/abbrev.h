@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into short programs: which
-// attributes matter for BTF and how many bytes to skip before each. What is thrown away: everything
-// that no rule of ours asks for (line numbers, siblings, alignments ...).
+// attributes matter for BTF and how many bytes to skip before each. All others (line numbers,
+// siblings, alignments ...) are skipped.
 #pragma once
 
 #include "emit/dwarf/die_tree.h"

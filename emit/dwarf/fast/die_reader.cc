@@ -4,9 +4,9 @@
 // which BTF needs a third. Each must cost nanoseconds.
 //
 // Method. One walk over the unit's bytes, front to back. Abbreviations were compiled into steps
-// (abbrev.h), so attributes that do not matter are passed by adding their size. Entries below one
-// that does not matter are passed as well, by its sibling attribute if it has one. Open entries are
-// on a stack of our own.
+// (abbrev.h), so attributes that do not matter are skipped by adding their size. Entries below one
+// that does not matter are skipped as well, by its sibling attribute if it has one. Open entries
+// are on a stack of our own.
 //
 // Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
 // remembers it. So any input ends the walk after at most one step per byte.
@@ -151,7 +151,7 @@ private:
         }
     }
 
-    /// False: error_ says why not. (A Result per entry would be half of the cost.)
+    /// False: error_ says why. (A Result per entry would be half of the cost.)
     bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const Open parent = open_.back();
@@ -256,7 +256,8 @@ private:
         d.address = static_cast<uint32_t>(tree_.addresses.size());
     }
 
-    /// In split DWARF 5 clang gives also what is in one piece as a list, which saves an address.
+    /// In split DWARF 5 clang writes a list even for a function in one piece, which saves an
+    /// address.
     void ranges(Die &d, const AbbrevStep &step)
     {
         d.has |= Die::ranges;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One file as libdw sees it. What libdw cannot do itself is done before: relocations are applied,
-// sections decompressed, and those of type units, of which an object has one per type, joined.
+// One file as libdw sees it. Things that libdw cannot do are done beforehand: relocations are
+// applied, sections are decompressed, and the sections of type units (one per type) are joined.
 #pragma once
 
 #include "emit/dwarf/debug_files.h"
@@ -24,7 +24,7 @@ public:
     ~LibdwFile();
 
     Dwarf *dwarf() const { return dwarf_; }
-    /// The file that dwz put into it what several files share; nullptr: there is none.
+    /// The file into which dwz put what several files share; nullptr if there is none.
     Dwarf *alternate() const { return alternate_ ? alternate_->dwarf() : nullptr; }
     const DwarfFile &elf() const { return file_; }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. Entries of one compile unit may be anywhere: types in units of their own (type units),
-// what several units share in partial units or in another file (dwz), all but the addresses in a
-// file beside the object (split DWARF). BTF of a unit is made from one tree.
+// entries that several units share in partial units or in another file (dwz), everything except the
+// addresses in a file beside the object (split DWARF). BTF of a unit is made from one tree.
 //
-// Method. A unit's tree is that of its own entries, and of each unit that they import or refer to,
-// whole, and so on. Of another compile unit only the types count, for its functions and variables
-// are encoded with that one.
+// Method. A unit's tree has its own entries, all entries of each unit that they import or refer to,
+// and so on. From another compile unit it takes only the types: that unit's functions and variables
+// are encoded with the unit itself.
 //
 // Invariant. Parts of a tree lie in the order of their entries' numbers (entry_numbers.h), so it
 // does not matter which of them was met first.
@@ -43,7 +43,7 @@ private:
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
     bool partial_units_ = false;
-    mutable std::mutex mutex_; // libdw keeps what it has found, for one thread
+    mutable std::mutex mutex_; // libdw caches what it found, without locks
     mutable EntryNumbers numbers_;
 };
 
