@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// pahole's command line, as far as kernels from 5.15 on use it to make BTF: the option names,
+// Reads pahole's command line as kernels from 5.15 on use it to make BTF, with the option names,
 // defaults and exit statuses of pahole 1.32.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace btflink::kbuild
 {
 
-/// The pahole that we say we are: kernels choose their options by it.
+/// The version that we report; kernels choose their options by it.
 constexpr const char *pahole_version = "v1.32";
 constexpr const char *pahole_numeric_version = "132";
 

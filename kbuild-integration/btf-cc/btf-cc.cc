@@ -2,8 +2,8 @@
 // btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
 // it made.
 //
-// To make, we are the compiler: its exit status, its output, its death by a signal are ours. What
-// does not make an object is not waited for: the process becomes the compiler.
+// To make, this is the compiler: it has the compiler's exit status, output and death by a signal.
+// If the command makes no object, the process is replaced by the compiler.
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/version.h"
@@ -73,8 +73,8 @@ void pass_on(int signal)
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
 }
 
-/// Run to its end; what waitpid() says of it. Signals that reach us meanwhile are passed on: who
-/// sends them means the compiler.
+/// Run to its end; returns the status of waitpid(). Signals that arrive meanwhile are passed on to
+/// the compiler, for which they are meant.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -82,13 +82,13 @@ int run(char **argv)
     action.sa_handler = pass_on;
     action.sa_flags = SA_RESTART;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); // until there is somebody to pass them on to
+    sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to pass them on to
     for (size_t i = 0; i < std::size(passed_on); ++i) {
         sigaction(passed_on[i], nullptr, &old[i]);
         if (old[i].sa_handler != SIG_IGN) // as under nohup
             sigaction(passed_on[i], &action, nullptr);
     }
-    // Whoever ignores SIGCHLD has the kernel forget how children end.
+    // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
     pid_t pid = fork();
     if (pid == 0) {
@@ -124,7 +124,7 @@ int run(char **argv)
     sigaddset(&only, signal);
     sigprocmask(SIG_UNBLOCK, &only, nullptr);
     raise(signal);
-    _exit(128 + signal); // if it is one that does not kill
+    _exit(128 + signal); // if the signal does not kill
 }
 
 /// Bitcode, /dev/null, a program: not ours.
@@ -230,7 +230,7 @@ Result<Own> read_own(int argc, char **argv)
     return own;
 }
 
-/// Something is asked of btf-cc itself. `compiler`: what is named behind the options, or "".
+/// Answer a question about btf-cc itself. `compiler`: what is named behind the options, or "".
 int answer(const std::string &question, const std::vector<std::string> &options,
            const std::string &compiler)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Kbuild compiles with CC for more than vmlinux and modules: the vdso, real-mode code, the boot
-// loader's part and purgatory are programs of their own. BTF in them would serve nobody, and an
-// address pool would change their build ids, so they are left alone; see not_of_the_kernel().
+// loader's part and purgatory are separate programs. Nothing would use BTF in them, and an address
+// pool would change their build ids, so they are left alone; see not_of_the_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/response_file.h"
@@ -102,7 +102,7 @@ bool is_source(std::string_view argument)
     return dot != std::string_view::npos && contains(source_suffixes, argument.substr(dot));
 }
 
-/// Of an option that begins with "-g": does it ask for DWARF? Nothing: it does not matter.
+/// Does an option that begins with "-g" ask for DWARF? Empty: it does not matter.
 std::optional<bool> asks_for_dwarf(std::string_view word)
 {
     if (word == "-g0" || word == "-ggdb0")
@@ -134,7 +134,7 @@ struct Hints {
     bool assembler = false;  // a source is
 };
 
-/// Whether sources are of that language from here on, however they are called.
+/// Are sources in that language from here on, whatever their names?
 bool set_language(std::string_view language, Hints &hints)
 {
     hints.assembler |= language.starts_with("assembler");
@@ -176,7 +176,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
     bool compile_only = false, only_options = false;
     std::string output;
     std::vector<std::string> sources;
-    bool language_given = false; // then a source is called as it likes
+    bool language_given = false; // then the names of sources do not matter
     Hints hints;
     for (size_t i = 0; i < arguments.size(); ++i) {
         std::string_view word = arguments[i];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a compiler's command line will make, as far as object BTF is concerned: which object files,
-// if any. Reads the options that gcc and clang share; it need not understand the others.
+// Finds the object files that a compiler's command line will make, as far as they may get object
+// BTF. Reads the options that gcc and clang share; it need not understand others.
 #pragma once
 
 #include <string>

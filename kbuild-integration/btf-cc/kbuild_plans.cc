@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads Kbuild's plans off the variables and options that a compile is given.
+// Derives Kbuild's plans from the variables and options of a compile.
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 
 #include "common/io/file_io.h"
@@ -15,7 +15,7 @@ namespace btflink::kbuild
 namespace
 {
 
-/// A line that is just `line`.
+/// Does `text` have a line that is exactly `line`?
 bool has_line(std::string_view text, std::string_view line)
 {
     for (size_t at = 0; (at = text.find(line, at)) != text.npos; at += line.size()) {

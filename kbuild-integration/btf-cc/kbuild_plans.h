@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What Kbuild is going to do with an object, by what it tells the programs that it runs.
+// Finds out what Kbuild is going to do with an object, by what it tells the programs that it runs.
 #pragma once
 
 #include <string>

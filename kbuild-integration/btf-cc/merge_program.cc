@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// This runs once per object, so a PAHOLE that is called btf-pahole is right without a closer look.
-// Another one may be a link to it or a script around it, which is asked once per build.
+// This runs once per object, so a PAHOLE named btf-pahole is accepted without a closer look. Any
+// other may be a link to it or a script around it; it is asked once per build.
 #include "kbuild-integration/btf-cc/merge_program.h"
 
 #include "common/io/fd.h"

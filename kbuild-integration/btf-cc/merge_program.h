@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Whether somebody will merge what btf-cc makes: a user may give make CC and forget PAHOLE.
+// Checks that btf-pahole will merge what btf-cc makes: a user may give make CC and forget PAHOLE.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What its options and the environment tell btf-cc. README.md has the list for users.
+// The settings of btf-cc, from its options and the environment. README.md has the list for users.
 #pragma once
 
 #include "emit/emit.h"

@@ -3,8 +3,8 @@
 //
 //     vmlinux              the objects it was linked from: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      Kbuild makes the BTF of a module anew when vmlinux has changed, but does
-//                          not link it anew: its object BTF is gone, that of its objects is not
+//     a module, again      Kbuild remakes the BTF of a module when vmlinux has changed, without
+//                          linking it: its object BTF is gone, that of its objects is not
 //     units without        DWARF of the linked file
 //     object BTF
 //     anything else        DWARF of the linked file
@@ -34,7 +34,7 @@ namespace btflink::kbuild
 namespace
 {
 
-/// What btf-merge shall read, and what must live until it has.
+/// The inputs of btf-merge, and what must live until they have been read.
 struct MergeInputs {
     std::vector<std::string> inputs;
     std::string image; // empty: the inputs say themselves where things are

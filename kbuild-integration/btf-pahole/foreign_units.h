@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Object BTF for what came to a link without it: products of link-time optimisation, objects of
-// another compiler driver, an object whose emission failed. Their DWARF in the linked file is
-// encoded then.
+// Makes object BTF for units that were linked without it: products of link-time optimisation,
+// objects of another compiler driver, objects whose emission failed. Encodes their DWARF in the
+// linked file.
 #pragma once
 
 #include "common/result.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Where Kbuild leaves what a linked file was made of. All that is known here of a build's folder
-// and file names is in this room.
+// Finds what a linked file was made of, where Kbuild leaves it. All knowledge of folders and file
+// names of a kernel build is in this room.
 #pragma once
 
 #include "common/result.h"

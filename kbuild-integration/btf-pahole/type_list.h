@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What `btf-pahole -J -V` prints, in the form of pahole's, for what reads that.
+// What `btf-pahole -J -V` prints, in pahole's format, for programs that parse it.
 #pragma once
 
 #include "common/btf/btf.h"
