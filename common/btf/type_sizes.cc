@@ -85,7 +85,8 @@ private:
         sizing_.targets_.emplace_back();
     }
 
-    /// Measures `root` and all its parts.
+    /// Measures `root` and all its parts. (Not by post_order(): a type of the base gets its place
+    /// when the walk meets it, so states move; and a loop is an error.)
     Result<void> settle(TypeId root)
     {
         stack_.push_back(root);
