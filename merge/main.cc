@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge: what is said, and the exit status.
+// btf-merge: reads the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
@@ -50,7 +50,7 @@ Result<void> run(const merge::CommandLine &line, merge::Report &report)
     return merge::merge(line.options, report);
 }
 
-/// Error: what goes to standard output did not get there.
+/// Error: the output could not be written to standard output.
 Result<void> print(const merge::CommandLine &line, const merge::Report &report)
 {
     if (!line.quiet)

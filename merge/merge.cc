@@ -46,7 +46,7 @@ Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, R
     return {};
 }
 
-/// The last gate: what we write must be what a kernel takes. `objects`: what it was made of.
+/// The last gate: a kernel must accept what is written. `objects`: what it was made of.
 Result<void> check_result(Bytes blob, const Base &base, const Target &target,
                           const std::vector<Object> &objects, Stats &stats)
 {
@@ -93,13 +93,13 @@ Result<uint64_t> write_result(const Options &options, const std::vector<std::byt
     return written;
 }
 
-/// Is there a report to be had, and no result?
+/// Does the run print a report and write no result?
 bool writes_nothing(const Options &options)
 {
     return options.why_dup && options.output.empty() && options.update.empty();
 }
 
-/// The objects of which a pass has looked at a type that is not in order. Those that were not
+/// The objects in which a pass found a malformed type. Those that were not
 /// linked do not count: whether they were looked at is chance.
 std::vector<bool> find_damaged(const std::vector<Object> &objects, const Located &located,
                                const Sources &sources)

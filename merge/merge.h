@@ -18,7 +18,7 @@ namespace btflink::merge
 
 enum class OutputFormat : uint8_t { raw, object };
 
-/// Who finds equal types.
+/// Which engine finds equal types.
 enum class Engine : uint8_t { hash, libbpf };
 
 struct Options {

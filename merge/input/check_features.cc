@@ -13,10 +13,10 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// A feature that decides what emit writes; of the others merge takes care.
+/// A feature that decides what emit writes. The merge handles all others.
 struct Effect {
     Feature feature;
-    const char *without; // what becomes of objects that do not have it
+    const char *without; // the effect if objects lack it
     const char *with;    // and if they have it unasked; null: merge leaves it out
 };
 constexpr Effect effects[] = {
@@ -29,7 +29,7 @@ constexpr Effect effects[] = {
     {Feature::true_signature, "functions whose parameters were changed are left out", nullptr},
 };
 
-/// What nobody asks for and merge leaves out makes no difference.
+/// Features that were not asked for make no difference if the merge leaves them out.
 FeatureSet of_emit(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // per-CPU variables are among them

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Whether the objects of a link were emitted alike, and as the link wants them. A build folder
-// outlives the settings that its objects were compiled with.
+// Checks that all objects of a link were emitted in the same way, and as the link asks. A build
+// folder may have objects that were compiled with earlier settings.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -12,8 +12,8 @@
 namespace btflink::merge
 {
 
-/// Warnings that name objects: those of other versions or features of btf-emit than most others,
-/// and where what they have differs from what is `asked` for and cannot be made up for.
+/// Warnings that name objects: those emitted by another version or with other features than most,
+/// and those whose features differ from what is `asked` for if the merge cannot make up for it.
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Files with final BTF, of a kernel or of a module: what is merged is built on one, or is one.
+// Reads files with final BTF of a kernel or module: bases, and files to be checked.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -27,9 +27,9 @@ struct Base {
 Result<Base> read_base(const std::string &path);
 
 /// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large.
-/// Nothing if there is none.
+/// Empty if there is no C `long`.
 std::optional<uint8_t> address_size_of(const Btf &btf);
-/// The same; 8 if nothing tells.
+/// The same; 8 if it is not known.
 uint8_t guess_address_size(const Btf &btf);
 
 } // namespace btflink::merge

@@ -11,11 +11,11 @@
 // Invariant. After load, plain types refer to plain types only, variables and prototypes of
 // functions too; DECL_TAGs in the link part have a FUNC or VAR as target. So plain types of all
 // objects can be copied as they are, and functions and variables be left out one by one. Plain
-// types that are found by marks are made sure of when they are looked at (Btf::marked()); who is
-// done asks check_marked() whether those that were looked at were in order.
+// types that are found by marks are checked when they are looked at (Btf::marked()); in the end
+// check_marked() tells whether any was malformed.
 //
-// Cost. Of contributions with marks the trailers and link parts are looked at, of others every word
-// of BTF, once. Contributions are independent and run in parallel.
+// Cost. Contributions with marks: a look at trailer and link part. Others: a look at every word of
+// BTF, once. Contributions are independent and run in parallel.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -153,7 +153,7 @@ private:
             if (!trailer)
                 return tl::unexpected(trailer.error());
             o.trailer = std::move(*trailer);
-            // Each entry is some function's or variable's; more would only cost memory.
+            // Each entry belongs to a function or variable; more entries would only cost memory.
             if (o.trailer.pool_entries > o.trailer.functions.size() + o.trailer.variables.size())
                 return fail(pending_.where.at(pending_.part.trailer_offset + 36),
                             strf("link trailer claims %u pool entries for %zu functions and "
@@ -180,8 +180,8 @@ private:
         return o;
     }
 
-    /// Types to be looked at when they are asked for, in the usual case: host byte order and a
-    /// trailer with marks. Nothing if the head of it is wrong: Btf::parse() knows what to say.
+    /// The usual case, host byte order and a trailer with marks: types are checked when they are
+    /// asked for. Empty if the header is wrong: Btf::parse() reports the error.
     std::optional<Btf> by_marks(Damage &damage)
     {
         Bytes blob = pending_.part.blob, trailer = pending_.part.trailer;
@@ -189,7 +189,7 @@ private:
         std::span<const uint32_t> marks = trailer_marks(trailer);
         if (marks.empty() || load<uint16_t>(blob.data(), host_order) != BTF_MAGIC)
             return std::nullopt;
-        // split_contributions() has seen to it that types and strings are inside the blob.
+        // split_contributions() has checked that types and strings are inside the blob.
         uint64_t types = uint64_t{word(4)} + word(8), strings = uint64_t{word(4)} + word(16);
         uint32_t size = word(12), text = word(20);
         auto *words = reinterpret_cast<const uint32_t *>(blob.data() + types);
@@ -234,7 +234,7 @@ private:
         return {};
     }
 
-    /// Blobs of other tools: what is FUNC, VAR, DATASEC, or used by these only.
+    /// For blobs of other tools: finds FUNCs, VARs, DATASECs, and types that only these use.
     static void find_link_part(Object &o)
     {
         std::vector<bool> link(o.btf.size()), used(o.btf.size()), by_func(o.btf.size());
@@ -500,7 +500,7 @@ Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Ob
     auto first = std::ranges::find(damaged, true);
     if (first == damaged.end())
         return {};
-    // Reading everything finds out what is wrong.
+    // Reading everything finds the error.
     auto whole = load(inputs, Reading::whole, threads);
     if (!whole)
         return tl::unexpected(whole.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// From opened files to objects, one per contribution, in link order. Everything that an object
-// claims is checked here; what follows may trust it.
+// Turns opened files into objects, one per contribution, in link order. Checks everything that an
+// object states, except hashes; later passes may trust it.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -89,10 +89,10 @@ enum class Reading {
 };
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
 
-/// Functions are from here on described by their true signatures, where the object has any.
+/// From here on functions have their true signatures, if the object states them.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Error: one of the objects was seen to be `damaged`. What was made of it is not to be used.
+/// Error: one of the objects is `damaged`. Results made from it must not be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                           const std::vector<bool> &damaged, unsigned threads);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the command line names, opened: response files and archives unfolded, in link order.
+// Opens the files on the command line, with response files and archives expanded, in link order.
 #pragma once
 
 #include "merge/input/elf_file.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The debug information of a kernel has some fifty instances of a function in the mean:
+// Problem. The debug information of a kernel has some fifty instances of each function on average:
 // definitions, weak and strong, inline copies in every object that includes a header, clones that
-// the optimiser made. BTF has one FUNC per name or none: none if a tracing program that believes
-// the prototype could read the wrong registers.
+// the optimiser made. BTF has one FUNC per name, or none if a tracing program that relies on the
+// prototype could read the wrong registers.
 //
 // Method. Symbols of the image are grouped by base name (up to the first dot); an instance belongs
 // to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
@@ -11,9 +11,9 @@
 // symbols (so a strong definition beats a weak one), preferring one that kept its parameters. Its
 // declaration tags are those of all its instances: clang gives them to one.
 //
-// With true signatures, a name of which there is a clone stands for that clone, with the prototype
-// and under the name that it really has; and what is at a symbol's address need not agree with what
-// has no address (rule F-TS of pahole, as of 1.32).
+// With true signatures, a name that has a clone stands for the clone, with the clone's own
+// prototype and symbol name; and an instance at a symbol's address need not agree with instances
+// without an address (rule F-TS of pahole, as of 1.32).
 //
 // Where pahole is plainly wrong we differ:
 //   pahole                                             here
@@ -37,8 +37,8 @@ namespace btflink::merge
 namespace
 {
 
-// Names are looked up in other orders than they lie in; those of this many records ahead are
-// fetched.
+// Names are not looked up in the order in which they are stored, so the names of records this far
+// ahead are prefetched.
 constexpr size_t ahead = 8;
 
 struct Candidate : Instance {
@@ -97,7 +97,7 @@ private:
             bool defined = symbols[i].defined;
             for (; end < symbols.size() && symbols[end].base == symbols[i].base; ++end)
                 defined |= symbols[end].defined;
-            if (defined) // others are somewhere else, as in a shared library
+            if (defined) // others are elsewhere, for example in a shared library
                 groups_.push_back({symbols[i].base, i, end});
             i = end;
         }
@@ -191,7 +191,7 @@ private:
         return false;
     }
 
-    /// Is its prototype what is passed, as far as the debug information tells?
+    /// Does its prototype match the parameters passed, as far as the debug information tells?
     bool has_true_signature(const Candidate &c) const
     {
         return features_.has(Feature::true_signature) &&
@@ -294,7 +294,7 @@ private:
             if (!(flags & (fn_unexpected_reg | fn_reordered)) && f.loose_hash != first.loose_hash)
                 inconsistent = true;
         }
-        // Of several reasons the last in this order is named, as pahole does.
+        // Of several reasons the last in this order is reported, as by pahole.
         FunctionSkip skip = FunctionSkip::none;
         if (flags & fn_unexpected_reg)
             skip = FunctionSkip::unexpected_reg;
@@ -343,7 +343,7 @@ private:
         out_.selected.push_back(f);
     }
 
-    /// Not another definition that the link passed over, nor of another prototype.
+    /// Neither a definition that the link did not choose, nor one with another prototype.
     bool is_instance_of(const Candidate &c, const Instance &chosen) const
     {
         const LinkFunction &mine = record(c), &its = record(chosen);

@@ -58,10 +58,10 @@ struct Functions {
     std::vector<SelectedFunction> selected; // by name
     std::vector<Instance> tagged;           // instances whose DECL_TAGs are a FUNC's
     std::vector<SkippedFunction> skipped;   // by name
-    std::vector<std::string_view> no_arena; // kfuncs whose flags name what is no pointer
+    std::vector<std::string_view> no_arena; // kfuncs whose flags name something not a pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     uint64_t candidates = 0;     // instances in all objects
-    uint64_t without_symbol = 0; // of these, instances of what is no function of the image
+    uint64_t without_symbol = 0; // of these, instances of functions not in the image
 
     std::span<const Instance> tagged_of(const SelectedFunction &f) const
     {

@@ -3,9 +3,9 @@
 // Problem. An object's VARs name input sections; BTF wants output sections and offsets in them, no
 // two variables in one place, and nothing that the linker dropped.
 //
-// Method. Final addresses are looked up among the image's allocated sections; without a final link
-// the section is known already. Then each section's variables are sorted by offset, and of several
-// at one place one stays: the first whose definition is not weak, else the first.
+// Method. Final addresses are looked up in the image's allocated sections; without a final link the
+// section is already known. Then each section's variables are sorted by offset. Of several at one
+// place one is kept: the first whose definition is not weak, else the first.
 //
 // Where pahole is plainly wrong we differ:
 //   pahole                                                  here
@@ -113,7 +113,7 @@ private:
         return VariableSkip::none;
     }
 
-    /// Of raw BTF nothing is lost, also what no DATASEC lists; a linker would know its place.
+    /// Raw BTF loses nothing: variables that no DATASEC lists are kept, too.
     VariableSkip without_place(uint32_t o, uint32_t v)
     {
         const Object &object = objects_[o];

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes a distilled base: what a module needs to find its base types in another kernel.
 //
-// Problem. Split BTF names types of its base by number, so it goes with that one kernel only; an
-// external module is built against one kernel and loaded into the next, whose numbers are others.
+// Problem. Split BTF names types of its base by number, so it fits only one kernel. An external
+// module is built for one kernel and loaded into another, which has other numbers.
 //
-// Method. The module brings a base of its own, of some hundred bytes, that says of each type it
-// needs just enough to find it again by name: INT, FLOAT and FWD as they are, named structs,
-// unions and enums by kind, name and size, without members. When it is loaded the kernel looks
-// them up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's.
+// Method. The module brings a base of its own, of a few hundred bytes, which describes each type
+// that it needs just well enough to find it by name: INT, FLOAT and FWD as they are, named structs,
+// unions and enums by kind, name and size, without members. When the kernel loads the module, it
+// looks them up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
 //
-// What else of the old base is referred to (pointers, qualifiers, typedefs, arrays, prototypes,
-// what has no name) cannot be found by name and is copied behind the module's own types. What a
-// needed type refers to is needed, too, but for members of named structs and unions: these went.
+// Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, types without a
+// name) cannot be found by name and are copied behind the module's own types. Types that a needed
+// type refers to are needed, too, except by members of named structs and unions, which are dropped.
 //
 //     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
 //     split    [90] STRUCT mine { PTR 8; 9 }
@@ -19,9 +19,9 @@
 //     base     [1] INT  [2] STRUCT list_head, no members
 //     split    [3] STRUCT mine { 4; 5 }  [4] PTR -> 2  [5] TYPEDEF u8 -> 1
 //
-// A FUNC is needed if a tag of the module is on a function that base and module have alike: the
-// merge had left only the base's. It is the module's function all the same, so it is copied, too
-// (pahole gives up here).
+// A FUNC is needed if the module has a tag on a function that is the same in base and module: the
+// merge kept only the base's. It is the module's function all the same, so it is copied (pahole
+// gives up here).
 //
 // Invariant. The order of the old base and of the module's own types is kept. References are the
 // same once names are looked up.

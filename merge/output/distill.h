@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Split BTF for a base that may be another one when it is used.
+// Makes split BTF that can be used over other kernels than the one it was made for.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the result into ELF files.
 //
-// Problem. Final BTF is to stand in an ELF file: a new small object, a linked image of a gigabyte
-// that has no `.BTF` yet, or a module with object BTF in its place, of which nothing may stay.
+// Problem. Final BTF goes into an ELF file: a new small object, a linked image of a gigabyte that
+// has no `.BTF` yet, or a module whose object BTF must go without a trace.
 //
-// Method. The file is mapped, what is to go is found, and common/object_btf/elf_append.h does the
-// rest: an image gets an appendix, a module is laid out anew without the old sections, symbols and
-// indexes renumbered.
+// Method. The file is mapped, the sections to be dropped are found, and
+// common/object_btf/elf_append.h does the rest: it appends to an image; it lays out a module anew
+// without the old sections and renumbers symbols and indexes.
 //
 // Cost. An image without BTF, or whose BTF was put there by us: the bytes that are added. Else a
 // copy of the file, but not in memory.
