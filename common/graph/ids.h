@@ -70,8 +70,9 @@ class IdVector : private std::vector<T>
 public:
     using Base::assign, Base::back, Base::begin, Base::clear, Base::data, Base::empty,
         Base::emplace_back, Base::end, Base::insert, Base::push_back, Base::reserve, Base::resize,
-        Base::size, Base::value_type;
+        Base::size;
     using Base::Base;
+    using typename Base::value_type;
 
     decltype(auto) operator[](Id id) { return Base::operator[](raw(id)); }
     decltype(auto) operator[](Id id) const { return Base::operator[](raw(id)); }
