@@ -94,6 +94,8 @@ class Workshop:
         env['CCACHE_MAXSIZE'] = '8G'
         # Else builds in different folders share nothing: debug information names the folder.
         env['CCACHE_NOHASHDIR'] = '1'
+        # What was included is known from -MMD: no second preprocessing, a quarter of the time.
+        env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
 
