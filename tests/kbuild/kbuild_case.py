@@ -9,7 +9,7 @@ sys.path.insert(0, os.path.join(HERE, '..', 'emit'))
 import cli_case  # noqa: E402
 from btf_reader import Elf  # noqa: E402
 from cli_case import PROGRAM  # noqa: E402, F401
-from compilers import target_of  # noqa: E402, F401
+from compilers import clangs, has_lld, target_of  # noqa: E402, F401
 
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings of whoever runs the tests must not be ours.
