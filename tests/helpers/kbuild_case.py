@@ -5,7 +5,7 @@ import os
 from helpers import cli_case
 from helpers.btf_reader import Elf
 from helpers.cli_case import PROGRAM  # noqa: F401
-from helpers.compilers import target_of  # noqa: F401
+from helpers.compilers import clangs, has_lld, target_of  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')

@@ -12,7 +12,7 @@ import shutil
 import stat
 import struct
 
-from helpers.kbuild_case import Elf, KbuildCase, run
+from helpers.kbuild_case import Elf, KbuildCase, clangs, has_lld, run
 
 KERNEL = {
     'start': '''struct task { struct task *next; int id; };
@@ -175,6 +175,29 @@ class Programs(InputsCase):
         text = '\n'.join(self.dump('vmlinux'))
         self.assertIn("VAR 'console'", text)
         self.assertNotIn("VAR 'gone'", text)
+
+    def test_link_time_optimisation(self):
+        """Bitcode, which btf-cc leaves alone, beside objects with BTF, as with CONFIG_LTO_CLANG."""
+        clang = next((name for name in clangs() if has_lld(name)), None)
+        if not clang:
+            self.skipTest('no clang with an lld of its version')
+        linker = self.must(clang, '-print-prog-name=ld.lld').strip()
+        self.write('percpu.lds', PER_CPU)
+        for kind, with_btf in itertools.product(('-flto', '-flto=thin'), self.subsets(KERNEL)[:-1]):
+            with self.subTest(kind=kind, with_btf=with_btf):
+                for name, text in KERNEL.items():
+                    self.write(name + '.c', text)
+                    how = [] if name in with_btf else [kind]
+                    self.assertEqual(self.cc(clang, '-g', '-O2', '-fno-pie', *how, '-c', name + '.c',
+                                             settings={'BTF_CC_FEATURES': self.features})[0], 0)
+                self.must(linker, '-r', '-o', 'vmlinux.o', *(name + '.o' for name in KERNEL))
+                self.must('gcc', '-no-pie', '-Wl,-T,percpu.lds', 'vmlinux.o', '-o', 'vmlinux')
+                shutil.copyfile(self.path('vmlinux'), self.path('plain'))
+                self.encode(VARIABLES, '--btf_encode_detached=want', 'plain')
+                self.assertTrue(any("FUNC 'print'" in line for line in self.dump('want')))
+                self.encode(VARIABLES, 'vmlinux')
+                self.same_meaning('vmlinux', 'want')
+                self.final('vmlinux')
 
     def test_late_objects(self):
         """Compiled behind vmlinux.o."""

@@ -4,6 +4,7 @@ import functools
 import pathlib
 import re
 import shlex
+import shutil
 
 import kernel_tree
 from checks import SKIPPED, Progress, command, output_of
@@ -112,23 +113,25 @@ class BtfChecks:
         self.ok(f'{what}: the same variables as pahole 1.24, and those at offset 0', not wrong,
                 f'in one of the two only: {sorted(wrong)[:5]}')
 
-    def by_pahole(self, digests=''):
-        """vmlinux and modules beside pahole's; needs DWARF in image and modules. `digests`: version
-        of the kernel whose stored digests count too."""
-        stored = self.tree.machine.digests
+    def by_pahole(self):
+        """vmlinux and modules beside pahole's; needs DWARF in image and modules."""
         with Progress('pahole on the image'):
             theirs = self.theirs('vmlinux', 'pahole', PAHOLE_FLAGS)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
-        if digests:
-            self.against_digest(f'{stored}small-{digests}', self.vmlinux)
         for path in self.tree.modules():
             module = self.tree.build / path
             self.against_pahole(module.name, module,
                                 self.theirs(path, 'pahole', PAHOLE_FLAGS, theirs), self.vmlinux,
                                 theirs)
-            if digests:
-                self.against_digest(f'{stored}{module.stem}-{digests}', module,
-                                    f'--base-a={self.vmlinux}')
+
+    def by_digests(self, version):
+        """vmlinux and modules beside the stored digests for that version of the kernel."""
+        stored = self.tree.machine.digests
+        self.against_digest(f'{stored}small-{version}', self.vmlinux)
+        for path in self.tree.modules():
+            module = self.tree.build / path
+            self.against_digest(f'{stored}{module.stem}-{version}', module,
+                                f'--base-a={self.vmlinux}')
 
     def by_reference(self, pahole, digests='', renew=False):
         """vmlinux and modules beside what a newer pahole makes with the kernel's own options. `renew`:
@@ -214,6 +217,40 @@ class BtfChecks:
             wanted = 'A' if path == 'vmlinux' else ''
             self.ok(f'{path}: one .BTF, as a kernel wants it, and nothing of object BTF',
                     found == [('.BTF', 'PROGBITS', wanted)], table)
+
+    def layout(self):
+        """A kernel that knows what a layout section is has one, since it asks for it; an older one,
+        which would refuse it, has none."""
+        known = 'struct btf_layout' in (self.tree.source / 'include/uapi/linux/btf.h').read_text()
+        found = Parts(self.contents_of(self.vmlinux)).layout
+        self.ok(f'vmlinux: {"a" if known else "no"} layout section, as this kernel wants it',
+                bool(found) == known, f'{len(found)} bytes')
+
+    def split_dwarf(self):
+        """The image has none but what names the .dwo files, and a debugger finds these."""
+        without = [path for path in self.tree.objects() if path.startswith(('kernel/', 'net/'))
+                   and '.debug_info' in command(['readelf', '-SW', self.tree.build / path])
+                   and not (self.tree.build / path).with_suffix('.dwo').exists()]
+        self.ok('C objects of kernel/ and net/ have .dwo files', not without, str(without[:5]))
+        self.ok('vmlinux: at most a tenth of the .dwo files\' debug information',
+                10 * self.debug_bytes([self.vmlinux])
+                <= self.debug_bytes(self.tree.build.rglob('*.dwo')))
+        if not shutil.which('gdb'):
+            self.checks.skip(f'{self.name}: gdb finds types in the .dwo files', 'gdb not found')
+            return
+        said = command(['gdb', '-nx', '-batch', '-ex', 'ptype struct pid', self.vmlinux],
+                       cwd=self.tree.build)
+        self.ok('gdb finds types in the .dwo files', 'struct upid numbers[' in said, said)
+
+    @staticmethod
+    def debug_bytes(paths):
+        """Sum of the sizes of their .debug_info sections."""
+        total = 0
+        for path in paths:
+            table = command(['readelf', '-SW', path])
+            total += sum(int(size, 16) for size in re.findall(
+                r'\] \.debug_info(?:\.dwo)? +PROGBITS +\w+ +\w+ +(\w+)', table))
+        return total
 
     def same_but_for_folder(self, *paths):
         """Are two objects the same but for their debug information? That names the folder of the

@@ -27,6 +27,10 @@ class Parts:
          str_len) = struct.unpack_from(HEADER, blob)
         self.types = blob[length + type_off:][:type_len]
         self.strings = blob[length + str_off:][:str_len]
+        self.layout = b''
+        if length >= 32:
+            layout_off, layout_len = struct.unpack_from('<II', blob, struct.calcsize(HEADER))
+            self.layout = blob[length + layout_off:][:layout_len]
 
     def without_layout(self):
         return struct.pack(HEADER, 0xeb9f, 1, 0, 24, 0, len(self.types), len(self.types),

@@ -25,7 +25,6 @@ from btf_checks import DIGESTS_OF, BtfChecks
 from checks import Checks, Failed, Progress, Skip, command, output_of
 
 HERE = pathlib.Path(__file__).resolve().parent
-SMALL = HERE / 'small.config'
 SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
 DROP_DWARF = PER_OBJECT + 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF=y\n'
@@ -82,17 +81,9 @@ class PatchChecks:
 
     def tree(self, name, version, options=''):
         """A build folder, configured; without the hook: the source itself is the hook."""
-        config = self.workshop.work / f'{name}.config'
-        config.write_text(SMALL.read_text() + options)
-        tree = kernel_tree.KernelTree(self.workshop, name, version, config, hooked=False)
+        tree = kernel_tree.KernelTree(self.workshop, name, version, kernel_tree.SMALL,
+                                      options=options, hooked=False)
         tree.prepare()
-        return tree
-
-    def per_object(self, name, options):
-        tree = self.tree(name, self.series.patched, options)
-        taken = [line for line in options.split() if line in tree.configuration()]
-        if taken != options.split():
-            raise Failed(f'{tree.build}/.config: olddefconfig dropped {options}')
         return tree
 
     def build(self, tree, what):
@@ -117,11 +108,13 @@ class PatchChecks:
                            status == 0 and '0 errors, 0 warnings, 0 checks' in output, output)
 
     def kept(self):
-        tree = self.per_object('patches-kept', PER_OBJECT)
+        tree = self.tree('patches-kept', self.series.patched, PER_OBJECT)
         self.build(tree, 'the patched kernel, DWARF kept')
         btf = BtfChecks(self.checks, tree, 'patches')
         btf.sections()
-        btf.by_pahole(DIGESTS_OF[self.series.version])
+        btf.layout()
+        btf.by_pahole()
+        btf.by_digests(DIGESTS_OF[self.series.version])
         self.rebuilds(tree, btf)
         return tree
 
@@ -156,10 +149,11 @@ class PatchChecks:
         return {path for path in objects if (tree.build / path).stat().st_mtime_ns != times[path]}
 
     def dropped(self, kept):
-        tree = self.per_object('patches-dropped', DROP_DWARF)
+        tree = self.tree('patches-dropped', self.series.patched, DROP_DWARF)
         self.build(tree, 'the patched kernel, DWARF dropped')
         btf = BtfChecks(self.checks, tree, 'patches-dropped')
         btf.sections()
+        btf.layout()
         for path in ['vmlinux', *tree.modules()]:
             btf.ok(f'{path}: the same BTF, to the byte, as with DWARF kept',
                    btf.contents_of(tree.build / path) == btf.contents_of(kept.build / path))
