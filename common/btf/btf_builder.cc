@@ -11,8 +11,8 @@
 namespace btflink
 {
 
-StringTable::StringTable(uint32_t first)
-    : blob_(first == 0 ? 1 : 0, '\0'), index_(16), first_(first)
+StringTable::StringTable(uint32_t first, unsigned placed_bits)
+    : placed_bits_(placed_bits), blob_(first == 0 ? 1 : 0, '\0'), index_(16), first_(first)
 {
 }
 
@@ -41,10 +41,10 @@ StrOff StringTable::insert(std::string_view text)
 StrOff StringTable::add_placed(const char *text)
 {
     if (placed_.empty())
-        placed_.resize(4096);
+        placed_.resize(size_t{1} << placed_bits_);
     // Strings of a section lie at any byte; the factor spreads them (Fibonacci hashing).
     auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
-    Placed &slot = placed_[hash >> 52];
+    Placed &slot = placed_[hash >> (64 - placed_bits_)];
     if (slot.text != text)
         slot = {text, insert(text)};
     return slot.offset;
@@ -60,7 +60,8 @@ void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t stri
 {
     starts_.reserve(types);
     words_.reserve(words);
-    strings_.reserve(strings, string_bytes);
+    if (!shared_)
+        strings_.reserve(strings, string_bytes);
 }
 
 TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
@@ -212,7 +213,7 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 
 std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
 {
-    return btf_blob(words_, strings_.blob(), order, room);
+    return btf_blob(words_, strings().blob(), order, room);
 }
 
 } // namespace btflink

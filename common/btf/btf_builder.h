@@ -19,7 +19,8 @@ class StringTable
 public:
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a
     /// table that starts at 0 contains the empty string.
-    explicit StringTable(uint32_t first = 0);
+    /// `placed_bits`: add_placed() remembers that power of two of places at a time.
+    explicit StringTable(uint32_t first = 0, unsigned placed_bits = 12);
     /// Offset of `text`, added if new. Text behind a NUL byte is not taken.
     StrOff add(std::string_view text);
     /// The same for text that stays where it is as long as the table lives: its place is
@@ -38,6 +39,7 @@ private:
     StrOff insert(std::string_view text); // without NUL bytes
 
     std::vector<Placed> placed_; // by hash of the pointer; a slot holds the last that came
+    unsigned placed_bits_;
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
@@ -51,14 +53,17 @@ public:
         : strings_(first_string), first_(raw(first))
     {
     }
+    /// Strings go to `shared`, which others use as well, before and after; it must outlive this.
+    /// Null: the same as BtfBuilder().
+    explicit BtfBuilder(StringTable *shared) : shared_(shared), first_(1) {}
 
     /// Room for so much, to be had at once. Call it before anything is added.
     void reserve(size_t types, size_t words, size_t strings, size_t string_bytes);
 
-    StrOff str(std::string_view text) { return strings_.add(text); }
+    StrOff str(std::string_view text) { return strings().add(text); }
     /// See StringTable::add_placed(). nullptr is "".
-    StrOff placed_str(const char *text) { return text ? strings_.add_placed(text) : StrOff{0}; }
-    std::string_view str(StrOff off) const { return strings_.at(off); }
+    StrOff placed_str(const char *text) { return text ? strings().add_placed(text) : StrOff{0}; }
+    std::string_view str(StrOff off) const { return strings().at(off); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
 
@@ -105,10 +110,10 @@ public:
     }
     uint32_t word_index(TypeId id) const { return starts_[raw(id) - first_]; }
     size_t words() const { return words_.size(); }
-    size_t string_bytes() const { return strings_.blob().size(); }
+    size_t string_bytes() const { return strings().blob().size(); }
 
     /// What was added so far as BTF to be read; void as soon as more is added.
-    Btf view() const { return Btf::trusted(words_, starts_, strings_.blob()); }
+    Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder can be used on.
     /// Precondition: less than 4 GB; vlen is checked on adding (too_large()). `room`: for so many
     /// bytes that the caller appends.
@@ -120,9 +125,13 @@ private:
     TypeId begin(uint32_t kind, StrOff name, uint32_t third, bool kflag = false);
     void add_element(const uint32_t *words, size_t count);
 
+    StringTable &strings() { return shared_ ? *shared_ : strings_; }
+    const StringTable &strings() const { return shared_ ? *shared_ : strings_; }
+
     std::vector<uint32_t> words_;
     std::vector<uint32_t> starts_;
-    StringTable strings_;
+    StringTable *shared_ = nullptr;
+    StringTable strings_; // if there is no other
     uint32_t first_;
     bool too_large_ = false;
 };

@@ -28,9 +28,9 @@ class Encoder
 {
 public:
     Encoder(const DieTree &tree, FeatureSet features, ByteOrder order, const Where &where,
-            Skips &skips)
+            Skips &skips, StringTable *strings)
         : tree_(tree), layout_(tree), features_(features), order_(order), where_(where),
-          skips_(skips)
+          skips_(skips), out_{BtfBuilder(strings), {}, {}}
     {
     }
 
@@ -428,9 +428,9 @@ private:
 } // namespace
 
 Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
-                               const Where &where, Skips &skips)
+                               const Where &where, Skips &skips, StringTable *strings)
 {
-    return Encoder(tree, features, order, where, skips).run();
+    return Encoder(tree, features, order, where, skips, strings).run();
 }
 
 } // namespace btflink::emit

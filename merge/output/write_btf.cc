@@ -92,9 +92,11 @@ private:
         for (uint32_t c = 0; c < order_.size(); ++c)
             order_[c] = c;
         auto first = [&](uint32_t c) { return std::pair(partition_.classes[c].first, c); };
-        // Classes that split_conflicts() added are behind all others; both parts are nearly sorted.
-        std::sort(order_.begin(), order_.end(),
-                  [&](uint32_t a, uint32_t b) { return first(a) < first(b); });
+        // Nearly all are in order; classes that split_conflicts() added are behind all others.
+        auto before = [&](uint32_t a, uint32_t b) { return first(a) < first(b); };
+        auto rest = std::is_sorted_until(order_.begin(), order_.end(), before);
+        std::sort(rest, order_.end(), before);
+        std::inplace_merge(order_.begin(), rest, order_.end(), before);
     }
 
     /// Calls visit(tag id) for the DECL_TAGs of a variable, equal ones once.

@@ -61,6 +61,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         unit.widths.address = in.read<uint8_t>();
     }
     unit.die_offset = in.offset();
+    unit.entries = section.subspan(offset, unit.end - offset);
     if (in.overrun() || unit.die_offset > unit.end)
         return fail(where.at(offset), "unit header is cut off");
     if (unit.widths.address != file.arch().address_size)
