@@ -52,11 +52,15 @@ Result<UnitObject> hand_over(UnitObject unit, uint32_t number, const EmitOptions
 class StringTables
 {
 public:
+    explicit StringTables(Bytes section)
+        : section_(reinterpret_cast<const char *>(section.data()), section.size())
+    {
+    }
     StringTable &take()
     {
         std::lock_guard hold(lock_);
         if (free_.empty())
-            return tables_.emplace_back(0, placed_bits);
+            return tables_.emplace_back(section_);
         StringTable &table = *free_.back();
         free_.pop_back();
         return table;
@@ -68,7 +72,7 @@ public:
     }
 
 private:
-    static constexpr unsigned placed_bits = 18; // a kernel has 200,000 names
+    const std::string_view section_;
     std::mutex lock_;
     std::deque<StringTable> tables_;
     std::vector<StringTable *> free_;
@@ -93,7 +97,7 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
                                               const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
-    StringTables strings;
+    StringTables strings(file.str.data);
     parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
         if (options.take) {
             UnitOptions unit = options.unit;

@@ -19,8 +19,10 @@ class StringTable
 public:
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a
     /// table that starts at 0 contains the empty string.
-    /// `placed_bits`: add_placed() remembers that power of two of places at a time.
-    explicit StringTable(uint32_t first = 0, unsigned placed_bits = 12);
+    explicit StringTable(uint32_t first = 0);
+    /// For many blobs' strings, most of which lie in `section` and are added again and again: of
+    /// these all places are remembered (8 bytes for 4 of the section's).
+    explicit StringTable(std::string_view section);
     /// Offset of `text`, added if new. Text behind a NUL byte is not taken.
     StrOff add(std::string_view text);
     /// The same for text that stays where it is as long as the table lives: its place is
@@ -36,10 +38,22 @@ private:
         const char *text = nullptr;
         StrOff offset{};
     };
+    struct Cell {
+        uint32_t at = UINT32_MAX; // in the section
+        StrOff offset{};
+    };
+    struct Short {
+        uint32_t text = 0; // up to three characters
+        StrOff offset{};
+    };
     StrOff insert(std::string_view text); // without NUL bytes
+    StrOff add_elsewhere(const char *text);
+    StrOff add_short(const char *text, size_t length);
 
     std::vector<Placed> placed_; // by hash of the pointer; a slot holds the last that came
-    unsigned placed_bits_;
+    std::string_view section_;
+    std::vector<Cell> cells_;   // of each fourth byte of it; its strings are longer as a rule
+    std::vector<Short> shorts_; // compilers do not put these into the section
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
@@ -68,14 +82,27 @@ public:
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
 
     /// `encoding`: BTF_INT_* flags. `size` in bytes; all bits are used, at offset 0.
-    TypeId add_int(std::string_view name, uint32_t size, uint32_t encoding);
+    TypeId add_int(StrOff name, uint32_t size, uint32_t encoding);
+    TypeId add_int(std::string_view name, uint32_t size, uint32_t encoding)
+    {
+        return add_int(str(name), size, encoding);
+    }
     TypeId add_float(std::string_view name, uint32_t size);
     /// PTR, CONST, VOLATILE, RESTRICT (no name), TYPEDEF, TYPE_TAG (with a name).
-    TypeId add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag = false);
+    TypeId add_ref(uint32_t kind, StrOff name, TypeId target, bool kflag = false);
+    TypeId add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag = false)
+    {
+        return add_ref(kind, str(name), target, kflag);
+    }
     TypeId add_array(TypeId element, TypeId index, uint32_t count);
-    TypeId add_fwd(std::string_view name, bool is_union);
+    TypeId add_fwd(StrOff name, bool is_union);
+    TypeId add_fwd(std::string_view name, bool is_union) { return add_fwd(str(name), is_union); }
     /// kind: STRUCT or UNION. Members follow by add_member().
-    TypeId add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag);
+    TypeId add_composite(uint32_t kind, StrOff name, uint32_t size, bool kflag);
+    TypeId add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag)
+    {
+        return add_composite(kind, str(name), size, kflag);
+    }
     /// `offset`: bit offset, with the bitfield size in the top 8 bits if the type has kflag.
     void add_member(StrOff name, TypeId type, uint32_t offset);
     void add_member(std::string_view name, TypeId type, uint32_t offset)
@@ -83,7 +110,11 @@ public:
         add_member(str(name), type, offset);
     }
     /// kind: ENUM or ENUM64. Values follow by add_enumerator().
-    TypeId add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed);
+    TypeId add_enum(uint32_t kind, StrOff name, uint32_t size, bool is_signed);
+    TypeId add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
+    {
+        return add_enum(kind, str(name), size, is_signed);
+    }
     void add_enumerator(StrOff name, uint64_t value);
     void add_enumerator(std::string_view name, uint64_t value) { add_enumerator(str(name), value); }
     TypeId add_func_proto(TypeId result);
