@@ -22,8 +22,8 @@ struct UnitOptions {
     StringTable *strings = nullptr;
 };
 
-/// What would be a contribution's blob and trailer, before they are bytes. Hashes are those of plain
-/// types, and there is no object id.
+/// What would be a contribution's blob and trailer, before they are bytes. Hashes are those of
+/// plain types, and there is no object id.
 struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;

@@ -82,7 +82,7 @@ std::unique_ptr<const ShelvedTypes> Shelf::put(uint32_t number, Object &o)
                 simple ? copy(o.btf, TypeId{i + 1}) : out->starts_[i], out.get()};
     }
     translate(o.btf, o.trailer);
-    o.trailer.hashes = {};
+    std::vector<Hash128>().swap(o.trailer.hashes); // = {} keeps the memory
     return out;
 }
 

@@ -13,6 +13,9 @@ namespace btflink::emit
 namespace
 {
 
+// The units of an image are thousands. Their tables are compiled again when they are read.
+constexpr size_t tables_kept = 16;
+
 struct Header {
     Unit unit;
     uint64_t abbrev_offset = 0;
@@ -170,6 +173,7 @@ public:
             offset_ = offset;
             widths_ = w;
         }
+        unit.abbrev_offset = offset;
         unit.abbrevs = table_;
         unit.reads_foreign_units = table_->uses_ref_addr();
         return {};
@@ -298,6 +302,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         }
         RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
         if (header->type != DW_UT_skeleton && !unit.is_skeleton) {
+            if (units.size() >= tables_kept)
+                unit.abbrevs = nullptr;
             units.push_back(std::move(unit));
             continue;
         }
