@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <elf.h>
+#include <mutex>
 
 namespace btflink::emit
 {
@@ -37,14 +39,77 @@ std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
     return groups;
 }
 
+/// The unit without what would be its contribution, which somebody else has taken.
+Result<UnitObject> hand_over(UnitObject unit, uint32_t number, const EmitOptions &options)
+{
+    if (unit.open)
+        RETURN_IF_ERROR(options.take(number, std::move(*unit.open)));
+    unit.open = nullptr;
+    return unit;
+}
+
+/// A string table for each thread that wants one at a time.
+class StringTables
+{
+public:
+    explicit StringTables(Bytes section)
+        : section_(reinterpret_cast<const char *>(section.data()), section.size())
+    {
+    }
+    StringTable &take()
+    {
+        std::lock_guard hold(lock_);
+        if (free_.empty())
+            return tables_.emplace_back(section_);
+        StringTable &table = *free_.back();
+        free_.pop_back();
+        return table;
+    }
+    void put_back(StringTable &table)
+    {
+        std::lock_guard hold(lock_);
+        free_.push_back(&table);
+    }
+
+private:
+    const std::string_view section_;
+    std::mutex lock_;
+    std::deque<StringTable> tables_;
+    std::vector<StringTable *> free_;
+};
+
+/// Give back what was mapped of a linked file to read `group`. Sections whose parts are read in the
+/// order of units, too, but are not known by unit, go now and then.
+void release_read(const DwarfFile &file, const DwarfReader &reader, Group group)
+{
+    constexpr uint32_t now_and_then = 32;
+    for (uint32_t unit : group) {
+        release_pages(reader.units()[unit].entries);
+        if (unit % now_and_then == 0)
+            for (const DebugSection *section : {&file.abbrev, &file.loc, &file.loclists})
+                release_pages(section->data);
+    }
+}
+
 /// Encode all groups; the results are in the groups' order whoever made them.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<Group> &groups,
                                               const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
+    StringTables strings(file.str.data);
     parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
-        results[i] = encode_unit(file, reader, groups[i], options.unit);
+        if (options.take) {
+            UnitOptions unit = options.unit;
+            unit.strings = &strings.take();
+            results[i] = encode_unit(file, reader, groups[i], unit);
+            if (results[i])
+                results[i] = hand_over(std::move(*results[i]), static_cast<uint32_t>(i), options);
+            strings.put_back(*unit.strings);
+        } else {
+            results[i] = encode_unit(file, reader, groups[i], options.unit);
+        }
+        release_read(file, reader, groups[i]);
     });
 
     std::vector<UnitObject> objects;
@@ -72,7 +137,7 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
                   std::move(kept.pool_relocs)};
     out.section_type = options.section_type;
     out.exclude = options.exclude_flag;
-    out.strip_dwarf = options.strip_dwarf;
+    out.strip_dwarf = options.strip_dwarf || options.leave_out_dwarf;
     for (UnitObject &unit : units) {
         uint64_t base = out.btf.size();
         if (base == 0)
@@ -111,7 +176,7 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.inline_only += unit.inline_only;
     report.variables += unit.variables;
     report.blob_bytes += unit.blob_size;
-    report.btf_bytes += unit.contribution.size();
+    report.btf_bytes += unit.size;
 }
 
 /// One unit: the blob alone, for any reader. Several: with their link trailers, for btf-merge,
@@ -138,6 +203,10 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
     StepClock clock(report.times);
     clock.begin(Step::write);
     RETURN_IF_ERROR(check_mapped_files());
+    if (options.take) {
+        clock.end();
+        return report;
+    }
     if (!options.detached.empty()) {
         if (!options.dry_run)
             RETURN_IF_ERROR(write_file(options.detached, detached_btf(units, options)));
@@ -244,6 +313,7 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     if (options.strip_dwarf)
         RETURN_IF_ERROR(check_droppable(file, report.skips));
     clock.end();
+    release_pages(file.info.data); // each unit's head was looked at
     // From here on the units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
     if (objects)

@@ -7,6 +7,7 @@
 #include "emit/unit/unit_filter.h"
 #include "emit/unit/unit_object.h"
 
+#include <functional>
 #include <string>
 
 namespace btflink::emit
@@ -20,6 +21,8 @@ struct EmitOptions {
     bool image = false;   // a linked file is expected, or an object of many units
     unsigned threads = 1; // for units of an image
     bool strip_dwarf = false;
+    /// The same for `output` that is only read for its BTF: also where some DWARF was not read.
+    bool leave_out_dwarf = false;
     /// If a relocatable file has object BTF, its features count, and whether it has a pool, not
     /// those of `unit`.
     bool keep_settings = false;
@@ -35,6 +38,9 @@ struct EmitOptions {
     bool exclude_flag = true; // SHF_EXCLUDE on .BTF
     std::string output;       // "": in place
     std::string detached;     // "": write an ELF file; else the plain BTF goes here, or nothing
+    /// Where it is set nothing is written, and each unit that has something for BTF comes here as
+    /// soon as it is encoded, from the thread that did it. `number`: its place among them all.
+    std::function<Result<void>(uint32_t number, OpenUnit unit)> take;
 };
 
 struct EmitReport {

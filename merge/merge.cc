@@ -156,10 +156,10 @@ class TypesBeside
 {
 public:
     TypesBeside(const Options &options, const Read &read, const Btf *base, const Where &base_where)
-        : objects_(read.objects()), base_(base), base_where_(base_where), threads_(options.threads)
+        : loaded_(read.loaded), base_(base), base_where_(base_where), threads_(options.threads)
     {
         if (threads_ > 1) // all of them: what is beside is done sooner
-            beside_.start([this] { merge(std::vector<bool>(objects_.size())); });
+            beside_.start([this] { merge(std::vector<bool>(loaded_.objects.size())); });
     }
 
     Result<MergedTypes> finish(const Located &located, Stats &stats)
@@ -177,10 +177,10 @@ public:
 private:
     void merge(const std::vector<bool> &not_linked)
     {
-        types_ = merge_types(objects_, not_linked, base_, base_where_, threads_, stats_);
+        types_ = merge_types(loaded_, not_linked, base_, base_where_, threads_, stats_);
     }
 
-    const std::vector<Object> &objects_;
+    const Loaded &loaded_;
     const Btf *base_;
     const Where &base_where_;
     unsigned threads_;

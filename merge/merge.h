@@ -16,6 +16,8 @@
 namespace btflink::merge
 {
 
+class Gatherer;
+
 enum class OutputFormat : uint8_t { raw, object };
 
 /// Which engine finds equal types.
@@ -43,6 +45,8 @@ struct Options {
     /// complete? For callers that can encode what came without object BTF. Inputs without any BTF
     /// are then no error. Empty: nobody is asked.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> complete;
+    /// Objects in place of inputs: without a base, and for the engine `hash`.
+    std::shared_ptr<Gatherer> gathered;
 };
 
 struct Report {

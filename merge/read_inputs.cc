@@ -5,6 +5,7 @@
 
 #include "common/io/parallel.h"
 #include "merge/check_output_paths.h"
+#include "merge/gather/gatherer.h"
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/verify_objects.h"
@@ -154,10 +155,17 @@ Result<void> open_all(const Options &options, Read &read)
 /// Every contribution becomes an Object.
 Result<void> load_all(const Options &options, Read &read, Stats &stats)
 {
-    auto loaded = load(read.inputs.list, reading_for(options.engine), options.threads);
-    if (!loaded)
-        return tl::unexpected(loaded.error());
-    read.loaded = std::move(*loaded);
+    if (options.gathered) {
+        CHECK(read.inputs.list.empty() && options.base.empty() && options.engine == Engine::hash);
+        read.inputs.list.push_back({options.gathered->where(), nullptr, {}, {}});
+        read.loaded = options.gathered->finish();
+        read.loaded.decompressed.push_back(options.gathered);
+    } else {
+        auto loaded = load(read.inputs.list, reading_for(options.engine), options.threads);
+        if (!loaded)
+            return tl::unexpected(loaded.error());
+        read.loaded = std::move(*loaded);
+    }
     if (options.complete)
         RETURN_IF_ERROR(complete(options, read));
     if (options.verify) {
@@ -212,7 +220,7 @@ std::set<uint64_t> Read::object_ids() const
 {
     std::set<uint64_t> ids;
     for (const Object &o : objects())
-        if (o.has_trailer)
+        if (o.has_trailer && o.trailer.object_id) // what was gathered has none, and no pool
             ids.insert(o.trailer.object_id);
     return ids;
 }

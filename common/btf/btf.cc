@@ -132,12 +132,25 @@ Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
     return btf;
 }
 
+Btf Btf::stored(const TypeStore &store, uint32_t count, std::string_view strings, ByteOrder order)
+{
+    Btf btf;
+    btf.by_starts_ = false;
+    btf.store_ = &store;
+    btf.count_ = count;
+    btf.strings_ = strings.data();
+    btf.str_size_ = static_cast<uint32_t>(strings.size());
+    btf.order_ = order;
+    return btf;
+}
+
 Btf Btf::marked(const MarkedTypes &types, Damage &damage)
 {
     CHECK(types.marks.size() == marks_for(types.count));
     Btf btf;
     btf.words_ = types.words.data();
     btf.word_count_ = types.words.size();
+    btf.by_starts_ = false;
     btf.marks_ = types.marks.data();
     btf.count_ = types.count;
     btf.plain_end_ = types.plain_end;
@@ -189,7 +202,8 @@ void Btf::replace_words(std::vector<uint32_t> words)
 
 uint32_t Btf::word_index(TypeId id) const
 {
-    if (!marks_)
+    CHECK(!store_);
+    if (by_starts_)
         return starts_[raw(id) - first_];
     auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
     const bool is_ours = words >= words_ && words < words_ + word_count_; // no stand-in

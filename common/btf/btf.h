@@ -52,6 +52,15 @@ private:
     std::atomic<bool> found_ = false;
 };
 
+/// Where types are that are no blob: made when they are asked for, say. By id - 1; what it returns
+/// stays where it is. May be asked by several threads.
+class TypeStore
+{
+public:
+    virtual ~TypeStore() = default;
+    virtual const btf_type &type(uint32_t index) const = 0;
+};
+
 class Btf
 {
 public:
@@ -65,6 +74,11 @@ public:
     /// They must outlive the Btf and not move. `starts`: word index of each type.
     static Btf trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
                        std::string_view strings);
+
+    /// The same over `count` types of somebody else's, without words(); `store` and `strings` must
+    /// outlive the Btf. `order`: of the file that they are from.
+    static Btf stored(const TypeStore &store, uint32_t count, std::string_view strings,
+                      ByteOrder order);
 
     /// The same over types that are checked as they are asked for. In place of one that is not in
     /// order stands an INT without a name, and that is noted in `damage`, which must outlive the
@@ -87,8 +101,8 @@ public:
     {
         if (raw(id) < first_)
             return base_->type(id);
-        if (marks_)
-            return marked_type(raw(id) - first_);
+        if (!by_starts_)
+            return found_type(raw(id) - first_);
         return *reinterpret_cast<const btf_type *>(words_ + starts_[raw(id) - first_]);
     }
     uint32_t kind(TypeId id) const { return id == void_id ? 0 : btf::kind_of(type(id)); }
@@ -130,13 +144,19 @@ public:
 
 private:
     Btf() = default;
+    const btf_type &found_type(uint32_t index) const
+    {
+        return store_ ? store_->type(index) : marked_type(index);
+    }
     const btf_type &marked_type(uint32_t index) const;
 
     std::shared_ptr<const Btf> base_;
     const uint32_t *words_ = nullptr; // own types part; points into copy_ or into the input
     size_t word_count_ = 0;
     std::vector<uint32_t> copy_;
-    std::vector<uint32_t> starts_; // word index of each own type; empty if there are marks
+    bool by_starts_ = true;
+    std::vector<uint32_t> starts_; // word index of each own type; else one of these two:
+    const TypeStore *store_ = nullptr;
     const uint32_t *marks_ = nullptr;
     uint32_t count_ = 0;
     uint32_t plain_end_ = 0;   // marks only

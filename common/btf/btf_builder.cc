@@ -16,6 +16,12 @@ StringTable::StringTable(uint32_t first)
 {
 }
 
+StringTable::StringTable(std::string_view section)
+    : section_(section), cells_(section.size() / 4 + 1), shorts_(4096), blob_(1, '\0'), index_(16),
+      first_(0)
+{
+}
+
 StrOff StringTable::add(std::string_view text)
 {
     return insert(text.substr(0, text.find('\0')));
@@ -40,6 +46,24 @@ StrOff StringTable::insert(std::string_view text)
 
 StrOff StringTable::add_placed(const char *text)
 {
+    // Names of one header lie together, and so do their cells.
+    const uintptr_t at =
+        reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
+    if (at >= section_.size())
+        return add_elsewhere(text);
+    Cell &cell = cells_[at / 4];
+    if (cell.at != at)
+        cell = {static_cast<uint32_t>(at), insert(text)};
+    return cell.offset;
+}
+
+StrOff StringTable::add_elsewhere(const char *text)
+{
+    // Each time in another place, where it is not worth an entry.
+    if (!shorts_.empty())
+        for (size_t length = 0; length < 4; ++length)
+            if (!text[length])
+                return add_short(text, length);
     if (placed_.empty())
         placed_.resize(4096);
     // Strings of a section lie at any byte; the factor spreads them (Fibonacci hashing).
@@ -48,6 +72,16 @@ StrOff StringTable::add_placed(const char *text)
     if (slot.text != text)
         slot = {text, insert(text)};
     return slot.offset;
+}
+
+StrOff StringTable::add_short(const char *text, size_t length)
+{
+    uint32_t key = 0;
+    std::memcpy(&key, text, length);
+    Short &slot = shorts_[key * 0x9e3779b9 >> 20];
+    if (key && slot.text != key)
+        slot = {key, insert({text, length})};
+    return key ? slot.offset : StrOff{0};
 }
 
 void StringTable::reserve(size_t strings, size_t bytes)
@@ -60,7 +94,8 @@ void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t stri
 {
     starts_.reserve(types);
     words_.reserve(words);
-    strings_.reserve(strings, string_bytes);
+    if (!shared_)
+        strings_.reserve(strings, string_bytes);
 }
 
 TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
@@ -84,9 +119,9 @@ void BtfBuilder::add_element(const uint32_t *words, size_t count)
         words_.push_back(words[i]);
 }
 
-TypeId BtfBuilder::add_int(std::string_view name, uint32_t size, uint32_t encoding)
+TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)
 {
-    TypeId id = begin(BTF_KIND_INT, str(name), size);
+    TypeId id = begin(BTF_KIND_INT, name, size);
     words_.push_back(encoding << 24 | size * 8);
     return id;
 }
@@ -96,9 +131,9 @@ TypeId BtfBuilder::add_float(std::string_view name, uint32_t size)
     return begin(BTF_KIND_FLOAT, str(name), size);
 }
 
-TypeId BtfBuilder::add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag)
+TypeId BtfBuilder::add_ref(uint32_t kind, StrOff name, TypeId target, bool kflag)
 {
-    return begin(kind, str(name), raw(target), kflag);
+    return begin(kind, name, raw(target), kflag);
 }
 
 TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
@@ -108,14 +143,14 @@ TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
     return id;
 }
 
-TypeId BtfBuilder::add_fwd(std::string_view name, bool is_union)
+TypeId BtfBuilder::add_fwd(StrOff name, bool is_union)
 {
-    return begin(BTF_KIND_FWD, str(name), 0, is_union);
+    return begin(BTF_KIND_FWD, name, 0, is_union);
 }
 
-TypeId BtfBuilder::add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag)
+TypeId BtfBuilder::add_composite(uint32_t kind, StrOff name, uint32_t size, bool kflag)
 {
-    return begin(kind, str(name), size, kflag);
+    return begin(kind, name, size, kflag);
 }
 
 void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
@@ -124,9 +159,9 @@ void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
     add_element(words, 3);
 }
 
-TypeId BtfBuilder::add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
+TypeId BtfBuilder::add_enum(uint32_t kind, StrOff name, uint32_t size, bool is_signed)
 {
-    return begin(kind, str(name), size, is_signed);
+    return begin(kind, name, size, is_signed);
 }
 
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
@@ -212,7 +247,7 @@ void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 
 std::vector<std::byte> BtfBuilder::serialize(ByteOrder order, size_t room) const
 {
-    return btf_blob(words_, strings_.blob(), order, room);
+    return btf_blob(words_, strings().blob(), order, room);
 }
 
 } // namespace btflink

@@ -113,6 +113,21 @@ void report_lost_files(const char *program)
         ::sigaction(signals[i], &action, &former[i]);
 }
 
+void release_pages(Bytes part)
+{
+    const std::byte *end = part.data() + part.size();
+    for (const Mapping *m = mappings; m; m = m->next) {
+        if (part.empty() || part.data() < m->begin || end > m->begin + m->size)
+            continue;
+        const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+        const size_t before = static_cast<size_t>(part.data() - m->begin) % page;
+        // Of a file that is only read nothing is lost.
+        ::madvise(const_cast<std::byte *>(part.data()) - before, part.size() + before,
+                  MADV_DONTNEED);
+        return;
+    }
+}
+
 bool mapped_files_changed()
 {
     return find_changed() != nullptr;

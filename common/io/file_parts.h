@@ -21,6 +21,11 @@ struct FileParts {
 /// The file, mapped if that is worth it: it must neither shrink nor change while it is used.
 Result<FileParts> read_parts(const std::string &path);
 
+/// The pages that `part` touches are not needed for a while: of a file that read_parts() mapped
+/// they do not count as this process's until somebody looks there again. Of other memory: nothing
+/// happens.
+void release_pages(Bytes part);
+
 /// Error: somebody wrote to a file that is mapped at this time, since read_parts() did so. To be
 /// asked before something is made of a result, while all that it came from is still mapped.
 Result<void> check_mapped_files();

@@ -16,6 +16,7 @@ struct UnitHead {
     const char *name = nullptr;
     uint16_t language = 0;            // DW_LANG_*
     bool reads_foreign_units = false; // its entries may refer to other compile units'
+    Bytes entries;                    // where they are, if it is known
 };
 
 class DwarfReader

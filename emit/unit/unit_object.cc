@@ -27,7 +27,7 @@ public:
     /// `hashes`: stub hashes of `types`.
     UnitAssembler(const DwarfFile &file, const UnitOptions &options, BtfBuilder types,
                   const UnitDedup &dedup, std::vector<Hash128> hashes)
-        : file_(file), types_before_(raw(types.next_id()) - 1)
+        : file_(file), open_(options.strings), types_before_(raw(types.next_id()) - 1)
     {
         map_.assign(types_before_ + 1, void_id);
         uint32_t next = 1;
@@ -102,18 +102,16 @@ public:
             return out;
         // From here on the blob is complete.
         Btf view = btf_.view();
-        complete_stub_hashes(view, trailer_.hashes);
+        if (!open_)
+            complete_stub_hashes(view, trailer_.hashes);
         loose_hashes(view);
         trailer_.pool_entries = static_cast<uint32_t>(pool_.size());
         if (trailer_.flags & trailer_final_addresses)
             for (const AddressRef &address : pool_)
                 trailer_.addresses.push_back(address.offset);
 
-        out.contribution = btf_.serialize(file_.order(), trailer_room(trailer_));
-        out.blob_size = out.contribution.size();
-        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
-        out.contribution.resize(align_up(out.contribution.size(), 8));
-        out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
+        if (!open_)
+            serialize(out);
         out.btf_relocs = std::move(btf_relocs_);
         out.object_id = trailer_.object_id;
         if (trailer_.flags & trailer_has_pool) {
@@ -129,10 +127,26 @@ public:
         for (const LinkFunction &f : trailer_.functions)
             out.inline_only += f.func == void_id;
         out.variables = static_cast<uint32_t>(trailer_.variables.size());
+        if (open_) {
+            out.blob_size = btf_.words() * sizeof(uint32_t);
+            out.size = out.blob_size + trailer_room(trailer_);
+            out.open = std::make_unique<OpenUnit>(
+                OpenUnit{std::move(btf_), std::move(trailer_), file_.order()});
+        }
         return out;
     }
 
 private:
+    void serialize(UnitObject &out)
+    {
+        out.contribution = btf_.serialize(file_.order(), trailer_room(trailer_));
+        out.blob_size = out.contribution.size();
+        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
+        out.contribution.resize(align_up(out.contribution.size(), 8));
+        out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
+        out.size = out.contribution.size();
+    }
+
     uint32_t pool_index(const AddressRef &address)
     {
         if (!(trailer_.flags & (trailer_has_pool | trailer_final_addresses)))
@@ -305,6 +319,7 @@ private:
     };
 
     const DwarfFile &file_;
+    const bool open_;
     uint32_t types_before_;
     std::vector<TypeId> map_; // id in the unit's types -> id in the blob
     BtfBuilder btf_;
@@ -345,7 +360,9 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     LegalNames names;
     if (!tree.c_names)
         names = make_names_legal(tree, skips);
-    auto types = encode_types(tree, options.features, file.order(), file.where(), skips);
+    // Names that were made legal end with the unit.
+    StringTable *strings = tree.c_names ? options.strings : nullptr;
+    auto types = encode_types(tree, options.features, file.order(), file.where(), skips, strings);
     if (!types)
         return tl::unexpected(types.error());
     clock.begin(Step::variables);

@@ -2,7 +2,9 @@
 // The corridor of one unit: DIEs in, one contribution of object BTF out.
 #pragma once
 
+#include "common/btf/btf_builder.h"
 #include "common/object_btf/features.h"
+#include "common/object_btf/link_trailer.h"
 #include "emit/dwarf/dwarf_reader.h"
 #include "emit/object/object_writer.h"
 #include "emit/steps.h"
@@ -15,12 +17,25 @@ namespace btflink::emit
 struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
+    /// Make OpenUnits, whose strings are here as a rule, and remembered from unit to unit. For one
+    /// thread at a time.
+    StringTable *strings = nullptr;
+};
+
+/// What would be a contribution's blob and trailer, before they are bytes. Hashes are those of
+/// plain types, and there is no object id.
+struct OpenUnit {
+    BtfBuilder btf;
+    LinkTrailer trailer;
+    ByteOrder order; // of the file
 };
 
 struct UnitObject {
     std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes.
                                          // Empty: the unit has nothing for BTF
-    uint64_t blob_size = 0;              // bytes of the blob alone
+    std::unique_ptr<OpenUnit> open;      // in its place, if that is asked for
+    uint64_t blob_size = 0, size = 0;    // bytes of the blob alone and of the contribution;
+                                         // of an open one those of types and trailer
     std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
     uint64_t object_id = 0;
     bool has_pool = false; // also without entries: it shows that the object was linked

@@ -28,9 +28,9 @@ class Encoder
 {
 public:
     Encoder(const DieTree &tree, FeatureSet features, ByteOrder order, const Where &where,
-            Skips &skips)
+            Skips &skips, StringTable *strings)
         : tree_(tree), layout_(tree), features_(features), order_(order), where_(where),
-          skips_(skips)
+          skips_(skips), out_{BtfBuilder(strings), {}, {}}
     {
     }
 
@@ -146,6 +146,7 @@ private:
             index_type_ = synthetic_ = TypeId{next};
     }
 
+    StrOff str(const char *name) { return out_.btf.placed_str(name); }
     TypeId ref(const Die &d) { return out_.of(layout_, d); }
 
     Result<void> encode(DieIndex i)
@@ -156,16 +157,16 @@ private:
             base_type(d);
             return {};
         case DW_TAG_typedef:
-            out_.btf.add_ref(BTF_KIND_TYPEDEF, d.name, ref(d));
+            out_.btf.add_ref(BTF_KIND_TYPEDEF, str(d.name), ref(d));
             return {};
         case DW_TAG_const_type:
-            out_.btf.add_ref(BTF_KIND_CONST, "", ref(d));
+            out_.btf.add_ref(BTF_KIND_CONST, StrOff{0}, ref(d));
             return {};
         case DW_TAG_volatile_type:
-            out_.btf.add_ref(BTF_KIND_VOLATILE, "", ref(d));
+            out_.btf.add_ref(BTF_KIND_VOLATILE, StrOff{0}, ref(d));
             return {};
         case DW_TAG_restrict_type:
-            out_.btf.add_ref(BTF_KIND_RESTRICT, "", ref(d));
+            out_.btf.add_ref(BTF_KIND_RESTRICT, StrOff{0}, ref(d));
             return {};
         case DW_TAG_pointer_type:
             pointer(i);
@@ -173,7 +174,7 @@ private:
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
             ++skips_["reference-as-pointer"];
-            out_.btf.add_ref(BTF_KIND_PTR, "", ref(d));
+            out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
             return {};
         case DW_TAG_ptr_to_member_type:
             ++skips_["pointer-to-member-as-int"];
@@ -213,7 +214,7 @@ private:
             out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
             return;
         }
-        out_.btf.add_int(d.name, static_cast<uint32_t>(size), encoding);
+        out_.btf.add_int(str(d.name), static_cast<uint32_t>(size), encoding);
     }
 
     void pointer(DieIndex i)
@@ -237,7 +238,7 @@ private:
             out_.btf.add_ref(BTF_KIND_TYPE_TAG, tags[n], target);
         }
         TypeId outermost = source_order ? TypeId{raw(first) + count - 1} : first;
-        out_.btf.add_ref(BTF_KIND_PTR, "", count ? outermost : ref(d));
+        out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, count ? outermost : ref(d));
     }
 
     /// An ARRAY per dimension, the last one first: each is an array of the one before it.
@@ -257,12 +258,12 @@ private:
         if (is_forward(d)) {
             if (!d.is(Die::declaration))
                 leave_out(d, name, "all members are", "a struct of more than 4 GB");
-            out_.btf.add_fwd(name, is_union);
+            out_.btf.add_fwd(str(name), is_union);
             return;
         }
         bool bitfields = false;
         for_each_child(i, DW_TAG_member, [&](const Die &m) { bitfields |= is_bitfield(m); });
-        out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name,
+        out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, str(name),
                                static_cast<uint32_t>(d.byte_size), bitfields);
         auto add = [&](const Die &m) {
             if (const char *why = why_inexpressible(m, bitfields)) {
@@ -270,7 +271,7 @@ private:
                 return;
             }
             const uint64_t offset = layout_.member_bit_offset(m, order_);
-            out_.btf.add_member(out_.btf.placed_str(m.name), ref(m),
+            out_.btf.add_member(str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
         };
@@ -345,7 +346,7 @@ private:
             for_each_child(i, DW_TAG_enumerator,
                            [&](const Die &e) { is_signed |= e.is(Die::const_negative); });
         }
-        out_.btf.add_enum(as_enum64 ? BTF_KIND_ENUM64 : BTF_KIND_ENUM, name,
+        out_.btf.add_enum(as_enum64 ? BTF_KIND_ENUM64 : BTF_KIND_ENUM, str(name),
                           static_cast<uint32_t>(size), is_signed);
         const char *wrong = nullptr;
         for_each_child(i, DW_TAG_enumerator, [&](const Die &e) {
@@ -356,7 +357,7 @@ private:
             else if (!fits && size < 8)
                 wrong = "a value that does not fit";
             else
-                out_.btf.add_enumerator(out_.btf.placed_str(e.name), e.value);
+                out_.btf.add_enumerator(str(e.name), e.value);
         });
         if (wrong)
             return fail(at, strf("enum '%s' has %s", name, wrong));
@@ -370,11 +371,11 @@ private:
         for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end) {
             const Die &p = tree_.at(c);
             if (p.tag == DW_TAG_formal_parameter)
-                out_.btf.add_param(p.name ? p.name : "", ref(p));
+                out_.btf.add_param(str(p.name), ref(p));
         }
         for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
             if (tree_.at(c).tag == DW_TAG_unspecified_parameters) {
-                out_.btf.add_param("", void_id);
+                out_.btf.add_param(StrOff{0}, void_id);
                 break;
             }
     }
@@ -428,9 +429,9 @@ private:
 } // namespace
 
 Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
-                               const Where &where, Skips &skips)
+                               const Where &where, Skips &skips, StringTable *strings)
 {
-    return Encoder(tree, features, order, where, skips).run();
+    return Encoder(tree, features, order, where, skips, strings).run();
 }
 
 } // namespace btflink::emit

@@ -18,8 +18,9 @@ struct UnitTypes {
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
 };
 
+/// `strings`: see BtfBuilder; may be null.
 Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
-                               const Where &where, Skips &skips);
+                               const Where &where, Skips &skips, StringTable *strings);
 
 /// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
 /// on the DIE at `i`: its children (clang), or, if there are none, the chain that it refers to

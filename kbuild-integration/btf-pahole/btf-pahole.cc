@@ -10,9 +10,11 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,6 +134,15 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     return list_types(out, options.base);
 }
 
+/// What one unit of a large file took is what the next one is made in: it is not to go back to the
+/// kernel and come again as pages that have to be cleared.
+void keep_memory()
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -173,6 +184,7 @@ int main(int argc, char **argv)
         for (const std::string &name : options->unknown_features)
             std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
 
+    keep_memory();
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)

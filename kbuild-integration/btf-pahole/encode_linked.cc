@@ -37,7 +37,8 @@ namespace
 /// The inputs of btf-merge, and what must live until they have been read.
 struct MergeInputs {
     std::vector<std::string> inputs;
-    std::string image; // empty: the inputs say themselves where things are
+    std::string image;                         // empty: the inputs say themselves where things are
+    std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
     std::vector<std::shared_ptr<ScratchFile>> scratch;
 };
 
@@ -63,7 +64,7 @@ Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
         return tl::unexpected(made.error());
     if (!*made)
         return MergeInputs{};
-    return MergeInputs{{(*made)->path()}, "", {*made}};
+    return MergeInputs{{(*made)->path()}, "", {}, {*made}};
 }
 
 Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
@@ -85,7 +86,7 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
     return by_dwarf(encode_object(module, options, report));
 }
 
-Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options,
+Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
                                ForeignReport &report)
 {
     auto relocatable = is_relocatable(file);
@@ -96,13 +97,18 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
+    if (inputs->empty() && options.base.empty() && !strict) {
+        MergeInputs sources{{}, file, std::make_shared<merge::Gatherer>(Where{file}), {}};
+        RETURN_IF_ERROR(gather_units(file, options, *sources.gathered, report));
+        return sources;
+    }
     if (inputs->empty()) {
         auto sources = by_dwarf(encode_foreign(file, {}, options, report));
         if (sources)
             sources->image = file;
         return sources;
     }
-    return MergeInputs{std::move(*inputs), file, {}};
+    return MergeInputs{std::move(*inputs), file, {}, {}};
 }
 
 } // namespace
@@ -112,25 +118,27 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
 {
     if (same_file(options.detached, file)) // its inputs may be files in memory
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
-    auto sources = sources_of(file, options, report);
+    auto strict = switch_variable("BTF_PAHOLE_STRICT");
+    if (!strict)
+        return tl::unexpected(strict.error());
+    auto sources = sources_of(file, options, *strict, report);
     if (!sources)
         return tl::unexpected(sources.error());
+    const bool gathered = sources->gathered && !sources->gathered->empty();
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
-    if (std::any_of(sources->scratch.begin(), sources->scratch.end(),
-                    [](const auto &scratch) { return scratch != nullptr; }))
+    if (gathered || std::any_of(sources->scratch.begin(), sources->scratch.end(),
+                                [](const auto &scratch) { return scratch != nullptr; }))
         report.notes.push_back(foreign_note);
-    if (sources->inputs.empty()) { // pahole succeeds, too
+    if (sources->inputs.empty() && !gathered) { // pahole succeeds, too
         report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
         return {};
     }
 
-    auto strict = switch_variable("BTF_PAHOLE_STRICT");
-    if (!strict)
-        return tl::unexpected(strict.error());
     merge::Options merge;
     merge.verify = *strict;
     merge.inputs = sources->inputs;
     merge.image = sources->image;
+    merge.gathered = std::move(sources->gathered);
     merge.base = options.base;
     merge.features = options.features;
     merge.threads = options.jobs;
@@ -138,7 +146,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
-    if (!sources->image.empty() && sources->scratch.empty())
+    if (!sources->image.empty() && sources->scratch.empty() && !gathered)
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto foreign = encode_foreign(file, covered, options, report);

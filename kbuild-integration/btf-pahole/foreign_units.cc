@@ -60,6 +60,7 @@ Result<std::shared_ptr<ScratchFile>> encode_relocatable(const std::string &objec
     emit::EmitOptions emit = emit_options(options);
     emit.output = (*scratch)->path();
     emit.complete = keep_what_is_there;
+    emit.leave_out_dwarf = true; // it is nine tenths of what would be copied
     emit.unit.address_pool = true;
     return encode(object, *scratch, emit, !keep_what_is_there,
                   options.features.has(Feature::encode_force), report);
@@ -97,6 +98,20 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
             ++emit.covered[std::string(source)];
     return encode(image, *scratch, emit, covered.empty(),
                   options.features.has(Feature::encode_force), report);
+}
+
+Result<void> gather_units(const std::string &image, const PaholeOptions &options,
+                          merge::Gatherer &out, ForeignReport &report)
+{
+    emit::EmitOptions emit = emit_options(options);
+    emit.take = [&](uint32_t number, emit::OpenUnit unit) {
+        return out.add(number, unit.btf.view(), std::move(unit.trailer), unit.order);
+    };
+    auto made =
+        encode(image, nullptr, emit, true, options.features.has(Feature::encode_force), report);
+    if (!made)
+        return tl::unexpected(made.error());
+    return {};
 }
 
 Result<std::shared_ptr<ScratchFile>>

@@ -7,6 +7,7 @@
 #include "common/result.h"
 #include "emit/dwarf/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
+#include "merge/gather/gatherer.h"
 
 #include <memory>
 #include <span>
@@ -49,6 +50,10 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
                                                     ForeignReport &report);
+
+/// The same of all units of `image`, into `out`. If there is nothing for BTF, nothing is put there.
+Result<void> gather_units(const std::string &image, const PaholeOptions &options,
+                          merge::Gatherer &out, ForeignReport &report);
 
 /// `object` (relocatable) with object BTF for all its units that have DWARF: what it has is kept,
 /// the rest is added, in a copy. Null: there is nothing to add.

@@ -2,21 +2,48 @@
 // Runs the steps of the deduplication one after the other.
 #include "merge/dedup/dedup.h"
 
+#include "common/io/parallel.h"
+
+#include <algorithm>
+
 namespace btflink::merge
 {
 
-Result<MergedTypes> merge_types(const std::vector<Object> &objects,
-                                const std::vector<bool> &not_linked, const Btf *base,
-                                const Where &base_where, unsigned threads, Stats &stats)
+namespace
+{
+
+Classes take_classes(const Sources &sources, const KnownClasses &known, unsigned threads)
+{
+    CHECK(!sources.has_base && sources.list.size() == sources.of_object.size());
+    Classes out;
+    for (auto [object, type] : known.first())
+        out.first.push_back({object, type});
+    out.of.resize(sources.types);
+    parallel_for(sources.list.size(), threads, [&](size_t s) {
+        const Source &source = sources.list[s];
+        std::vector<uint32_t> numbers(source.count);
+        known.copy(static_cast<uint32_t>(s), numbers);
+        std::ranges::transform(numbers, out.of.data() + source.offset,
+                               [](uint32_t c) { return ClassId{c}; });
+    });
+    return out;
+}
+
+} // namespace
+
+Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
+                                const Btf *base, const Where &base_where, unsigned threads,
+                                Stats &stats)
 {
     stats.begin_pass("sources");
-    auto sources = make_sources(objects, not_linked, base, base_where);
+    auto sources = make_sources(loaded.objects, not_linked, base, base_where);
     if (!sources)
         return tl::unexpected(sources.error());
     stats.add("types_in", sources->types);
 
     stats.begin_pass("group_by_hash");
-    Classes classes = group_by_hash(*sources, threads);
+    Classes classes = loaded.classes ? take_classes(*sources, *loaded.classes, threads)
+                                     : group_by_hash(*sources, threads);
     stats.add("distinct_hashes", classes.first.size());
 
     // From here on, millions of types are some ten thousand classes.

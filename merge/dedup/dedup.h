@@ -16,9 +16,10 @@ struct MergedTypes {
     Partition partition;
 };
 
-/// `base` may be null. `not_linked`: per object; these do not count.
-Result<MergedTypes> merge_types(const std::vector<Object> &objects,
-                                const std::vector<bool> &not_linked, const Btf *base,
-                                const Where &base_where, unsigned threads, Stats &stats);
+/// `base` may be null. `not_linked`: per object; these do not count. Where the classes are known
+/// already there is no base, and all objects were linked.
+Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
+                                const Btf *base, const Where &base_where, unsigned threads,
+                                Stats &stats);
 
 } // namespace btflink::merge

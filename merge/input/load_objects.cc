@@ -142,6 +142,16 @@ public:
         return make(std::move(*btf), nullptr, reading == Reading::marked);
     }
 
+    Result<Object> adopt(Btf btf, LinkTrailer trailer)
+    {
+        Object o{pending_.where, pending_.input, std::move(btf), nullptr};
+        o.has_trailer = true;
+        o.trailer = std::move(trailer);
+        RETURN_IF_ERROR(check_link_part(o));
+        RETURN_IF_ERROR(add_variables(o));
+        return o;
+    }
+
 private:
     Result<Object> make(Btf btf, std::unique_ptr<Damage> damage, bool keep_hashes)
     {
@@ -453,6 +463,12 @@ Prototype prototype_of(const Object &object, const LinkFunction &f)
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
     return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
+}
+
+Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer)
+{
+    const Pending pending{0, std::move(where), {}, false, {}, {}};
+    return ObjectLoader(pending, Input{}).adopt(std::move(btf), std::move(trailer));
 }
 
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads)

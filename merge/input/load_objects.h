@@ -5,6 +5,7 @@
 
 #include "common/btf/btf.h"
 #include "common/object_btf/link_trailer.h"
+#include "merge/input/known_classes.h"
 #include "merge/input/open.h"
 #include "merge/input/pools.h"
 
@@ -81,7 +82,13 @@ struct Loaded {
     std::vector<Object> objects;
     std::vector<std::string> without_btf;                  // inputs that contributed nothing
     std::vector<std::shared_ptr<const void>> decompressed; // kept for the objects
+    /// If it is known which types have equal hashes; then the objects' hashes are not there.
+    std::unique_ptr<const KnownClasses> classes;
 };
+
+/// The object of a blob and trailer that were made by us in this process: without an address pool,
+/// for an input that is no ELF file. Its hashes, of plain types at least, stay in its trailer.
+Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class Reading {
     whole,  // all types are checked now; stub hashes are not computed where there are none

@@ -87,9 +87,11 @@ private:
         for (ClassId c : partition_.classes.ids())
             order_.push_back(c);
         auto first = [&](ClassId c) { return std::pair(partition_.classes[c].first, c); };
-        // Classes that split_conflicts() added are behind all others; both parts are nearly sorted.
-        std::sort(order_.begin(), order_.end(),
-                  [&](ClassId a, ClassId b) { return first(a) < first(b); });
+        // Nearly all are in order; classes that split_conflicts() added are behind all others.
+        auto before = [&](ClassId a, ClassId b) { return first(a) < first(b); };
+        auto rest = std::is_sorted_until(order_.begin(), order_.end(), before);
+        std::sort(rest, order_.end(), before);
+        std::inplace_merge(order_.begin(), rest, order_.end(), before);
     }
 
     /// Calls visit(tag id) for the DECL_TAGs of a variable, equal ones once.

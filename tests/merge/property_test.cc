@@ -6,6 +6,8 @@
 // agree with several definitions; see merge/NOTES.md.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
+#include "common/io/parallel.h"
+#include "merge/gather/gatherer.h"
 #include "tests/merge/meaning.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
@@ -29,6 +31,28 @@ protected:
         options.engine = engine;
         options.threads = threads;
         options.base = base;
+        return merged_bytes(dir_, options);
+    }
+
+    /// The same of objects that are made in this process, by several threads and in another order.
+    std::vector<std::byte> merge_gathered(const Corpus &corpus)
+    {
+        auto gatherer = std::make_shared<Gatherer>(Where{"gathered"});
+        const size_t count = corpus.objects.size();
+        parallel_for(count, 2, [&](size_t i) {
+            const size_t number = i % 2 ? i : (count - 1) / 2 * 2 - i;
+            auto parts = split_contributions(corpus.objects[number], Where{"object"});
+            ASSERT_TRUE(parts && parts->size() == 1);
+            auto btf = Btf::parse(parts->front().blob, Where{"object"});
+            ASSERT_TRUE(btf);
+            auto trailer = decode_trailer(parts->front().trailer, *btf, Where{"object"});
+            ASSERT_TRUE(trailer);
+            const ByteOrder order = btf->order();
+            EXPECT_TRUE(gatherer->add(static_cast<uint32_t>(number), std::move(*btf),
+                                      std::move(*trailer), order));
+        });
+        Options options;
+        options.gathered = gatherer;
         return merged_bytes(dir_, options);
     }
 
@@ -56,6 +80,9 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3));
+        if (rules.trailers) {
+            EXPECT_EQ(ours, merge_gathered(corpus));
+        }
         compare(seed, corpus, 0, ours, theirs, nullptr);
         if (!rules.forwards && !rules.enum_forwards)
             check_fewest(corpus, ours);
@@ -88,6 +115,9 @@ protected:
         auto ours = merge_by(Engine::hash, 1);
         ASSERT_FALSE(ours.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3));
+        if (rules.trailers) {
+            EXPECT_EQ(ours, merge_gathered(corpus));
+        }
         auto merged = Btf::parse(ours, Where{"ours"});
         const std::vector<Btf> objects = parse(corpus);
         for (const Btf &object : objects)

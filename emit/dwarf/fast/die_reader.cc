@@ -436,8 +436,23 @@ Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips)
     tree.c_names =
         std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
     tree.address_size = units.front()->widths.address;
-    for (const Unit *unit : units)
-        RETURN_IF_ERROR(Reader(*unit, tree, skips).run());
+    Unit before;
+    for (const Unit *unit : units) {
+        Unit mine = *unit;
+        if (!mine.abbrevs && mine.file == before.file &&
+            mine.abbrev_offset == before.abbrev_offset &&
+            mine.widths.version == before.widths.version &&
+            mine.widths.offset == before.widths.offset)
+            mine.abbrevs = before.abbrevs;
+        if (!mine.abbrevs) {
+            auto table = AbbrevTable::parse(*mine.file, mine.abbrev_offset, mine.widths);
+            if (!table)
+                return tl::unexpected(table.error());
+            mine.abbrevs = std::make_shared<const AbbrevTable>(std::move(*table));
+        }
+        RETURN_IF_ERROR(Reader(mine, tree, skips).run());
+        before = std::move(mine);
+    }
     tree.dies.cut_to_size();
     tree.index();
     return tree;

@@ -19,7 +19,8 @@ struct Unit : UnitHead {
     uint64_t die_offset = 0;         // of the unit's own DIE
     uint64_t end = 0;
     UnitWidths widths;
-    std::shared_ptr<const AbbrevTable> abbrevs;
+    uint64_t abbrev_offset = 0;
+    std::shared_ptr<const AbbrevTable> abbrevs; // null: not kept, they are as large as the entries
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
     uint64_t loc_base = 0; // of its part of .debug_loc
     bool clang = false;

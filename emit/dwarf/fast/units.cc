@@ -13,6 +13,9 @@ namespace btflink::emit
 namespace
 {
 
+// The units of an image are thousands. Their tables are compiled again when they are read.
+constexpr size_t tables_kept = 16;
+
 struct Header {
     Unit unit;
     uint64_t abbrev_offset = 0;
@@ -61,6 +64,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         unit.widths.address = in.read<uint8_t>();
     }
     unit.die_offset = in.offset();
+    unit.entries = section.subspan(offset, unit.end - offset);
     if (in.overrun() || unit.die_offset > unit.end)
         return fail(where.at(offset), "unit header is cut off");
     if (unit.widths.address != file.arch().address_size)
@@ -169,6 +173,7 @@ public:
             offset_ = offset;
             widths_ = w;
         }
+        unit.abbrev_offset = offset;
         unit.abbrevs = table_;
         unit.reads_foreign_units = table_->uses_ref_addr();
         return {};
@@ -297,6 +302,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         }
         RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
         if (header->type != DW_UT_skeleton && !unit.is_skeleton) {
+            if (units.size() >= tables_kept)
+                unit.abbrevs = nullptr;
             units.push_back(std::move(unit));
             continue;
         }
