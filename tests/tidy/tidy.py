@@ -29,6 +29,8 @@ NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
+BTF_KERNEL = ["common/cli", "kbuild-integration/btf-kernel",
+              "kbuild-integration/btf-kernel/package"]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common"], NO_LIBRARY),
@@ -62,6 +64,10 @@ WALLS = {
                                        "emit/warnings.h", "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
+    "kbuild-integration/btf-kernel": ([*COMMON, *BTF_KERNEL, "kbuild-integration/btf-kernel/check"],
+                                      NO_LIBRARY),
+    "kbuild-integration/btf-kernel/package": (COMMON, NO_LIBRARY),
+    "kbuild-integration/btf-kernel/check": ([*COMMON, *BTF_KERNEL], NO_LIBRARY),
 }
 # What does not obey yet. One that is obeyed is a violation here.
 EXCEPTIONS = {
