@@ -69,6 +69,10 @@ public:
         case BTF_KIND_TYPEDEF:
             compare_targets(before, after);
             break;
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+            plain(before, after);
+            break;
         default:
             aggregates(before, after, "", 0);
         }
@@ -91,6 +95,24 @@ public:
     }
 
 private:
+    static const char *encoding_name(const TypeOf &of)
+    {
+        if (of.kind() != BTF_KIND_INT)
+            return of.kind() == BTF_KIND_FLOAT ? "floating point" : "no number";
+        const uint32_t encoding = BTF_INT_ENCODING(btf::tail_of(of.type())[0]);
+        return encoding & BTF_INT_SIGNED ? "signed"
+               : encoding & BTF_INT_BOOL ? "boolean"
+               : encoding & BTF_INT_CHAR ? "character"
+                                         : "unsigned";
+    }
+    void plain(const TypeOf &before, const TypeOf &after)
+    {
+        if (before.type().size != after.type().size)
+            numbers(Kind::size, "", before.type().size, after.type().size);
+        if (std::string a = encoding_name(before), b = encoding_name(after); a != b)
+            texts(Kind::encoding, "", a, b);
+    }
+
     void texts(Kind kind, const std::string &place, std::string a, std::string b)
     {
         details.push_back({kind, place, std::move(a), std::move(b)});
@@ -211,6 +233,7 @@ private:
         Detail d{kind, place, one_line(before.btf(), before.id), one_line(after.btf(), after.id)};
         d.fits = fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
         d.same_size = size_of(before.btf(), before.id) == size_of(after.btf(), after.id);
+        d.same_meaning = mean_the_same(before.btf(), before.id, after.btf(), after.id);
         details.push_back(std::move(d));
     }
 

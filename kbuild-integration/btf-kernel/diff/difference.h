@@ -13,7 +13,7 @@ namespace btflink::kernel::diff
 
 /// What a name is a name of. Names of different spaces have nothing to do with each other.
 enum class Space : uint8_t {
-    type,     // struct, union, enum
+    type,     // struct, union, enum, number
     alias,    // typedef
     constant, // of an enum without a name, for which no type says where it is used
     function,
@@ -47,6 +47,7 @@ struct Detail {
         parameter_type, // texts
         meaning,        // texts: what a parameter's name tells the verifier ("__sz")
         section,        // texts: of a variable
+        encoding,       // texts: of an integer
         tag_came,       // new_text
         tag_went,       // old_text
     };
@@ -56,7 +57,8 @@ struct Detail {
     int64_t old_number = 0, new_number = 0;
     bool fits =
         true; // of types: one that was compiled with the old takes the new, by CO-RE's rules
-    bool same_size = true; // of types
+    bool same_size = true;    // of types
+    bool same_meaning = true; // of types: spelled in another way, or a pointer to one of that name
 };
 std::string_view detail_name(Detail::Kind kind);
 
@@ -66,6 +68,7 @@ struct Effect {
         none,       // nothing that was there is gone
         relocated,  // CO-RE finds it in its new place
         size,       // CO-RE finds it, but with another size: direct loads of signed types fail
+        pointee,    // a pointer to something else: what is read behind it is wrong
         core,       // CO-RE does not find it, or not as what it was
         baked,      // a number that a program has inside it
         fentry,     // fentry, fexit, fmod_ret

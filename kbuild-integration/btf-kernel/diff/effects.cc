@@ -63,6 +63,9 @@ void of_member_type(const Detail &d, Effects &out)
         out.add(Kind::size,
                 "another size: CO-RE mends direct loads of pointers and unsigned integers only",
                 d.place);
+    else if (!d.same_meaning)
+        out.add(Kind::pointee, "it is another type, or points to one: CO-RE does not tell",
+                d.place);
     else
         out.add(Kind::none, "reads as before");
 }
@@ -82,6 +85,7 @@ void of_detail(const Detail &d, Effects &out)
         break;
     case D::member_moved:
     case D::size:
+    case D::encoding:
         out.add(Kind::relocated, "CO-RE finds what moved");
         break;
     case D::member_bits:
@@ -141,6 +145,9 @@ bool changes_signature(const Change &change)
             return false;
         case Detail::Kind::tag_went:
             return d.old_text == "bpf_kfunc";
+        case Detail::Kind::parameter_type:
+        case Detail::Kind::result:
+            return !d.same_meaning;
         default:
             return true;
         }
@@ -189,7 +196,9 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     case Space::variable:
         for (const Detail &d : change.details)
             if (d.kind != Detail::Kind::tag_came && d.kind != Detail::Kind::tag_went)
-                return out.add(Kind::ksym, "programs that refer to it by __ksym see another one");
+                if (d.kind != Detail::Kind::target || !d.same_meaning)
+                    return out.add(Kind::ksym,
+                                   "programs that refer to it by __ksym see another one");
         return out.add(Kind::none, "nothing that was there is gone");
     case Space::constant:
         return out.add(Kind::baked, "programs have the old value inside");

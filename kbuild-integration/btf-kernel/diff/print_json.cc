@@ -90,7 +90,9 @@ std::string detail_json(const Detail &d)
     if (!d.new_text.empty())
         out.text("new_text", d.new_text);
     if (is_type(d.kind))
-        out.truth("core_compatible", d.fits).truth("same_size", d.same_size);
+        out.truth("core_compatible", d.fits)
+            .truth("same_size", d.same_size)
+            .truth("same_meaning", d.same_meaning);
     return out.result();
 }
 

@@ -53,6 +53,8 @@ bool is_by_name(const btf_type &t)
     case BTF_KIND_UNION:
     case BTF_KIND_ENUM:
     case BTF_KIND_ENUM64:
+    case BTF_KIND_INT:
+    case BTF_KIND_FLOAT:
         return t.name_off != 0;
     case BTF_KIND_FWD:
     case BTF_KIND_TYPEDEF:
@@ -81,12 +83,14 @@ public:
             mix_.restart(btf::kflag_of(t) ? named_union : named_struct);
             break;
         case BTF_KIND_TYPEDEF:
-            mix_.restart(BTF_KIND_TYPEDEF);
+        case BTF_KIND_FLOAT:
+        case BTF_KIND_INT:
+            mix_.restart(btf::kind_of(t));
             break;
         default:
             mix_.restart(named_enum);
         }
-        mix_.add(btf_.name(id));
+        mix_.add(plain_int_name(btf_.name(id)));
         return mix_.result();
     }
 

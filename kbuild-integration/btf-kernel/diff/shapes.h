@@ -20,9 +20,9 @@ public:
     /// Of all types of `btf` itself. `base`: the shapes of its base; must outlive this.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// The type as others refer to it: a struct, union, enum or typedef by its kind and name (a
-    /// forward declaration is what it declares), pointers, arrays and prototypes by what they are
-    /// made of, types without a name by all that is in them.
+    /// The type as others refer to it: a struct, union, enum, typedef or number by its kind
+    /// and name (a forward declaration is what it declares), pointers, arrays and prototypes by
+    /// what they are made of, types without a name by all that is in them.
     Shape reference(uint32_t id) const
     {
         if (id == 0)

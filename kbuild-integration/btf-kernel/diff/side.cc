@@ -86,6 +86,12 @@ void Side::find_names()
             if (!name.empty() && !btf::is_declaration(t))
                 add(Space::type);
             break;
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+            name = plain_int_name(name);
+            if (!name.empty())
+                add(Space::type);
+            break;
         case BTF_KIND_TYPEDEF:
             add(Space::alias);
             break;

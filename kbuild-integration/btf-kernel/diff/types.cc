@@ -17,6 +17,7 @@ namespace
 constexpr unsigned max_steps = 64;       // of modifiers or arrays behind each other
 constexpr unsigned max_depth = 16;       // of unnamed members in each other
 constexpr size_t max_members = 1 << 20;  // of one struct in all, looked at
+constexpr size_t max_looks = 10'000;     // at types, to compare two
 constexpr size_t shown_characters = 160; // of one type
 
 void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
@@ -40,7 +41,74 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
     }
 }
 
+/// The tag of a struct, union or enum with a name, a forward declaration included; else "".
+std::string tag_name(const Btf &btf, uint32_t id)
+{
+    const uint32_t kind = btf.kind(TypeId{id});
+    const bool tagged = is_composite(kind) || is_enum(kind) || kind == BTF_KIND_FWD;
+    return tagged && !btf.name(TypeId{id}).empty() ? type_name(btf, id) : "";
+}
+
+class Meaning
+{
+public:
+    Meaning(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+
+    bool equal(uint32_t a, uint32_t b, bool behind_pointer, unsigned depth)
+    {
+        if (depth > max_depth || ++looked_at_ > max_looks)
+            return false;
+        a = behind_modifiers(a_, a);
+        b = behind_modifiers(b_, b);
+        if (!a || !b)
+            return behind_pointer || a == b;
+        const btf_type &ta = a_.type(TypeId{a}), &tb = b_.type(TypeId{b});
+        if (std::string name = tag_name(a_, a); !name.empty() || !tag_name(b_, b).empty())
+            return name == tag_name(b_, b);
+        if (btf::kind_of(ta) != btf::kind_of(tb))
+            return false;
+        const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
+        switch (btf::kind_of(ta)) {
+        case BTF_KIND_INT:
+            // Bytes are text, whatever their sign.
+            return ta.size == tb.size &&
+                   (ta.size == 1 || (BTF_INT_ENCODING(wa[0]) & BTF_INT_SIGNED) ==
+                                        (BTF_INT_ENCODING(wb[0]) & BTF_INT_SIGNED));
+        case BTF_KIND_FLOAT:
+            return ta.size == tb.size;
+        case BTF_KIND_PTR:
+            return equal(ta.type, tb.type, true, depth + 1);
+        case BTF_KIND_ARRAY:
+            return wa[2] == wb[2] && equal(wa[0], wb[0], behind_pointer, depth + 1);
+        case BTF_KIND_FUNC_PROTO:
+            return prototypes_equal(ta, tb, depth);
+        default: // without a name
+            return ta.size == tb.size && btf::vlen_of(ta) == btf::vlen_of(tb);
+        }
+    }
+
+private:
+    bool prototypes_equal(const btf_type &a, const btf_type &b, unsigned depth)
+    {
+        if (btf::vlen_of(a) != btf::vlen_of(b) || !equal(a.type, b.type, false, depth + 1))
+            return false;
+        const uint32_t *pa = btf::tail_of(a), *pb = btf::tail_of(b);
+        for (uint32_t i = 0; i < btf::vlen_of(a); ++i)
+            if (!equal(pa[i * 2 + 1], pb[i * 2 + 1], false, depth + 1))
+                return false;
+        return true;
+    }
+
+    const Btf &a_, &b_;
+    size_t looked_at_ = 0;
+};
+
 } // namespace
+
+bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b)
+{
+    return Meaning(a_btf, b_btf).equal(a, b, false, 0);
+}
 
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name)
 {

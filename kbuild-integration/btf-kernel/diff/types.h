@@ -48,6 +48,10 @@ EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index);
 bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                            uint32_t target);
 
+/// Are values of both types the same to those who read them? Typedefs, qualifiers and the spelling
+/// of integers do not count, structs count by their names, behind a pointer to void is anything.
+bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
+
 /// "name" of "name___flavour": what a type of a BPF program is called in the kernel.
 std::string_view essential_name(std::string_view name);
 

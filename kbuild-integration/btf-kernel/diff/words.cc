@@ -128,16 +128,17 @@ std::string_view detail_name(Detail::Kind kind)
         "kind",           "size",        "member_came",    "member_went",    "member_moved",
         "member_bits",    "member_type", "member_renamed", "value_came",     "value_went",
         "value_changed",  "target",      "result",         "parameter_came", "parameter_went",
-        "parameter_type", "meaning",     "section",        "tag_came",       "tag_went"};
+        "parameter_type", "meaning",     "section",        "encoding",       "tag_came",
+        "tag_went"};
     static_assert(std::size(names) == static_cast<size_t>(Kind::tag_went) + 1);
     return names[static_cast<size_t>(kind)];
 }
 
 std::string_view effect_name(Effect::Kind kind)
 {
-    constexpr std::string_view names[] = {"none",  "relocated", "size",       "core",
-                                          "baked", "fentry",    "kfunc",      "tracepoint",
-                                          "lsm",   "iterator",  "struct_ops", "ksym"};
+    constexpr std::string_view names[] = {"none",     "relocated",  "size",  "pointee",    "core",
+                                          "baked",    "fentry",     "kfunc", "tracepoint", "lsm",
+                                          "iterator", "struct_ops", "ksym"};
     static_assert(std::size(names) == static_cast<size_t>(Effect::Kind::ksym) + 1);
     return names[static_cast<size_t>(kind)];
 }
