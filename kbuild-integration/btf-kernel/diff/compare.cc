@@ -8,7 +8,7 @@
 // modules (equal name and shapes) is one change at several places.
 //
 // Modules. What a module lacks may have moved into its vmlinux, and is then compared with that. A
-// type that came or went in one module but is the same elsewhere in the other kernel only has other
+// type that came or went in one place but is the same elsewhere in the other kernel only has other
 // users, and is no change.
 //
 // Cost. 0.2 s of processor time for two kernels without modules (docs/figures.md).
@@ -263,13 +263,13 @@ private:
         return types;
     }
 
-    /// Of types that came or went in a module: those that are elsewhere in the other kernel.
+    /// Of types that came or went: those that are elsewhere in the other kernel.
     void drop_moved(std::vector<Delta> &deltas) const
     {
         const auto old_all = everything(out_.before), new_all = everything(out_.after);
         std::erase_if(deltas, [&](const Delta &delta) {
-            if (!delta.place || (delta.before && delta.after) ||
-                delta.any().space == Space::function || delta.any().space == Space::variable)
+            if ((delta.before && delta.after) || delta.any().space == Space::function ||
+                delta.any().space == Space::variable)
                 return false;
             const auto &other = delta.before ? new_all : old_all;
             return std::binary_search(other.begin(), other.end(), number_of(delta.any()));
