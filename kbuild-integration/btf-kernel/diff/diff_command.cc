@@ -3,6 +3,7 @@
 #include "kbuild-integration/btf-kernel/diff/diff_command.h"
 
 #include "common/io/parallel.h"
+#include "kbuild-integration/btf-kernel/bpf/check_program.h"
 #include "kbuild-integration/btf-kernel/command.h"
 #include "kbuild-integration/btf-kernel/diff/compare.h"
 #include "kbuild-integration/btf-kernel/diff/print.h"
@@ -22,6 +23,7 @@ struct Draft {
     bool help = false, quiet = false, json = false, markdown = false;
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     diff::PrintOptions print;
+    std::vector<std::string> programs;
 };
 
 Result<void> take_threads(Draft &draft, std::string_view text)
@@ -34,6 +36,15 @@ Result<void> take_threads(Draft &draft, std::string_view text)
 }
 
 constexpr Option<Draft> options[] = {
+    {.words = {.name = "bpf",
+               .value = "PROG.o",
+               .help =
+                   "Which relocations, kfuncs and attach points of this BPF program still hold?",
+               .repeats = true},
+     .take = [](Draft &d, std::string_view text) -> Result<void> {
+         d.programs.emplace_back(text);
+         return {};
+     }},
     {.words = {.name = "breaking", .help = "Only what breaks BPF programs"},
      .flag = [](Draft &d) -> bool & { return d.print.only_breaking; }},
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
@@ -122,6 +133,43 @@ Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
     return {};
 }
 
+/// What was asked for beside the difference.
+struct Answers {
+    std::vector<bpf::ProgramResult> programs;
+    bool all_hold() const
+    {
+        return std::all_of(programs.begin(), programs.end(),
+                           [](const auto &p) { return p.broken() == 0; });
+    }
+};
+
+Result<Answers> answer(const diff::Compared &compared, const Draft &draft)
+{
+    Answers out;
+    for (const std::string &path : draft.programs) {
+        auto object = bpf::open_bpf_object(path);
+        if (!object)
+            return tl::unexpected(object.error());
+        out.programs.push_back(bpf::check_program(*object, compared));
+    }
+    return out;
+}
+
+/// Questions have answers alone, without all that differs besides.
+void print_answers(const Answers &answers, const Draft &draft)
+{
+    std::string text;
+    for (const bpf::ProgramResult &program : answers.programs) {
+        if (draft.json)
+            text += (text.empty() ? "" : ",\n") + bpf::as_json(program);
+        else
+            text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
+    }
+    if (draft.json)
+        text = "{\"format\": 1, \"programs\": [" + text + "]}\n";
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
 void print(const diff::Difference &difference, const Draft &draft)
 {
     const std::string text = draft.json       ? diff::as_json(difference, draft.print)
@@ -153,10 +201,19 @@ int diff_command(int argc, char **argv)
             return exit_findings;
         }
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
-    print(compared.difference, draft);
-    const bool equal =
-        compared.difference.changes.empty() && compared.difference.module_changes.empty();
-    return end_output(equal && !before.errors && !after.errors ? exit_good : exit_findings);
+    bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
+    if (draft.programs.empty()) {
+        print(compared.difference, draft);
+    } else {
+        auto answers = answer(compared, draft);
+        if (!answers) {
+            print_error(answers.error());
+            return exit_findings;
+        }
+        print_answers(*answers, draft);
+        good = answers->all_hold();
+    }
+    return end_output(good && !before.errors && !after.errors ? exit_good : exit_findings);
 }
 
 } // namespace btflink::kernel
