@@ -2,11 +2,13 @@
 // Reads the options of btf-kernel diff, opens both kernels, and prints what differs.
 #include "kbuild-integration/btf-kernel/diff/diff_command.h"
 
+#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 #include "kbuild-integration/btf-kernel/bpf/check_program.h"
 #include "kbuild-integration/btf-kernel/command.h"
 #include "kbuild-integration/btf-kernel/diff/compare.h"
 #include "kbuild-integration/btf-kernel/diff/print.h"
+#include "kbuild-integration/btf-kernel/kabi/symbols.h"
 #include "kbuild-integration/btf-kernel/package/kernel.h"
 #include "kbuild-integration/btf-kernel/progress.h"
 
@@ -24,6 +26,7 @@ struct Draft {
     unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     diff::PrintOptions print;
     std::vector<std::string> programs;
+    std::string symbols;
 };
 
 Result<void> take_threads(Draft &draft, std::string_view text)
@@ -62,6 +65,10 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.name = "summary", .help = "Numbers of changes alone"},
      .flag = [](Draft &d) -> bool & { return d.print.only_summary; }},
+    {.words = {.name = "symbols",
+               .value = "LIST",
+               .help = "Which of the exported symbols in this file change, or reach what does?"},
+     .text = [](Draft &d) -> std::string & { return d.symbols; }},
 };
 
 void print_help()
@@ -136,9 +143,15 @@ Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
 /// What was asked for beside the difference.
 struct Answers {
     std::vector<bpf::ProgramResult> programs;
+    std::vector<kabi::Symbol> symbols;
     bool all_hold() const
     {
-        return std::all_of(programs.begin(), programs.end(),
+        using Status = kabi::Symbol::Status;
+        return std::all_of(symbols.begin(), symbols.end(),
+                           [](const auto &s) {
+                               return s.status == Status::same || s.status == Status::unknown;
+                           }) &&
+               std::all_of(programs.begin(), programs.end(),
                            [](const auto &p) { return p.broken() == 0; });
     }
 };
@@ -152,11 +165,21 @@ Result<Answers> answer(const diff::Compared &compared, const Draft &draft)
             return tl::unexpected(object.error());
         out.programs.push_back(bpf::check_program(*object, compared));
     }
+    if (draft.symbols.empty())
+        return out;
+    auto bytes = read_file(draft.symbols);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    const auto names =
+        kabi::parse_symbols({reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+    if (names.empty())
+        return fail(Where{draft.symbols}, "has no names of symbols");
+    out.symbols = kabi::check_symbols(names, compared, draft.threads);
     return out;
 }
 
 /// Questions have answers alone, without all that differs besides.
-void print_answers(const Answers &answers, const Draft &draft)
+void print_answers(const Answers &answers, const diff::Difference &d, const Draft &draft)
 {
     std::string text;
     for (const bpf::ProgramResult &program : answers.programs) {
@@ -166,7 +189,11 @@ void print_answers(const Answers &answers, const Draft &draft)
             text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
     }
     if (draft.json)
-        text = "{\"format\": 1, \"programs\": [" + text + "]}\n";
+        text = "{\"format\": 1, \"programs\": [" + text +
+               "],\n\"symbols\": " + kabi::as_json(answers.symbols, d) + "}\n";
+    else if (!draft.symbols.empty())
+        text += draft.markdown ? kabi::as_markdown(answers.symbols, d)
+                               : kabi::as_text(answers.symbols, d);
     std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
@@ -202,7 +229,7 @@ int diff_command(int argc, char **argv)
         }
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
-    if (draft.programs.empty()) {
+    if (draft.programs.empty() && draft.symbols.empty()) {
         print(compared.difference, draft);
     } else {
         auto answers = answer(compared, draft);
@@ -210,7 +237,7 @@ int diff_command(int argc, char **argv)
             print_error(answers.error());
             return exit_findings;
         }
-        print_answers(*answers, draft);
+        print_answers(*answers, compared.difference, draft);
         good = answers->all_hold();
     }
     return end_output(good && !before.errors && !after.errors ? exit_good : exit_findings);

@@ -153,6 +153,23 @@ class Diff(CliCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn('compile it with -g', done.stderr)
 
+    def test_symbols(self):
+        kernels = self.kernels()
+        self.write('list', '[a_list]\n# none\n\tstays\n0x12345678\tleaves\tvmlinux\tEXPORT_SYMBOL\n'
+                   'grows\nkfunc_changes\nnowhere\n')
+        said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
+        self.assertEqual({s['name']: s['status'] for s in said},
+                         {'stays': 'reaches what changed', 'leaves': 'gone',
+                          'grows': 'another signature', 'kfunc_changes': 'another signature',
+                          'nowhere': 'no BTF'})
+        self.assertEqual(said[0]['reached'],
+                         [{'name': 'struct task', 'path': 'struct task', 'pointers': 1},
+                          {'name': 'enum state', 'path': 'struct task > enum state', 'pointers': 1}])
+        self.assertIn('1 gone, 2 with another', self.diff(*kernels, '--symbols=list'))
+        self.diff('old', 'old', '--symbols=list', status=0)
+        self.write('none', '# nothing\n')
+        self.diff(*kernels, '--symbols=none', status=1)
+
     def test_bad_usage(self):
         old, new = self.kernels()
         self.diff(old, status=2)
