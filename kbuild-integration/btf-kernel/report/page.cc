@@ -247,7 +247,8 @@ std::string steps(const Data &d)
     for (const Step &step : d.steps)
         most = std::max(most, step.wall);
     std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>Of " + number(d.traces) +
-                      " traces; a step includes those inside it.</p>\n" +
+                      (d.traces == 1 ? " trace" : " traces") +
+                      "; a step includes those inside it.</p>\n" +
                       table_begin("time-table",
                                   {{"step"},
                                    {"times", true},

@@ -51,6 +51,7 @@ code { font: .85rem/1.4 ui-monospace, monospace; } td code { display: block; }
 input { font: inherit; padding: .3rem .5rem; width: min(20rem, 100%); color: var(--fg);
   background: var(--card); border: 1px solid var(--line); border-radius: 5px; }
 button#up { font: inherit; padding: .25rem .7rem; }
+button#up:disabled { opacity: .45; }
 #map { width: 100%; height: auto; display: block; background: var(--card); border: 1px solid var(--line);
   border-radius: 6px; touch-action: manipulation; --fs: 11px; }
 #map rect { stroke: var(--card); stroke-width: .5; }

@@ -32,6 +32,10 @@ public:
         out_ = strf("<svg id=\"map\" viewBox=\"0 0 %g %g\" role=\"group\" "
                     "aria-label=\"Treemap of BTF by place\">\n",
                     width, height);
+        for (const Node *at = &root;
+             !at->children.empty() && at->children[0].share > 0.6 * at->share;
+             at = &at->children[0])
+            ++trunk_;
         children(root, {0, 0, width, height}, "", 0, 0);
         return out_ + "</svg>\n";
     }
@@ -72,7 +76,7 @@ private:
                 const Box inner = box.w >= box.h ? Box{box.x, box.y + at, thick, length}
                                                  : Box{box.x + at, box.y, length, thick};
                 at += length;
-                place(list[i], inner, path, depth, depth ? colour : unsigned(i) % colours);
+                place(list[i], inner, path, depth, depth > trunk_ ? colour : unsigned(i) % colours);
             }
             if (box.w >= box.h) {
                 box.x += thick;
@@ -99,18 +103,24 @@ private:
             folder ? (" tabindex=\"0\" role=\"button\" aria-label=\"zoom: " + title + "\"").c_str()
                    : "",
             box.x, box.y, box.w, box.h, title.c_str());
+        const double top = box.h > 3 * head && box.w > 30 ? head : edge;
+        if (folder && top == edge) { // its children are all over it
+            out_ += "</g>\n";
+            return children(node, {box.x + edge, box.y + edge, box.w - 2 * edge, box.h - 2 * edge},
+                            full, depth + 1, colour);
+        }
         const bool fits = box.w > 6.5 * double(node.name.size()) + 4 && box.h > 13;
         out_ += strf("<text x=\"%.2f\" y=\"%.2f\"%s>%s</text></g>\n", box.x + 3, box.y + 11,
                      fits ? "" : " class=\"no\"", html_text(node.name).c_str());
         if (!folder)
             return;
-        const double top = box.h > 3 * head && box.w > 30 ? head : edge;
         children(node, {box.x + edge, box.y + top, box.w - 2 * edge, box.h - top - edge}, full,
                  depth + 1, colour);
     }
 
     std::string out_;
     size_t boxes_ = 0;
+    unsigned trunk_ = 0; // so deep there is one folder with most in it: colours begin behind it
 };
 
 } // namespace
