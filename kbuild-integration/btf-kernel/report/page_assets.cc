@@ -102,7 +102,7 @@ for (const table of document.querySelectorAll("table[data-sort]")) {
   });
   const input = document.querySelector(`input[data-for="${table.id}"]`);
   if (!input) continue;
-  const count = input.parentElement.querySelector("output");
+  const count = input.closest(".tools").querySelector("output");
   const show = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
