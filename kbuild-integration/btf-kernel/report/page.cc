@@ -159,27 +159,28 @@ std::string modules(const Data &d)
     return out + table_end;
 }
 
-/// The name, and a branch for each version with who has it.
+/// A branch for each version, as long as many files have it.
 std::string picture(const Duplicate &duplicate)
 {
     constexpr int line = 26;
     const int high = line * static_cast<int>(duplicate.versions.size());
-    std::string out = strf("<svg class=\"roots\" viewBox=\"0 0 700 %d\" role=\"img\" "
-                           "aria-label=\"versions\">",
+    std::string out = strf("<svg class=\"roots\" viewBox=\"0 0 420 %d\" role=\"img\" "
+                           "aria-label=\"how many files have each version\">",
                            high);
-    out += strf("<text x=\"4\" y=\"%d\">%s</text>", high / 2 + 4,
-                html_text(duplicate.name.substr(0, 34)).c_str());
     size_t most = 1;
     for (const auto &files : duplicate.versions)
         most = std::max(most, files.size());
     for (size_t i = 0; i < duplicate.versions.size(); ++i) {
         const auto &files = duplicate.versions[i];
         const int y = line * static_cast<int>(i) + line / 2;
-        out += strf("<path d=\"M260 %d C300 %d 300 %d 340 %d\"/>", high / 2, high / 2, y, y);
-        out += strf("<rect x=\"340\" y=\"%d\" width=\"%.1f\" height=\"14\"/>", y - 7,
+        out += strf("<path d=\"M4 %d C30 %d 30 %d 60 %d\"/>", high / 2, high / 2, y, y);
+        out += strf("<rect x=\"60\" y=\"%d\" width=\"%.1f\" height=\"14\"/>", y - 7,
                     4 + 120.0 * double(files.size()) / double(most));
-        out += strf("<text x=\"475\" y=\"%d\">version %zu%s</text>", y + 4, i + 1,
-                    files.empty() ? "" : strf(": %zu files", files.size()).c_str());
+        out += strf(
+            "<text x=\"200\" y=\"%d\">version %zu%s</text>", y + 4, i + 1,
+            files.empty()
+                ? ""
+                : strf(files.size() == 1 ? ": %zu file" : ": %zu files", files.size()).c_str());
     }
     return out + "</svg>\n";
 }

@@ -38,9 +38,11 @@ th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid var(--
   vertical-align: top; overflow-wrap: anywhere; }
 th { position: sticky; top: 0; background: var(--card); white-space: nowrap; }
 th button { all: unset; cursor: pointer; font-weight: 600; }
-th button:focus-visible, .dir:focus-visible rect, input:focus-visible, #up:focus-visible,
+th button:focus-visible, input:focus-visible, #up:focus-visible,
   .scroll:focus-visible, summary:focus-visible
-  { outline: 3px solid var(--focus); outline-offset: 1px; stroke: var(--focus); stroke-width: 3px; }
+  { outline: 3px solid var(--focus); outline-offset: 1px; }
+#map .dir:focus-visible { outline: none; }
+#map .dir:focus-visible rect { stroke: var(--focus); stroke-width: 4; }
 th[aria-sort=ascending] button::after { content: " \2191"; }
 th[aria-sort=descending] button::after { content: " \2193"; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -54,7 +56,7 @@ button#up { font: inherit; padding: .25rem .7rem; }
 button#up:disabled { opacity: .45; }
 #map { width: 100%; height: auto; display: block; background: var(--card); border: 1px solid var(--line);
   border-radius: 6px; touch-action: manipulation; --fs: 11px; }
-#map rect { stroke: var(--card); stroke-width: .5; }
+#map rect { stroke: var(--card); stroke-width: .5; vector-effect: non-scaling-stroke; }
 #map text { fill: var(--ink); font-size: var(--fs); pointer-events: none; font-family: system-ui, sans-serif; }
 #map text.no { display: none; }
 #map .dir { cursor: zoom-in; }
@@ -66,7 +68,7 @@ button#up:disabled { opacity: .45; }
 .c6 rect { fill: var(--c6); } .c7 rect { fill: var(--c7); }
 .roots text { fill: var(--fg); font: 12px ui-monospace, monospace; }
 .roots path { fill: none; stroke: var(--dim); stroke-width: 1.5; }
-.roots { width: 100%; max-width: 46rem; height: auto; display: block; }
+.roots { width: 100%; max-width: 26rem; height: auto; display: block; }
 details { background: var(--card); border: 1px solid var(--line); border-radius: 6px;
   padding: .4rem .8rem; margin: .5rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
