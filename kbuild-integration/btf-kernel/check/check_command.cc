@@ -4,6 +4,7 @@
 
 #include "common/cli/json_text.h"
 #include "kbuild-integration/btf-kernel/check/check_kernel.h"
+#include "kbuild-integration/btf-kernel/check/compare_builds.h"
 #include "kbuild-integration/btf-kernel/command.h"
 #include "kbuild-integration/btf-kernel/progress.h"
 
@@ -21,6 +22,7 @@ struct Draft {
     OpenOptions open;
     CheckOptions check;
     std::vector<Rule> ignored;
+    std::vector<std::string> against;
 };
 
 Result<void> take_threads(Draft &draft, std::string_view text)
@@ -61,6 +63,14 @@ constexpr Option<Draft> options[] = {
                .value = "VERSION",
                .help = "By the rules of this kernel (default: of the one that it is)"},
      .take = take_kernel},
+    {.words = {.name = "against",
+               .value = "PACKAGE",
+               .help = "Is the BTF of this build of it the same, and if not, why?",
+               .repeats = true},
+     .take = [](Draft &d, std::string_view path) -> Result<void> {
+         d.against.emplace_back(path);
+         return {};
+     }},
     {.words = {.name = "ignore",
                .value = "LIST",
                .help = "Rules whose findings do not count, such as redefined,kfunc-tag",
@@ -162,6 +172,19 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
     const size_t all = kernel->modules.size();
     draft.check.progress = [&](size_t count) { bar.set(count, all); };
     CheckReport report = check_kernel(*kernel, draft.check);
+    if (!draft.against.empty()) {
+        bar.begin("comparing with the other build");
+        draft.open.progress = nullptr;
+        auto other = open_kernel(draft.against, draft.open);
+        if (!other) {
+            print_error(other.error());
+            return std::nullopt;
+        }
+        Findings findings;
+        compare_builds(*kernel, *other, draft.check.threads, findings);
+        std::move(findings.list.begin(), findings.list.end(), std::back_inserter(report.findings));
+        std::move(findings.notes.begin(), findings.notes.end(), std::back_inserter(report.notes));
+    }
     drop_ignored(report.findings, draft.ignored);
     return report;
 }

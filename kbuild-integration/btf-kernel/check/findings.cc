@@ -9,8 +9,8 @@ namespace
 {
 
 constexpr const char *names[rule_count] = {
-    "unreadable", "no-btf",    "empty",      "verifier",   "base",      "ids",
-    "kfunc-func", "kfunc-tag", "kfunc-impl", "kfunc-type", "redefined", "per-cpu",
+    "unreadable", "no-btf",     "empty",      "verifier",  "base",    "ids",     "kfunc-func",
+    "kfunc-tag",  "kfunc-impl", "kfunc-type", "redefined", "per-cpu", "against",
 };
 
 } // namespace

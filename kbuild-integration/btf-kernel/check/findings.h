@@ -24,8 +24,9 @@ enum class Rule : uint8_t {
     kfunc_type, // a kfunc that takes a module's own copy of a kernel type
     redefined,  // a module has types of its own that vmlinux has
     per_cpu,    // per-CPU variables are not where the symbols are
+    against,    // another build of it has other BTF
 };
-constexpr size_t rule_count = 12;
+constexpr size_t rule_count = 13;
 
 /// "kfunc-tag".
 const char *rule_name(Rule rule);
