@@ -47,6 +47,14 @@ tl::unexpected<Error> fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
+/// libarchive takes off one compression after the other by itself.
+Result<void> check_nesting(archive *a, const Where &where)
+{
+    if (archive_filter_count(a) <= int{most_nested} + 1) // one says that there is none
+        return {};
+    return fail(where, strf("has more than %u compressed files inside each other", most_nested));
+}
+
 /// All data of the current entry.
 Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, int64_t expected,
                                           const Where &where)
@@ -120,6 +128,7 @@ private:
                 return {};
             if (status < ARCHIVE_WARN)
                 return fail_archive(a, where_);
+            RETURN_IF_ERROR(check_nesting(a, where_));
             if (++count_ > most_members)
                 return fail(where_, "has more than 4,000,000 members");
             const int format = archive_format(a) & ARCHIVE_FORMAT_BASE_MASK;
@@ -134,7 +143,7 @@ private:
 
     Result<void> raw(archive *a)
     {
-        if (archive_filter_count(a) < 2) // one says that there is none
+        if (archive_filter_count(a) < 2)
             return fail(where_, "is neither a kernel nor a package of one");
         const uint64_t most = visitor_.wants("");
         auto bytes = read_entry(a, most, 0, where_);
@@ -235,6 +244,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
         return fail_archive(a, where);
     if (archive_filter_count(a) < 2)
         return fail(where, "is not compressed in a way that is known");
+    RETURN_IF_ERROR(check_nesting(a, where));
     return read_entry(a, most, 0, where);
 }
 

@@ -135,18 +135,19 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
 Bytes find_btf(Bytes flat)
 {
     const std::string_view text = as_text(flat);
+    Bytes largest;
     for (std::string_view magic :
          {std::string_view("\x9f\xeb\x01\0", 4), std::string_view("\xeb\x9f\x01\0", 4)})
         for (size_t at = text.find(magic); at != std::string_view::npos;
              at = text.find(magic, at + 1)) {
-            Bytes rest = flat.subspan(at);
+            const Bytes rest = flat.subspan(at);
             auto size = btf_blob_size(rest, {});
-            if (!size || *size > rest.size() || *size < 1024)
+            if (!size || *size > rest.size() || *size <= largest.size())
                 continue;
             if (Btf::parse(rest.first(*size), {}))
-                return rest.first(*size);
+                largest = rest.first(*size);
         }
-    return {};
+    return largest;
 }
 
 std::string find_release(Bytes memory)
