@@ -5,6 +5,7 @@
 #include "common/version.h"
 #include "kbuild-integration/btf-kernel/check/check_command.h"
 #include "kbuild-integration/btf-kernel/command.h"
+#include "kbuild-integration/btf-kernel/encode/encode_command.h"
 
 #include <algorithm>
 #include <cstring>
@@ -23,6 +24,7 @@ struct Command {
 constexpr Command commands[] = {
     {"check", "Would this kernel's BTF, and that of its modules, load and serve?",
      kernel::check_command},
+    {"encode", "Make BTF of the DWARF of a kernel and its modules", kernel::encode_command},
 };
 
 void print_help()

@@ -302,6 +302,35 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertIn(('base', 'm_1'), self.found(report))
         self.assertEqual({f['binary'] for f in report['findings']}, {'m_1'})
 
+    def against(self, name, source, *features):
+        """What the vmlinux of another build has otherwise."""
+        folder = self.top / name
+        folder.mkdir()
+        (folder / 'vmlinux.c').write_text(source)
+        must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', 'vmlinux.c', cwd=folder)
+        must(PROGRAMS['emit'], '--address-pool', 'vmlinux.o', cwd=folder)
+        must('gcc', '-nostdlib', '-static', '-o', 'vmlinux', 'vmlinux.o', cwd=folder)
+        must(PROGRAMS['merge'], *features, '--image=vmlinux', '--update=vmlinux', 'vmlinux.o', cwd=folder)
+        report = self.check(self.make / 'vmlinux', options=[f'--against={folder}/vmlinux'],
+                            status=0 if name == 'same' else 1)
+        self.assertTrue(all(f['rule'] == 'against' for f in report['findings']))
+        return [f['what'] for f in report['findings']]
+
+    def test_against(self):
+        self.assertEqual(self.against('same', SOURCE), [])
+        form, = self.against('form', SOURCE, '--features=+layout')
+        self.assertEqual(form, 'header form: 24 bytes here, 32 there')
+        types, = self.against('types', SOURCE.replace('int count;', 'int count, more;'))
+        self.assertIn("only here (STRUCT 'files_struct' of 4 bytes, 1 elements)", types)
+        self.assertIn("only there (STRUCT 'files_struct' of 8 bytes, 2 elements)", types)
+        lines = SOURCE.splitlines()
+        lines[2], lines[4] = lines[4], lines[2]
+        lines[3:5] = [lines[4], lines[3]]
+        moved, = self.against('moved', '\n'.join(lines).replace(
+            'int use(struct task_struct *task, struct list *list)',
+            'static struct list *first; int use(struct task_struct *task, struct list *list)'))
+        self.assertTrue(moved.startswith(('order: the same types, but type ', 'strings: ')), moved)
+
     # Packages that lie.
 
     def test_paths_and_links(self):
