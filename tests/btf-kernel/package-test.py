@@ -331,6 +331,44 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
             'static struct list *first; int use(struct task_struct *task, struct list *list)'))
         self.assertTrue(moved.startswith(('order: the same types, but type ', 'strings: ')), moved)
 
+    def encode(self, *arguments, status=0):
+        done = run(PROGRAMS['kernel'], 'encode', *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_encode(self):
+        """What comes out is what btf-emit and btf-merge make; a second run does what is left."""
+        folder = self.unpacked([('vmlinux', (self.make / 'vmlinux').read_bytes())], 'dwarf')
+        (folder / 'drivers').mkdir()
+        for n in range(3):
+            must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o',
+                 folder / f'drivers/m-{n}.ko', self.make / f'm-{n}.c')
+        out = self.top / 'encoded'
+        count = '%d of 3 modules encoded, %d were there, 0 have nothing for BTF, %d failed'
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out))
+        files = sorted(str(path.relative_to(out)) for path in out.rglob('*') if path.is_file())
+        self.assertEqual(files, ['btf-kernel.settings', *(f'drivers/m-{n}.ko.btf' for n in range(3)),
+                                 'vmlinux.btf'])
+        for n in range(3):
+            must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
+        before = (out / 'drivers/m-1.ko.btf').read_bytes()
+        self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', out))
+        (out / 'drivers/m-1.ko.btf').unlink()
+        self.assertIn(count % (1, 2, 0), self.encode(folder, '-o', out))
+        self.assertEqual((out / 'drivers/m-1.ko.btf').read_bytes(), before)
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--anew', '-j1'))
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--self-contained'))
+        must(PROGRAMS['merge'], f'--check={out}/drivers/m-1.ko.btf')
+        # One that is damaged is named, and has no file; the others have theirs.
+        module = folder / 'drivers/m-2.ko'
+        module.write_bytes(module.read_bytes()[:3000])
+        said = self.encode(folder, '-o', out, '--anew', status=1)
+        self.assertIn(count % (2, 0, 1), said)
+        self.assertIn('ERROR: drivers/m-2.ko: ', said)
+        self.encode(folder, status=2)
+        self.encode(self.top / 'nothing-there', '-o', out, status=1)
+        self.encode(folder, '-o', folder / 'vmlinux', status=1)
+
     # Packages that lie.
 
     def test_paths_and_links(self):
