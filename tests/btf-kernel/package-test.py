@@ -302,6 +302,73 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertIn(('base', 'm_1'), self.found(report))
         self.assertEqual({f['binary'] for f in report['findings']}, {'m_1'})
 
+    def against(self, name, source, *features):
+        """What the vmlinux of another build has otherwise."""
+        folder = self.top / name
+        folder.mkdir()
+        (folder / 'vmlinux.c').write_text(source)
+        must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', 'vmlinux.c', cwd=folder)
+        must(PROGRAMS['emit'], '--address-pool', 'vmlinux.o', cwd=folder)
+        must('gcc', '-nostdlib', '-static', '-o', 'vmlinux', 'vmlinux.o', cwd=folder)
+        must(PROGRAMS['merge'], *features, '--image=vmlinux', '--update=vmlinux', 'vmlinux.o', cwd=folder)
+        report = self.check(self.make / 'vmlinux', options=[f'--against={folder}/vmlinux'],
+                            status=0 if name == 'same' else 1)
+        self.assertTrue(all(f['rule'] == 'against' for f in report['findings']))
+        return [f['what'] for f in report['findings']]
+
+    def test_against(self):
+        self.assertEqual(self.against('same', SOURCE), [])
+        form, = self.against('form', SOURCE, '--features=+layout')
+        self.assertEqual(form, 'header form: 24 bytes here, 32 there')
+        types, = self.against('types', SOURCE.replace('int count;', 'int count, more;'))
+        self.assertIn("only here (STRUCT 'files_struct' of 4 bytes, 1 elements)", types)
+        self.assertIn("only there (STRUCT 'files_struct' of 8 bytes, 2 elements)", types)
+        lines = SOURCE.splitlines()
+        lines[2], lines[4] = lines[4], lines[2]
+        lines[3:5] = [lines[4], lines[3]]
+        moved, = self.against('moved', '\n'.join(lines).replace(
+            'int use(struct task_struct *task, struct list *list)',
+            'static struct list *first; int use(struct task_struct *task, struct list *list)'))
+        self.assertTrue(moved.startswith(('order: the same types, but type ', 'strings: ')), moved)
+
+    def encode(self, *arguments, status=0):
+        done = run(PROGRAMS['kernel'], 'encode', *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_encode(self):
+        """What comes out is what btf-emit and btf-merge make; a second run does what is left."""
+        folder = self.unpacked([('vmlinux', (self.make / 'vmlinux').read_bytes())], 'dwarf')
+        (folder / 'drivers').mkdir()
+        for n in range(3):
+            must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o',
+                 folder / f'drivers/m-{n}.ko', self.make / f'm-{n}.c')
+        out = self.top / 'encoded'
+        count = '%d of 3 modules encoded, %d were there, 0 have nothing for BTF, %d failed'
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out))
+        files = sorted(str(path.relative_to(out)) for path in out.rglob('*') if path.is_file())
+        self.assertEqual(files, ['btf-kernel.settings', *(f'drivers/m-{n}.ko.btf' for n in range(3)),
+                                 'vmlinux.btf'])
+        for n in range(3):
+            must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
+        before = (out / 'drivers/m-1.ko.btf').read_bytes()
+        self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', out))
+        (out / 'drivers/m-1.ko.btf').unlink()
+        self.assertIn(count % (1, 2, 0), self.encode(folder, '-o', out))
+        self.assertEqual((out / 'drivers/m-1.ko.btf').read_bytes(), before)
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--anew', '-j1'))
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--self-contained'))
+        must(PROGRAMS['merge'], f'--check={out}/drivers/m-1.ko.btf')
+        # One that is damaged is named, and has no file; the others have theirs.
+        module = folder / 'drivers/m-2.ko'
+        module.write_bytes(module.read_bytes()[:3000])
+        said = self.encode(folder, '-o', out, '--anew', status=1)
+        self.assertIn(count % (2, 0, 1), said)
+        self.assertIn('ERROR: drivers/m-2.ko: ', said)
+        self.encode(folder, status=2)
+        self.encode(self.top / 'nothing-there', '-o', out, status=1)
+        self.encode(folder, '-o', folder / 'vmlinux', status=1)
+
     # Packages that lie.
 
     def test_paths_and_links(self):

@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
+#include <set>
 
 namespace btflink::kernel
 {
@@ -190,6 +191,31 @@ bool is_plain(Bytes bytes)
 }
 
 } // namespace
+
+Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release)
+{
+    OpenOptions options;
+    options.release = release;
+    auto files = list_folder(folder, Collector(options));
+    if (!files)
+        return tl::unexpected(files.error());
+    KernelFiles found;
+    std::set<std::string_view> releases;
+    for (const std::string &path : *files) {
+        const Role role = role_of(path);
+        if (role == Role::module) {
+            found.modules.push_back(path);
+            releases.insert(release_in(path));
+        } else if (role == Role::image && image_rank(path) < image_rank("vmlinuz") &&
+                   (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
+            found.vmlinux = path;
+        }
+    }
+    releases.erase("");
+    if (releases.size() > 1)
+        return fail(Where{folder}, "has several kernels, of which --release=NAME chooses one");
+    return found;
+}
 
 Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector)
 {

@@ -76,6 +76,15 @@ struct OpenOptions {
 /// lost; several kernels; nothing of a kernel. A module that is damaged is Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
+/// Files of a folder that hold a kernel with all that a linker left, as in a package of debug
+/// information: paths from the folder.
+struct KernelFiles {
+    std::string vmlinux; // ELF; empty: none
+    std::vector<std::string> modules;
+};
+/// Errors: it is no folder; several kernels, and `release` ("": any) does not choose.
+Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
+
 /// Parse the BTF of vmlinux. Errors: there is none; it is out of order.
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
