@@ -166,6 +166,8 @@ void of_struct_ops(const Change &change, Effects &out)
 
 void of_gone(const Change &change, Effects &out)
 {
+    if (change.one_of_several)
+        return out.add(Kind::none, "another definition of that name is there");
     switch (change.space) {
     case Space::constant:
         out.add(Kind::baked, "programs have its value inside");
@@ -175,10 +177,7 @@ void of_gone(const Change &change, Effects &out)
         break;
     case Space::alias:
     case Space::type:
-        if (change.one_of_several)
-            out.add(Kind::none, "another definition of that name is there");
-        else
-            out.add(Kind::core, "CO-RE does not find the type");
+        out.add(Kind::core, "CO-RE does not find the type");
         break;
     default:
         of_function(change, out);
