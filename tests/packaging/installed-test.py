@@ -99,7 +99,7 @@ class Installed(unittest.TestCase):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
 
     def test_links_of_documents(self):
-        for name in DOCUMENTS:
+        for name in (name for name in DOCUMENTS if not name.endswith('.png')):
             for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text()):
                 self.assertTrue((self.doc / name).parent.joinpath(target).exists(), f'{name}: {target}')
 
