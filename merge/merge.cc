@@ -275,7 +275,7 @@ Result<void> run(const Options &options, Report &report, Stats &stats)
     const auto start = Clock::now();
     RETURN_IF_ERROR(check_options(options));
     stats.begin_pass("base");
-    auto base = read_base(options.base);
+    auto base = options.read_base ? Result<Base>(*options.read_base) : read_base(options.base);
     if (!base)
         return tl::unexpected(base.error());
     auto merged = merge_inputs(options, *base, report, stats);

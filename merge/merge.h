@@ -16,6 +16,7 @@
 namespace btflink::merge
 {
 
+struct Base;
 class Gatherer;
 
 enum class OutputFormat : uint8_t { raw, object };
@@ -27,8 +28,10 @@ struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
     std::string base;                // BTF that the result continues; empty: none
-    std::string output;              // file for the result; empty: none
-    std::string update;              // ELF file that gets the result as .BTF; empty: none
+    /// The same, read before, for callers that merge many things over one; its path is `base`.
+    std::shared_ptr<const Base> read_base;
+    std::string output; // file for the result; empty: none
+    std::string update; // ELF file that gets the result as .BTF; empty: none
     // With Feature::distilled_base: the result continues not `base` but a distilled base, which
     // goes to OUTPUT.base, or into section .BTF.base.
     OutputFormat format = OutputFormat::raw;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-# Completion of btf-emit, btf-merge, btf-module and btf-cc for bash. Options are those of --help.
+# Completion of btf-emit, btf-merge, btf-module, btf-kernel and btf-cc for bash. Options are those of --help.
 
-# _btflink_options PROGRAM: with "=" behind those that take a value.
+# _btflink_options PROGRAM [COMMAND]: with "=" behind those that take a value.
 _btflink_options()
 {
-    "$1" --help 2>/dev/null | sed -n -E \
+    "$@" --help 2>/dev/null | sed -n -E \
         's/^ +(-[a-z],)?(--[a-z-]+)((=| [A-Z]).*)?.*/\2\4/;s/ [A-Z]$/=/;/^--/p'
 }
 
@@ -34,7 +34,7 @@ _btflink()
     elif [[ $before == '=' ]]; then
         _btflink_value "${COMP_WORDS[COMP_CWORD - 2]}" "$text"
     elif [[ $text == -* ]]; then
-        COMPREPLY=($(compgen -W "$(_btflink_options "$1")" -- "$text"))
+        COMPREPLY=($(compgen -W "$(_btflink_options "${_btflink_program[@]:-$1}")" -- "$text"))
         [[ ${#COMPREPLY[@]} -ne 1 || $COMPREPLY != *= ]] || compopt -o nospace
     fi
 }
@@ -54,5 +54,19 @@ _btflink_cc()
         COMPREPLY=($(compgen -c -- "${COMP_WORDS[COMP_CWORD]}"))
 }
 
+# btf-kernel COMMAND [OPTION...] PACKAGE...
+_btflink_kernel()
+{
+    local _btflink_program
+    if [[ $COMP_CWORD -eq 1 && ${COMP_WORDS[1]} != -* ]]; then
+        COMPREPLY=($(compgen -W "$("$1" --help 2>/dev/null | sed -n 's/^  \([a-z]*\)  .*/\1/p')" \
+            -- "${COMP_WORDS[1]}"))
+        return
+    fi
+    [[ $COMP_CWORD -eq 1 ]] || _btflink_program=("$1" "${COMP_WORDS[1]}")
+    _btflink "$@"
+}
+
 complete -o bashdefault -o default -F _btflink btf-emit btf-merge btf-module
 complete -o bashdefault -o default -F _btflink_cc btf-cc
+complete -o bashdefault -o default -F _btflink_kernel btf-kernel

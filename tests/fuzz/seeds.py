@@ -2,17 +2,21 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Makes what the fuzz targets start from, out of the tests' sources: bundles as bundle.h has them.
 
-usage: seeds.py OUT BTF_EMIT BTF_MERGE        fills OUT/emit, OUT/merge, OUT/check, OUT/words
+usage: seeds.py OUT BTF_EMIT BTF_MERGE        fills OUT/emit, OUT/merge, OUT/check, OUT/package, OUT/words
 
 Reproducers of what was found once are in found/TARGET-NAME.hex, and become seeds as well.
 Exit status: 0, or 77 if there is no compiler.
 """
+import gzip
+import io
+import lzma
 import os
 import pathlib
 import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -154,6 +158,7 @@ class Seeds:
         self.put('check', 'split-wrong', bundle([('i', split), ('b', whole)]))
         self.put('check', 'module', bundle([('i', module), ('b', base)]))
         self.put('check', 'module-other', bundle([('i', module), ('b', whole)]))
+        self.package_seeds(base, module, image)
         # Object BTF of every construct.
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             if not self.compile(str(source), 'x.o', 'gcc', '-O2'):
@@ -163,6 +168,39 @@ class Seeds:
             self.put('merge', f'case-{source.stem}',
                      bundle([('i', self.read('x.o')), *pair[:1]], (0, 1, 8)[n % 3],
                             DEFAULT_FEATURES | TRUE_SIGNATURE))
+
+    def package_seeds(self, base, module, image):
+        def packed(mode, *files):
+            out = io.BytesIO()
+            with tarfile.open(fileobj=out, mode=mode) as archive:
+                for name, data in files:
+                    info = tarfile.TarInfo(name)
+                    info.size = len(data)
+                    archive.addfile(info, io.BytesIO(data))
+            return out.getvalue()
+        payload = lzma.compress(image) + bytes(4)
+        zboot = struct.pack('<2sH4sII8s32s', b'MZ', 0, b'zimg', 64, len(payload), b'', b'xz')
+        zboot = zboot.ljust(64, b'\0') + payload
+        setup = bytearray(1024)
+        setup[0x1f1] = 1
+        setup[0x202:0x206] = b'HdrS'
+        struct.pack_into('<H', setup, 0x206, 0x20f)
+        struct.pack_into('<II', setup, 0x248, 0, len(payload))
+        inside = 'lib/modules/6.12.0/kernel/'
+        files = [('boot/vmlinuz-6.12.0', bytes(setup) + payload),
+                 ('boot/config-6.12.0', b'CONFIG_DEBUG_INFO_BTF=y\n'), (inside + 'module.ko', module),
+                 (inside + 'again.ko.gz', gzip.compress(module))]
+        tar = packed('w', *files)
+        deb = b'!<arch>\n'
+        for name, data in (('debian-binary', b'2.0\n'), ('data.tar.gz', gzip.compress(tar))):
+            deb += f'{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n'.encode() + data
+            deb += b'\n' * (len(data) % 2)
+        flat = bytes(56) + b'ARM\x64' + b'Linux version 6.12.0 (a)' + base
+        for name, parts in (('files', [base, module]), ('tar', [tar]), ('deb', [deb]),
+                            ('image', [bytes(setup) + payload, module]), ('zboot', [zboot]),
+                            ('flat', [flat, module]), ('packed', [gzip.compress(flat)]),
+                            ('elf', [image, gzip.compress(module)])):
+            self.put('package', name, bundle([('i', part) for part in parts]))
 
     def words_seeds(self):
         for n, text in enumerate(WORDS):

@@ -12,9 +12,9 @@
 // Cost. A fork and a run of the tool's inside per mutation, 1 to 3 ms with small files.
 //
 // usage: sweep [--count=N] [--first=N] [--keep=FOLDER] [--list] TARGET=FILE|FOLDER...
-// TARGET: emit, merge, check, words (bundles), or object (ELF objects with DWARF, as they are: each
-// is swept by emit, and by merge after it was emitted). Each --keep'd bundle is run again by
-// tests/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
+// TARGET: emit, merge, check, package, words (bundles), or object (ELF objects with DWARF, as they
+// are: each is swept by emit, and by merge after it was emitted). Each --keep'd bundle is run again
+// by tests/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
 #include "common/io/bytes.h"
 #include "common/io/file_io.h"
 #include "emit/emit.h"
@@ -77,8 +77,11 @@ using RunFunction = Run (*)(const Bundle &);
 
 RunFunction run_of(const std::string &target)
 {
-    static const std::map<std::string, RunFunction> all = {
-        {"emit", run_emit}, {"merge", run_merge}, {"check", run_check}, {"words", run_words}};
+    static const std::map<std::string, RunFunction> all = {{"emit", run_emit},
+                                                           {"merge", run_merge},
+                                                           {"check", run_check},
+                                                           {"package", run_package},
+                                                           {"words", run_words}};
     auto found = all.find(target);
     if (found == all.end()) {
         std::fprintf(stderr, "sweep: ERROR: no target '%s'\n", target.c_str());
@@ -198,7 +201,8 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
             seed.target == "words" || where.file == "merged BTF" || where.file == "base BTF" ||
             std::any_of(run.paths.begin(), run.paths.end(),
                         [&](const auto &path) { return where.file.starts_with(path); });
-        out.names_place = seed.target == "words" || !where.section.empty() || where.offset;
+        out.names_place = seed.target == "words" || seed.target == "package" ||
+                          !where.section.empty() || where.offset;
         out.about_all = is_about_all(run.error->what);
         std::strncpy(out.message, run.error->str().c_str(), sizeof out.message - 1);
     }

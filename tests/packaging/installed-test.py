@@ -13,13 +13,13 @@ import sys
 import tempfile
 import unittest
 
-PROGRAMS = ('btf-cc', 'btf-emit', 'btf-merge', 'btf-module', 'btf-pahole')
+PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
 DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICENSE', 'README.md',
              'common/FORMAT.md', 'docs/differences.md', 'docs/distribution.md', 'docs/figures.md',
-             'docs/limits.md', 'emit/NOTES.md', 'kbuild-integration/CACHES.md',
+             'docs/limits.md', 'docs/report.png', 'emit/NOTES.md', 'kbuild-integration/CACHES.md',
              'kbuild-integration/README.md', 'merge/NOTES.md', 'merge/dedup/README.md',
              'tests/README.md')
-COMPLETED = ('btf-cc', 'btf-emit', 'btf-merge', 'btf-module')
+COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
 BASH = r'''
@@ -50,6 +50,10 @@ class Installed(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        global PROGRAMS, COMPLETED
+        if not (pathlib.Path(cls.build) / 'kbuild-integration/btf-kernel').exists(): # no libarchive
+            PROGRAMS, COMPLETED = (tuple(name for name in names if name != 'btf-kernel')
+                                   for names in (PROGRAMS, COMPLETED))
         cls.folder = tempfile.TemporaryDirectory()
         run('meson', 'install', '-C', cls.build, '--destdir', cls.folder.name, '--no-rebuild', '--quiet')
         found = list(pathlib.Path(cls.folder.name).rglob('btf-emit'))
@@ -95,7 +99,7 @@ class Installed(unittest.TestCase):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
 
     def test_links_of_documents(self):
-        for name in DOCUMENTS:
+        for name in (name for name in DOCUMENTS if not name.endswith('.png')):
             for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text()):
                 self.assertTrue((self.doc / name).parent.joinpath(target).exists(), f'{name}: {target}')
 
@@ -106,6 +110,8 @@ class Installed(unittest.TestCase):
 
     def test_bash(self):
         for program in COMPLETED:
+            if program == 'btf-kernel':
+                continue # options are those of commands
             options = {reply.rstrip('=') for reply in self.complete(program, '--')}
             self.assertGreaterEqual(options, self.options(program))
             self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())
@@ -121,9 +127,23 @@ class Installed(unittest.TestCase):
         self.assertIn('btf-merge', self.complete('btf-cc', '--strict', 'btf-mer'))
         self.assertEqual(self.complete('btf-cc', 'gcc', '--'), [], "the compiler's arguments")
 
+    def test_bash_commands(self):
+        if 'btf-kernel' not in PROGRAMS:
+            self.skipTest('btf-kernel was not built')
+        commands = self.complete('btf-kernel', '')
+        self.assertIn('check', commands)
+        options = {option.rstrip('=') for command in commands
+                   for option in self.complete('btf-kernel', command, '--')}
+        self.assertEqual(options, self.options('btf-kernel'))
+        self.assertEqual(self.complete('btf-kernel', 'ch'), ['check'])
+        self.assertEqual(self.complete('btf-kernel', 'check', '--ign'), ['--ignore='])
+        self.assertEqual(self.complete('btf-kernel', 'check', 'a.deb', ''), [], 'which means files')
+
     @unittest.skipUnless(shutil.which('zsh'), 'zsh is not installed')
     def test_zsh(self):
         for program in COMPLETED:
+            if program == 'btf-kernel':
+                continue
             said = run('zsh', '-f', '-c', ZSH, 'zsh', self.share / 'zsh/site-functions/_btflink', program,
                        env=self.environment)
             options = set(re.findall(r'^\*?(--[a-z-]+)=?\[', said, re.M))

@@ -29,6 +29,8 @@ NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
+BTF_KERNEL = ["common/cli", "kbuild-integration/btf-kernel",
+              "kbuild-integration/btf-kernel/package"]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common"], NO_LIBRARY),
@@ -65,6 +67,29 @@ WALLS = {
                                        "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
+    "kbuild-integration/btf-kernel": ([*COMMON, *BTF_KERNEL, "kbuild-integration/btf-kernel/check",
+                                       "kbuild-integration/btf-kernel/diff",
+                                       "kbuild-integration/btf-kernel/encode",
+                                       "kbuild-integration/btf-kernel/report"], NO_LIBRARY),
+    "kbuild-integration/btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",
+                                              "kbuild-integration/btf-pahole/foreign_units.h",
+                                              "merge/input/final_btf.h", "merge/merge.h"],
+                                             NO_LIBRARY),
+    "kbuild-integration/btf-kernel/package": (COMMON, NO_LIBRARY),
+    "kbuild-integration/btf-kernel/check": ([*COMMON, *BTF_KERNEL, "merge/input/final_btf.h"],
+                                            NO_LIBRARY),
+    "kbuild-integration/btf-kernel/diff": ([*COMMON, *BTF_KERNEL, "kbuild-integration/btf-kernel/bpf",
+                                            "kbuild-integration/btf-kernel/kabi",
+                                            "merge/explain/c_text.h"], NO_LIBRARY),
+    "kbuild-integration/btf-kernel/report": ([*COMMON, *BTF_KERNEL,
+                                              "kbuild-integration/btf-kernel/diff",
+                                              "merge/input/load_objects.h", "merge/merge.h"],
+                                             NO_LIBRARY),
+    "kbuild-integration/btf-kernel/kabi": ([*COMMON, "common/cli",
+                                            "kbuild-integration/btf-kernel/diff"], NO_LIBRARY),
+    "kbuild-integration/btf-kernel/bpf": ([*COMMON, "common/cli",
+                                           "kbuild-integration/btf-kernel/diff",
+                                           "merge/input/final_btf.h"], NO_LIBRARY),
 }
 
 

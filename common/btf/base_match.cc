@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Works out from split BTF itself which base it was made over, as it says nowhere which that was.
+//
+// Method.
+//   strings   the last of its own strings is referred to at the offset (end of the base's strings +
+//             its place), and no reference is farther;
+//   types     FUNCs refer to FUNC_PROTOs, DATASECs to VARs, all of its own: of all first ids that
+//             make it so the only one is right; of several none is named.
+// A distilled base (`.BTF.base`) is looked up by name and size instead, as the kernel does when it
+// loads such a module.
+//
+// Cost. Linear, but for the first ids: references times candidates.
+#include "common/btf/base_match.h"
+
+#include "common/btf/type_sizes.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace btflink
+{
+
+namespace
+{
+
+/// The words of a blob's types as far as they can be told apart, whatever they refer to.
+class LooseTypes
+{
+public:
+    LooseTypes(Bytes blob, ByteOrder order)
+    {
+        auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
+        Bytes types = blob.subspan(size_t{field(4)} + field(8), field(12) / 4 * 4);
+        strings_ = {reinterpret_cast<const char *>(blob.data()) + field(4) + field(16), field(20)};
+        words_.resize(types.size() / 4);
+        for (size_t i = 0; i < words_.size(); ++i)
+            words_[i] = load<uint32_t>(types.data() + i * 4, order);
+        for (size_t at = 0, size; (size = btf::checked_words(words_, at)); at += size)
+            types_.push_back(&btf::type_at(words_, at));
+    }
+
+    const std::vector<const btf_type *> &types() const { return types_; }
+    std::string_view strings() const { return strings_; }
+
+private:
+    std::vector<uint32_t> words_;
+    std::vector<const btf_type *> types_;
+    std::string_view strings_;
+};
+
+/// Bytes of strings that the base had; none: it cannot be told.
+std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
+{
+    std::string_view own = split.strings();
+    uint32_t farthest = 0;
+    for (const btf_type *t : split.types())
+        btf::for_each_str_off(*t, [&](uint32_t off) { farthest = std::max(farthest, off); });
+    if (own.size() < 2 || own.back() != '\0')
+        return std::nullopt;
+    size_t last = own.find_last_of('\0', own.size() - 2) + 1; // npos + 1 is 0
+    if (farthest < last)
+        return std::nullopt;
+    return farthest - static_cast<uint32_t>(last);
+}
+
+/// Ids that must be of a kind: {id, kind}.
+using WantedKinds = std::set<std::pair<uint32_t, uint32_t>>;
+WantedKinds wanted_kinds(const LooseTypes &split)
+{
+    WantedKinds wanted;
+    for (const btf_type *t : split.types()) {
+        if (btf::kind_of(*t) == BTF_KIND_FUNC)
+            wanted.emplace(t->type, BTF_KIND_FUNC_PROTO);
+        if (btf::kind_of(*t) == BTF_KIND_DATASEC)
+            btf::for_each_type_id(*t, [&](uint32_t id) { wanted.emplace(id, BTF_KIND_VAR); });
+    }
+    return wanted;
+}
+
+/// Are all of their kinds over this base?
+bool kinds_fit(const WantedKinds &wanted, const LooseTypes &split, const Btf &base)
+{
+    const uint32_t first = raw(base.end_id());
+    return std::all_of(wanted.begin(), wanted.end(), [&](const auto &want) {
+        const auto [id, kind] = want;
+        if (id < first)
+            return base.kind(TypeId{id}) == kind;
+        return id - first < split.types().size() &&
+               btf::kind_of(*split.types()[id - first]) == kind;
+    });
+}
+
+/// Types that the base had, void counted; none: it cannot be told.
+std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted, const LooseTypes &split)
+{
+    if (wanted.empty())
+        return std::nullopt;
+    // Some prototypes may be the base's; the last of all is not, if any is its own.
+    auto [last, kind_of_last] = *wanted.rbegin();
+    const auto &types = split.types();
+    std::optional<uint32_t> found;
+    for (uint32_t i = 0; i < types.size() && i < last; ++i) {
+        if (btf::kind_of(*types[i]) != kind_of_last)
+            continue;
+        uint32_t first = last - i;
+        bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto &want) {
+            return want.first < first || (want.first - first < types.size() &&
+                                          btf::kind_of(*types[want.first - first]) == want.second);
+        });
+        if (!fits)
+            continue;
+        if (found)
+            return std::nullopt;
+        found = first;
+    }
+    return found;
+}
+
+/// Structs and unions of the distilled base that the module's own have inside: their sizes count.
+std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
+{
+    std::vector<bool> embedded(raw(distilled.end_id()));
+    auto mark = [&](uint32_t id) {
+        for (;;) {
+            const btf_type &t = split.type(TypeId{id});
+            uint32_t kind = btf::kind_of(t);
+            if (is_modifier(kind))
+                id = t.type;
+            else if (kind == BTF_KIND_ARRAY)
+                id = btf::tail_of(t)[0];
+            else
+                break;
+            if (id == 0)
+                return;
+        }
+        if (id < embedded.size())
+            embedded[id] = true;
+    };
+    for (TypeId id = split.first_id(); id < split.end_id(); id = TypeId{raw(id) + 1})
+        if (split.kind(id) == BTF_KIND_STRUCT || split.kind(id) == BTF_KIND_UNION)
+            btf::for_each_type_id(split.type(id), mark);
+    return embedded;
+}
+
+/// A type of a distilled base that is looked for.
+struct Wanted {
+    bool embedded = false; // its size counts, until one is found
+    bool refused = false;  // one of its name was there
+    std::vector<TypeId> found;
+};
+
+bool is_composite(uint32_t kind)
+{
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+
+/// Does the kernel look at such types of its own?
+bool may_be_found(uint32_t kind)
+{
+    return is_composite(kind) || kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT ||
+           kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+}
+
+/// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
+bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
+{
+    uint32_t kind = btf::kind_of(wanted), its = btf::kind_of(there);
+    switch (kind) {
+    case BTF_KIND_FWD:
+        if (its == BTF_KIND_FWD)
+            return btf::kflag_of(there) == btf::kflag_of(wanted);
+        return (its == BTF_KIND_STRUCT && !btf::kflag_of(there)) ||
+               (its == BTF_KIND_UNION && btf::kflag_of(there));
+    case BTF_KIND_INT:
+        return its == kind && btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24;
+    case BTF_KIND_FLOAT:
+        return its == kind;
+    case BTF_KIND_ENUM:
+        return its == kind || its == BTF_KIND_ENUM64;
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION:
+        return !embedded || there.size == wanted.size;
+    default:
+        return false;
+    }
+}
+
+/// Looks the types of a distilled base up in a kernel as it does itself
+/// (kernel/bpf/btf_relocate.c).
+class LookUp
+{
+public:
+    LookUp(const Btf &distilled, const Btf &split, const NameIndex &whole)
+        : distilled_(distilled), whole_(whole.btf()), wanted_(raw(distilled.end_id()))
+    {
+        const std::vector<bool> embedded = find_embedded(distilled, split);
+        for (TypeId id = distilled.first_id(); id < distilled.end_id(); id = TypeId{raw(id) + 1}) {
+            Wanted &wanted = wanted_[raw(id)];
+            wanted.embedded = embedded[raw(id)];
+            const std::vector<TypeId> &there = whole.of(distilled.name(id));
+            const auto composites = std::count_if(there.begin(), there.end(), [&](TypeId other) {
+                return is_composite(whole_.kind(other));
+            });
+            for (TypeId other : there)
+                offer(distilled.type(id), wanted, other, composites > 1);
+        }
+    }
+
+    void report(const Where &where, const std::string &name, std::vector<Error> &out) const
+    {
+        for (TypeId id = distilled_.first_id(); id < distilled_.end_id(); id = TypeId{raw(id) + 1})
+            if (std::string rule = verdict(id, name); !rule.empty())
+                out.push_back(Result<void>(fail_type(distilled_, id, where, rule)).error());
+    }
+
+private:
+    /// `several`: structs and unions of the name, so that their sizes must be equal.
+    void offer(const btf_type &type, Wanted &wanted, TypeId id, bool several)
+    {
+        const btf_type &there = whole_.type(id);
+        const uint32_t kind = btf::kind_of(there);
+        const bool has_size = is_composite(kind) ? several : kind != BTF_KIND_FWD;
+        if (!may_be_found(kind) || (has_size && there.size != type.size) ||
+            !is_found(type, there, wanted.embedded)) {
+            wanted.refused = true;
+            return;
+        }
+        wanted.embedded = false;
+        wanted.found.push_back(id);
+    }
+
+    std::string verdict(TypeId id, const std::string &name) const
+    {
+        const Wanted &wanted = wanted_[raw(id)];
+        const uint32_t kind = distilled_.kind(id);
+        if (!may_be_found(kind) || kind == BTF_KIND_ENUM64 || distilled_.name(id).empty())
+            return "no kernel looks for such a type";
+        if (wanted.found.size() == 1)
+            return "";
+        if (wanted.found.size() > 1)
+            return strf("types %u and %u of %s both could be it, so the kernel takes neither",
+                        raw(wanted.found[0]), raw(wanted.found[1]), name.c_str());
+        return wanted.refused
+                   ? "what has this name in " + name + " is of another kind, size or encoding"
+                   : "there is none of this name in " + name;
+    }
+
+    const Btf &distilled_, &whole_;
+    std::vector<Wanted> wanted_; // by id
+};
+
+} // namespace
+
+std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
+                                   const std::string &name)
+{
+    std::vector<Error> out;
+    LooseTypes loose(split, base.order());
+    auto say = [&](std::string text) { out.push_back({where, std::move(text)}); };
+    const uint32_t bytes = base.str_size(), first = raw(base.end_id());
+    auto its_bytes = strings_of_its_base(loose);
+    if (its_bytes && *its_bytes != bytes)
+        say(strf("strings: was made over a base with %u bytes of strings, %s has %u", *its_bytes,
+                 name.c_str(), bytes));
+    const WantedKinds wanted = wanted_kinds(loose);
+    std::optional<uint32_t> its_first;
+    if (!kinds_fit(wanted, loose, base))
+        its_first = first_id_over_its_base(wanted, loose);
+    if (its_first && *its_first != first)
+        say(strf("ids: was made over a base with %u types, %s has %u", *its_first - 1, name.c_str(),
+                 first - 1));
+    size_t all = 0, inside = 0;
+    for (const btf_type *t : loose.types())
+        btf::for_each_str_off(*t, [&](uint32_t off) {
+            if (!off || off >= bytes)
+                return;
+            ++all;
+            inside += base.strings()[off - 1] != '\0';
+        });
+    if (inside)
+        say(strf("strings: %zu of %zu names that are the base's begin inside a string of %s: was "
+                 "made over another base",
+                 inside, all, name.c_str()));
+    return out;
+}
+
+std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
+                                     const Where &where, const std::string &name)
+{
+    std::vector<Error> out;
+    LookUp(distilled, split, whole).report(where, name, out);
+    return out;
+}
+
+} // namespace btflink

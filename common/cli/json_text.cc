@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes strings of JSON.
+#include "common/cli/json_text.h"
+
+#include "common/result.h"
+
+namespace btflink
+{
+
+namespace
+{
+
+/// Bytes of the UTF-8 character at the start of `text`; 0: there is none.
+size_t character(std::string_view text)
+{
+    const auto first = static_cast<unsigned char>(text[0]);
+    size_t size = first < 0x80 ? 1 : 0;
+    if (first >= 0xc2 && first < 0xf5)
+        size = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (size == 0 || size > text.size())
+        return 0;
+    for (size_t i = 1; i < size; ++i)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    const auto second = size > 1 ? static_cast<unsigned char>(text[1]) : 0;
+    const bool odd = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+    return odd ? 0 : size;
+}
+
+} // namespace
+
+std::string json_string(std::string_view text)
+{
+    std::string out = "\"";
+    while (!text.empty()) {
+        const size_t size = character(text);
+        const char c = text[0];
+        if (size == 0)
+            out += "\\ufffd";
+        else if (c == '"' || c == '\\')
+            out += {'\\', c};
+        else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+            out += strf("\\u%04x", c);
+        else
+            out += text.substr(0, size);
+        text.remove_prefix(size ? size : 1);
+    }
+    return out + "\"";
+}
+
+} // namespace btflink

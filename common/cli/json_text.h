@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Text for programs that read ours: JSON.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace btflink
+{
+
+/// The text in double quotes, as JSON wants it. Bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+} // namespace btflink

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The kernel inside a bootable image: bzImage, EFI zboot, arm64's Image, each compressed or not.
+#pragma once
+
+#include "common/io/bytes.h"
+#include "common/result.h"
+
+#include <memory>
+#include <string>
+
+namespace btflink::kernel
+{
+
+/// A kernel without wrappings.
+struct BareImage {
+    enum class Form : uint8_t { elf, btf, flat };
+    Form form = Form::flat; // flat: memory as it is when the kernel starts
+    Bytes bytes;
+    std::shared_ptr<const void> owner; // of bytes
+    std::string release;               // that a wrapping told
+};
+
+/// Take the wrappings off. `owner` keeps `file`. Errors: what is inside is damaged, larger than the
+/// limits, or nothing that is known.
+Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
+
+/// The BTF in a flat image; empty: there is none.
+Bytes find_btf(Bytes flat);
+
+/// What stands behind "Linux version " in memory; empty: nothing.
+std::string find_release(Bytes memory);
+
+/// The configuration that the kernel has inside (CONFIG_IKCONFIG); empty: none.
+std::string find_config(Bytes memory, const Where &where);
+
+} // namespace btflink::kernel

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// How much of a stranger's package is unpacked, so that a small file cannot ask for all memory.
+#pragma once
+
+#include <cstdint>
+
+namespace btflink::kernel
+{
+
+// Bytes, unpacked.
+constexpr uint64_t most_of_module = uint64_t{1} << 30;
+constexpr uint64_t most_of_image = uint64_t{4} << 30;
+constexpr uint64_t most_of_text = 64 << 20;       // a configuration, a System.map
+constexpr uint64_t most_waiting = 512 << 20;      // of modules that are not yet looked at
+constexpr uint64_t most_kept = uint64_t{4} << 30; // of BTF, of all files
+constexpr uint64_t most_members = 4'000'000;      // of an archive or folder
+constexpr unsigned most_nested = 4;               // compressed files within compressed files
+constexpr unsigned most_depth = 64;               // of folders
+
+} // namespace btflink::kernel

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What a report tells of a kernel's BTF, as plain data: what is collected, and what the page shows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace btflink::kernel::report
+{
+
+struct KindSize {
+    std::string kind;
+    uint64_t types = 0, bytes = 0;
+};
+
+struct ModuleSize {
+    std::string name, path;
+    uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
+    uint64_t redefined = 0; // structs, unions and enums that vmlinux has by that name, otherwise
+};
+
+/// A folder or file. Sizes are those of all that is in it.
+struct Node {
+    std::string name;
+    double share = 0; // bytes; a type of several files counts in parts
+    double alone = 0; // bytes of types that nothing outside has
+    std::vector<Node> children;
+};
+
+/// A name with several definitions in vmlinux, and what tells them apart.
+struct Duplicate {
+    std::string name;
+    std::vector<std::string> differs;               // lines
+    std::vector<std::vector<std::string>> versions; // of each: the files that have it, if known
+    uint64_t types = 0;                             // of that name
+};
+
+struct LeftOut {
+    std::string function, reason;
+};
+
+struct Step {
+    std::string name;
+    uint64_t count = 0;
+    double wall = 0, processor = 0; // seconds
+};
+
+struct Data {
+    std::string title;
+    uint64_t vmlinux_types = 0, vmlinux_bytes = 0, vmlinux_strings = 0, functions = 0;
+    std::vector<KindSize> vmlinux_kinds, module_kinds; // the largest first
+    std::vector<ModuleSize> modules;                   // the largest first
+    Node places;                                       // sources, or modules
+    bool by_source = false;                            // what `places` is
+    uint64_t objects = 0;
+    std::vector<Duplicate> duplicates;
+    bool has_left_out = false;
+    std::vector<LeftOut> left_out; // by name
+    std::vector<Step> steps;       // of traces; the longest first
+    uint64_t traces = 0;
+};
+
+/// Adds `share` and `alone` at a path below `root`, making folders as needed.
+void add_place(Node &root, std::string_view path, double share, double alone);
+/// Sorts children by size; folders with one folder in them become one.
+void tidy_places(Node &root);
+
+} // namespace btflink::kernel::report

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Kernels that are damaged on purpose, each in one way: btf-kernel check names that way, and no
+// other. Kernels are made in memory, of BTF as text.
+#include "kbuild-integration/btf-kernel/check/check_kernel.h"
+#include "tests/unit/text_blob.h"
+
+#include <gtest/gtest.h>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+using btflink::test::from_text;
+using btflink::test::TextBlob;
+
+constexpr const char *vmlinux_text = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+    [2] STRUCT 'task_struct' size=16
+        'pid' type_id=1 bits_offset=0
+        'files' type_id=3 bits_offset=64
+    [3] PTR '' type_id=4
+    [4] STRUCT 'files_struct' size=4
+        'count' type_id=1 bits_offset=0
+    [5] PTR '' type_id=2
+    [6] FUNC_PROTO '' ret_type_id=1
+        'task' type_id=5
+    [7] FUNC 'bpf_take' type_id=6 linkage=static
+    [8] FUNC 'bpf_hide' type_id=6 linkage=static
+    [9] DECL_TAG 'bpf_kfunc' type_id=7 component_idx=-1
+    [10] DECL_TAG 'bpf_kfunc' type_id=8 component_idx=-1
+    [11] STRUCT 'bpf_prog_aux' size=4
+        'x' type_id=1 bits_offset=0
+    [12] PTR '' type_id=11
+    [13] FUNC_PROTO '' ret_type_id=1
+        'task' type_id=5
+        'aux' type_id=12
+    [14] FUNC 'bpf_hide_impl' type_id=13 linkage=static
+    [15] VAR 'counter' type_id=1 linkage=static
+    [16] DATASEC '.data..percpu' size=12
+        type_id=15 offset=8 size=4)";
+constexpr const char *module_text = R"(
+    [17] STRUCT 'mine' size=8
+        'task' type_id=5 bits_offset=0
+    [18] PTR '' type_id=17
+    [19] FUNC_PROTO '' ret_type_id=1
+        'm' type_id=18
+        'task' type_id=5
+    [20] FUNC 'bpf_mine' type_id=19 linkage=static
+    [21] DECL_TAG 'bpf_kfunc' type_id=20 component_idx=-1)";
+
+std::string replaced(std::string text, std::string_view what, std::string_view by)
+{
+    const size_t at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), by);
+}
+
+/// A section .BTF_ids, word by word, with its symbols.
+struct Ids {
+    std::vector<uint32_t> words;
+    std::vector<PlacedSymbol> symbols;
+
+    /// A set of kfuncs.
+    void set8(const std::string &name, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
+              const std::vector<std::string> &names)
+    {
+        symbols.push_back({"__BTF_ID__set8__" + name, words.size() * 4, 0});
+        words.push_back(static_cast<uint32_t>(pairs.size()));
+        words.push_back(1);
+        for (size_t i = 0; i < pairs.size(); ++i) {
+            symbols.push_back({"__BTF_ID__func__" + names[i] + "__12", words.size() * 4, 4});
+            words.push_back(pairs[i].first);
+            words.push_back(pairs[i].second);
+        }
+    }
+    void give(Binary &binary) const
+    {
+        const auto *bytes = reinterpret_cast<const std::byte *>(words.data());
+        binary.btf_ids.assign(bytes, bytes + words.size() * 4);
+        binary.id_symbols = symbols;
+    }
+};
+
+class CheckKernel : public testing::Test
+{
+protected:
+    CheckKernel()
+    {
+        kernel_.release = "6.12.0";
+        kernel_.version = KernelVersion{6, 12};
+        kernel_.config = "CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n";
+        set_vmlinux(vmlinux_text);
+        kernel_.modules.emplace_back();
+        set_module(module_text);
+    }
+
+    void set_vmlinux(const std::string &text)
+    {
+        vmlinux_ = from_text(text);
+        Binary binary;
+        binary.name = "vmlinux";
+        binary.has_btf = binary.has_symbols = binary.has_percpu = true;
+        binary.btf = *vmlinux_.bytes;
+        binary.btf_where = Where{"vmlinux", ".BTF"}.at(0);
+        binary.percpu = {{"counter", 8, 4}};
+        Ids ids;
+        ids.words = {2};
+        ids.symbols = {{"__BTF_ID__struct__task_struct__7", 0, 4}};
+        ids.set8("kfuncs", {{7, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"}); // sorted by id
+        ids.give(binary);
+        kernel_.vmlinux = std::move(binary);
+    }
+
+    /// Over the BTF of vmlinux, or over what `distilled` describes.
+    void set_module(const std::string &text, const char *distilled = nullptr)
+    {
+        const TextBlob base = distilled ? from_text(distilled) : TextBlob{};
+        Binary &binary = kernel_.modules[0];
+        binary = {};
+        binary.name = "mine";
+        binary.path = "mine.ko";
+        binary.has_btf = true;
+        binary.btf_where = Where{"mine.ko", ".BTF"}.at(0);
+        binary.base_where = Where{"mine.ko", ".BTF.base"}.at(0);
+        if (distilled)
+            binary.base = *base.bytes;
+        auto bytes = text_to_btf(text, Where{"text"}, host_order,
+                                 distilled ? base.btf.get() : vmlinux_.btf.get());
+        ASSERT_TRUE(bytes) << bytes.error().str();
+        binary.btf = *bytes;
+        if (!distilled) {
+            Ids ids;
+            ids.set8("mine_kfuncs", {{20, 0}}, {"bpf_mine"});
+            ids.give(binary);
+        }
+    }
+
+    /// "RULE BINARY: WHAT" of all findings.
+    std::vector<std::string> findings(unsigned threads = 1)
+    {
+        CheckOptions options;
+        options.threads = threads;
+        report_ = check_kernel(kernel_, options);
+        return lines(report_.findings);
+    }
+    static std::vector<std::string> lines(const std::vector<Finding> &list)
+    {
+        std::vector<std::string> out;
+        for (const Finding &f : list)
+            out.push_back(std::string(rule_name(f.rule)) + " " + f.binary + ": " + f.error.what);
+        return out;
+    }
+
+    using Lines = std::vector<std::string>;
+    Kernel kernel_;
+    TextBlob vmlinux_;
+    CheckReport report_;
+};
+
+TEST_F(CheckKernel, Good)
+{
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(lines(report_.notes), Lines());
+    EXPECT_EQ(report_.kfuncs, 3u);
+    EXPECT_EQ(report_.tagged, 3u);
+    EXPECT_EQ(report_.with_btf, 1u);
+}
+
+TEST_F(CheckKernel, TagsLost)
+{
+    set_vmlinux(replaced(vmlinux_text, "[9] DECL_TAG 'bpf_kfunc' type_id=7",
+                         "[9] DECL_TAG 'other' type_id=7"));
+    set_module(module_text);
+    EXPECT_EQ(
+        findings(),
+        Lines{"kfunc-tag vmlinux: kfunc bpf_take has no tag bpf_kfunc: loaders do not declare it"});
+}
+
+TEST_F(CheckKernel, AllTagsLost)
+{
+    std::string text = replaced(vmlinux_text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'");
+    set_vmlinux(replaced(text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'"));
+    set_module(module_text);
+    EXPECT_EQ(findings(), Lines()); // an old pahole makes none
+    EXPECT_EQ(lines(report_.notes),
+              Lines{"kfunc-tag vmlinux: none of 2 kfuncs has the tag bpf_kfunc"});
+    kernel_.config += "CONFIG_PAHOLE_VERSION=130\n";
+    EXPECT_EQ(findings().size(), 2u);
+    kernel_.modules.clear();
+    kernel_.config.clear();
+    kernel_.version = KernelVersion{7, 3}; // resolve_btfids makes them
+    EXPECT_EQ(findings().size(), 2u);
+}
+
+TEST_F(CheckKernel, FuncLost)
+{
+    set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_take'", "FUNC 'take'"));
+    set_module(module_text);
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: kfuncs has id 7, which is FUNC 'take', which it does "
+                                "not name"});
+    Ids ids;
+    ids.set8("kfuncs", {{0, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"});
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(
+        findings(),
+        Lines{"kfunc-func vmlinux: kfunc bpf_take of kfuncs has no FUNC: no program can call it"});
+    kernel_.vmlinux->id_symbols.clear(); // as in a vmlinuz
+    EXPECT_EQ(findings(), Lines{"kfunc-func vmlinux: 1 of 2 kfuncs of a set have no id: no program "
+                                "can call them (it is the set of bpf_hide)"});
+}
+
+TEST_F(CheckKernel, WithoutSymbols)
+{
+    kernel_.vmlinux->id_symbols.clear();
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(report_.kfuncs, 3u);
+}
+
+TEST_F(CheckKernel, SetThatDoesNotEnd)
+{
+    kernel_.vmlinux->btf_ids[4] = std::byte{200};
+    EXPECT_EQ(findings(),
+              Lines{"ids vmlinux: __BTF_ID__set8__kfuncs: 200 ids do not fit into the section"});
+}
+
+TEST_F(CheckKernel, ImplicitArguments)
+{
+    set_vmlinux(replaced(vmlinux_text, "bpf_hide_impl", "bpf_hide_imp"));
+    set_module(module_text);
+    EXPECT_EQ(findings(),
+              Lines{"kfunc-impl vmlinux: kfunc bpf_hide has implicit arguments, and there "
+                    "is no FUNC bpf_hide_impl"});
+    set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_hide' type_id=6", "FUNC 'bpf_hide' type_id=13"));
+    set_module(module_text);
+    EXPECT_EQ(findings(),
+              Lines{"kfunc-impl vmlinux: kfunc bpf_hide shows its implicit arguments: no "
+                    "program can call it"});
+}
+
+TEST_F(CheckKernel, TaskStructRedefined)
+{
+    set_module(std::string(module_text) + R"(
+    [22] STRUCT 'task_struct' size=16
+        'pid' type_id=1 bits_offset=0
+        'files' type_id=3 bits_offset=64)");
+    EXPECT_EQ(findings(),
+              Lines{"redefined mine: has 1 types of its own that vmlinux has, the same as "
+                    "vmlinux's: task_struct"});
+}
+
+TEST_F(CheckKernel, TaskStructRedefinedFarDown)
+{
+    const std::string more = R"(
+    [22] STRUCT 'task_struct' size=16
+        'pid' type_id=1 bits_offset=0
+        'files' type_id=23 bits_offset=64
+    [23] PTR '' type_id=24
+    [24] STRUCT 'files_struct' size=8
+        'count' type_id=1 bits_offset=0
+        'max' type_id=1 bits_offset=32)";
+    set_module(module_text + more);
+    EXPECT_EQ(findings(),
+              Lines{"redefined mine: has 1 types of its own that vmlinux has, because of struct "
+                    "files_struct (8 bytes here, 4 in vmlinux): task_struct"});
+    EXPECT_EQ(
+        lines(report_.notes),
+        Lines{"redefined mine: files_struct is not vmlinux's of that name: 8 bytes here, 4 in "
+              "vmlinux"});
+    // A kfunc that takes it.
+    const std::string taking = replaced(module_text,
+                                        "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
+                                        "type_id=18\n        'task' type_id=5",
+                                        "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
+                                        "type_id=18\n        'task' type_id=25");
+    set_module(taking + more + "\n[25] PTR '' type_id=22");
+    EXPECT_EQ(findings().back(),
+              "kfunc-type mine: kfunc bpf_mine, argument 1: task_struct is the module's own (type "
+              "22), not vmlinux's (2); 8 bytes here, 4 in vmlinux");
+}
+
+TEST_F(CheckKernel, HeaderOnly)
+{
+    set_module("");
+    kernel_.modules[0].btf_ids.clear();
+    kernel_.modules[0].id_symbols.clear();
+    EXPECT_EQ(findings(), Lines{"empty mine: has a header and no types: many readers refuse it"});
+    kernel_.modules[0].btf.clear();
+    EXPECT_EQ(findings(), Lines{"empty mine: is empty"});
+}
+
+TEST_F(CheckKernel, NoBtf)
+{
+    kernel_.modules[0].has_btf = false;
+    kernel_.modules[0].btf.clear();
+    EXPECT_EQ(findings(), Lines{"no-btf mine: has no .BTF, and CONFIG_DEBUG_INFO_BTF_MODULES=y"});
+    kernel_.config.clear();
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(lines(report_.notes), Lines{"no-btf mine: has no .BTF"});
+    kernel_.vmlinux->has_btf = false;
+    EXPECT_EQ(findings(), Lines{"no-btf vmlinux: has no .BTF"});
+}
+
+TEST_F(CheckKernel, BadStringSection)
+{
+    std::vector<std::byte> &btf = kernel_.modules[0].btf;
+    btf.back() = std::byte{'x'}; // no end
+    const Lines found = findings();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].substr(0, 14), "verifier mine:");
+    EXPECT_NE(found[0].find("string"), std::string::npos) << found[0];
+}
+
+TEST_F(CheckKernel, WrongBase)
+{
+    set_vmlinux(replaced(vmlinux_text, "[15] VAR 'counter'", "[15] VAR 'renamed_counter'"));
+    kernel_.vmlinux->percpu = {{"renamed_counter", 8, 4}};
+    const Lines found = findings();
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].substr(0, 50), "base mine: strings: was made over a base with 134 ");
+    // None of its types is followed, but all else is looked at.
+    for (const std::string &line : found)
+        EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
+}
+
+TEST_F(CheckKernel, TruncatedBase)
+{
+    // A vmlinux whose BTF ends early: cut off behind type 8.
+    const std::string whole = vmlinux_text;
+    set_vmlinux(whole.substr(0, whole.find("    [9]")));
+    kernel_.vmlinux->btf_ids.clear();
+    kernel_.vmlinux->id_symbols.clear();
+    const Lines found = findings();
+    ASSERT_FALSE(found.empty());
+    for (const std::string &line : found)
+        EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
+    EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const std::string &line) {
+        return line.starts_with("base mine:");
+    }));
+    kernel_.vmlinux->btf.resize(kernel_.vmlinux->btf.size() / 2);
+    EXPECT_EQ(findings().front().substr(0, 17), "verifier vmlinux:");
+}
+
+TEST_F(CheckKernel, DistilledBase)
+{
+    constexpr const char *distilled = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+    [2] STRUCT 'task_struct' size=16)";
+    constexpr const char *over_it = R"(
+    [3] STRUCT 'mine' size=16
+        'task' type_id=2 bits_offset=0)";
+    set_module(over_it, distilled);
+    EXPECT_EQ(findings(), Lines());
+    set_module(over_it, replaced(distilled, "size=16", "size=24").c_str());
+    EXPECT_EQ(findings()[0].substr(0, 10), "verifier m"); // longer than the struct that has it
+    set_module(replaced(over_it, "size=16", "size=24"),
+               replaced(distilled, "size=16", "size=24").c_str());
+    EXPECT_EQ(findings(), Lines{"base mine: type 2 (STRUCT 'task_struct'): what has this name in "
+                                "vmlinux is of another kind, size or encoding"});
+    // Two of one name and size: the kernel takes neither.
+    set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
+    set_module(over_it, distilled);
+    EXPECT_EQ(findings(),
+              Lines{"base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux "
+                    "both could be it, so the kernel takes neither"});
+}
+
+TEST_F(CheckKernel, RulesByVersion)
+{
+    set_module(replaced(module_text, "DECL_TAG 'bpf_kfunc' type_id=20 component_idx=-1",
+                        "DECL_TAG 'bpf_kfunc' type_id=20 component_idx=-1 kflag=1"));
+    EXPECT_EQ(findings(),
+              Lines{"verifier mine: type 21 (DECL_TAG 'bpf_kfunc'): kflag is set, which "
+                    "kernels before 6.15 refuse"});
+    kernel_.version = KernelVersion{6, 15};
+    EXPECT_EQ(findings(), Lines());
+}
+
+TEST_F(CheckKernel, PerCpu)
+{
+    kernel_.vmlinux->percpu = {{"counter", 16, 4}};
+    EXPECT_EQ(findings(),
+              Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: the symbol is at 16"});
+    kernel_.vmlinux->percpu = {{"other", 8, 4}};
+    EXPECT_EQ(findings(), Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: the symbol "
+                                "other is there"});
+    kernel_.vmlinux->percpu = {{"counter", 8, 8}};
+    EXPECT_EQ(findings(),
+              Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: has 4 bytes, "
+                    "the symbol 8"});
+    kernel_.vmlinux->has_symbols = false;
+    EXPECT_EQ(findings(), Lines());
+}
+
+TEST_F(CheckKernel, Threads)
+{
+    for (int i = 0; i < 40; ++i) {
+        kernel_.modules.push_back(kernel_.modules[0]);
+        kernel_.modules.back().name = "m" + std::to_string(i);
+        kernel_.modules.back().btf.resize(static_cast<size_t>(30 + i));
+    }
+    EXPECT_EQ(findings(1), findings(4));
+}
+
+} // namespace
+
+} // namespace btflink::kernel

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-kernel diff on kernels made from C, with BPF programs made by clang.
+
+usage: program-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
+"""
+import json
+import os
+import shutil
+import unittest
+
+from helpers.cli_case import CliCase, run
+
+KERNEL = os.path.join(HERE, 'kernel.c')
+PROGRAM = os.path.join(HERE, 'program.bpf.c')
+# What becomes of each thing that the program wants: on the old kernel, and on the new one.
+EXPECTED = {
+    ('CO-RE offset', 'struct task.pid'): ('holds', 'holds'),
+    ('CO-RE offset', 'struct task.flags'): ('holds', 'holds'),  # moved
+    ('CO-RE offset', 'struct task.grown'): ('holds', 'holds'),  # unsigned: the load is mended
+    ('CO-RE offset', 'struct task.signed_grown'): ('holds', 'broken'),
+    ('CO-RE offset', 'struct task.in_struct'): ('holds', 'broken'),  # inside another struct now
+    ('CO-RE offset', 'struct task.gone'): ('holds', 'broken'),
+    ('CO-RE offset', 'struct task.number'): ('holds', 'broken'),  # another kind
+    ('CO-RE offset', 'struct task.in.second'): ('holds', 'holds'),
+    ('CO-RE offset', 'struct task.high'): ('holds', 'holds'),  # a bitfield
+    ('CO-RE offset', 'struct task.list[1]'): ('holds', 'holds'),
+    ('CO-RE offset', 'struct task.list[3]'): ('holds', 'broken'),  # fewer elements
+    ('CO-RE offset', 'struct task.tail[3]'): ('holds', 'holds'),  # flexible
+    ('CO-RE offset', 'struct task.unnamed_b'): ('holds', 'holds'),
+    ('CO-RE offset', 'struct task___old.gone'): ('holds', 'absent'),  # the program asks before
+    ('CO-RE exists', 'struct task___old.gone'): ('holds', 'absent'),
+    ('CO-RE exists', 'struct task___new.added'): ('absent', 'holds'),
+    ('CO-RE exists', 'struct nowhere'): ('absent', 'absent'),
+    ('CO-RE exists', 'struct inner'): ('holds', 'holds'),
+    ('CO-RE exists', 'enum state.DEAD'): ('holds', 'absent'),
+    ('CO-RE value', 'enum state.DEAD'): ('holds', 'absent'),  # the program asks before
+    ('CO-RE value', 'enum state.LAST'): ('holds', 'holds'),
+    ('CO-RE size', 'struct task'): ('holds', 'holds'),
+    ('CO-RE size', 'struct task.grown'): ('holds', 'holds'),
+    ('CO-RE type id', 'struct task'): ('holds', 'holds'),
+    ('CO-RE matches', 'struct inner___match'): ('holds', 'holds'),
+    ('CO-RE matches', 'struct inner___other'): ('absent', 'absent'),
+    ('attach', 'fentry/stays'): ('holds', 'holds'),
+    ('attach', '?fentry/stays'): ('holds', 'holds'),
+    ('attach', 'fexit/grows'): ('holds', 'broken'),  # another signature
+    ('attach', 'fentry.s/leaves'): ('holds', 'broken'),
+    ('attach', 'fentry/kfunc_stays'): ('holds', 'holds'),
+    ('attach', 'lsm/hook'): ('holds', 'holds'),
+    ('attach', 'lsm/no_hook'): ('broken', 'broken'),
+    ('attach', 'iter/task'): ('holds', 'holds'),
+    ('attach', 'tp_btf/event'): ('holds', 'broken'),  # another argument
+    ('attach', 'raw_tp/stays'): ('holds', 'holds'),
+    ('attach', 'kprobe/leaves'): ('holds', 'broken'),
+    ('attach', 'kprobe/unknown'): ('unknown', 'unknown'),  # perhaps a symbol without BTF
+    ('kfunc', 'kfunc_stays'): ('holds', 'holds'),  # also as kfunc_stays___v1
+    ('kfunc', 'kfunc_changes'): ('holds', 'broken'),
+    ('kfunc', 'kfunc_flavoured'): ('absent', 'absent'),  # weak
+    ('struct_ops', 'struct ops (my_ops)'): ('holds', 'unknown'),
+}
+
+
+class Diff(CliCase):
+    btf_kernel = None  # set by run()
+    btf_emit = None
+    btf_merge = None
+
+    def kernel(self, name, *flags, source=KERNEL):
+        self.must('gcc', '-g', '-O1', '-fno-eliminate-unused-debug-types', *flags, '-c', source,
+                  '-o', name + '.o')
+        self.must(self.btf_emit, name + '.o')
+        self.must(self.btf_merge, '-o', name, name + '.o')
+        return name
+
+    def diff(self, *arguments, status=1):
+        done = self.call(self.btf_kernel, 'diff', '-q', *arguments)
+        self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
+        return done.stdout
+
+    def kernels(self):
+        return self.kernel('old'), self.kernel('new', '-DNEW')
+
+    def program(self, clang):
+        if not shutil.which(clang):
+            return None
+        self.must(clang, '-target', 'bpf', '-g', '-O2', '-c', PROGRAM, '-o', clang + '.o')
+        return clang + '.o'
+
+    def test_equal(self):
+        old, _ = self.kernels()
+        self.assertIn('0 modules compared', self.diff(old, old, status=0))
+
+    def test_json(self):
+        said = json.loads(self.diff(*self.kernels(), '--json'))
+        changes = {c['name']: c for c in said['changes']}
+        task = changes['struct task']
+        self.assertTrue(task['breaks'])
+        details = {(d['what'], d.get('place')): d for d in task['details']}
+        moved = details['member_moved', 'flags']
+        self.assertEqual((moved['old'], moved['new']), (32, 128))
+        self.assertIn(('member_went', 'gone'), details)
+        self.assertIn(('member_came', 'added'), details)
+        self.assertFalse(details['member_type', 'number']['core_compatible'])
+        self.assertNotIn('struct inner', changes)
+        self.assertEqual(changes['leaves']['what'], 'went')
+        self.assertEqual([e['kind'] for e in changes['btf_trace_event']['effects']],
+                         ['tracepoint'])
+        self.assertEqual([e['kind'] for e in changes['struct ops']['effects']],
+                         ['core', 'struct_ops', 'relocated'])
+        self.assertEqual(said['summary']['functions'],
+                         {'came': 0, 'went': 1, 'changed': 2, 'breaking': 3})
+
+    def test_markdown(self):
+        said = self.diff(*self.kernels(), '--markdown')
+        self.assertIn('| functions | 0 | 1 | 2 | 3 |', said)
+        self.assertIn('CO-RE does not find it: in_struct, gone', said)
+
+    def test_breaking_and_summary(self):
+        old, new = self.kernels()
+        self.assertNotIn('struct bpf_struct_ops_ops changed', self.diff(old, new, '--breaking'))
+        self.assertNotIn('struct task', self.diff(old, new, '--summary'))
+
+    def test_program(self):
+        kernels = self.kernels()
+        programs = list(filter(None, map(self.program, ('clang', 'clang-14', 'clang-19'))))
+        if not programs:
+            self.skipTest('clang is not installed')
+        for program in programs:
+            said = json.loads(self.diff(*kernels, '--json', '--bpf=' + program))
+            found = {(r['what'], r['name']): (r['old']['status'], r['new']['status'])
+                     for r in said['programs'][0]['requirements']}
+            for key, verdicts in EXPECTED.items():
+                if key[0] == 'CO-RE matches' and key not in found:
+                    continue  # clang 14 does not know it
+                self.assertEqual(found.pop(key, None), verdicts, f'{program}: {key}')
+            self.assertEqual(found, {}, program)
+
+    def test_program_that_holds(self):
+        old, _ = self.kernels()
+        self.write('p.c', 'struct task { int pid; } __attribute__((preserve_access_index));\n'
+                   '__attribute__((section("fentry/stays"))) int f(struct task *p)'
+                   ' { return p->pid; }\n')
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        self.must('clang', '-target', 'bpf', '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
+        self.assertIn('2 hold, 0 absent', self.diff(old, old, '--bpf=p.o', status=0))
+        self.must('clang', '-target', 'bpf', '-O2', '-c', 'p.c', '-o', 'p.o')
+        done = self.call(self.btf_kernel, 'diff', old, old, '--bpf=p.o')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn('compile it with -g', done.stderr)
+
+    def test_symbols(self):
+        kernels = self.kernels()
+        self.write('list', '[a_list]\n# none\n\tstays\n0x12345678\tleaves\tvmlinux\tEXPORT_SYMBOL\n'
+                   'grows\nkfunc_changes\nnowhere\n')
+        said = json.loads(self.diff(*kernels, '--symbols=list', '--json'))['symbols']
+        self.assertEqual({s['name']: s['status'] for s in said},
+                         {'stays': 'reaches what changed', 'leaves': 'gone',
+                          'grows': 'another signature', 'kfunc_changes': 'another signature',
+                          'nowhere': 'no BTF'})
+        self.assertEqual(said[0]['reached'],
+                         [{'name': 'struct task', 'path': 'struct task', 'pointers': 1},
+                          {'name': 'enum state', 'path': 'struct task > enum state', 'pointers': 1}])
+        self.assertIn('1 gone, 2 with another', self.diff(*kernels, '--symbols=list'))
+        self.diff('old', 'old', '--symbols=list', status=0)
+        self.write('none', '# nothing\n')
+        self.diff(*kernels, '--symbols=none', status=1)
+
+    def test_bad_usage(self):
+        old, new = self.kernels()
+        self.diff(old, status=2)
+        self.diff(old, new, '--json', '--markdown', status=2)
+        self.diff(old, new, '--nothing', status=2)
+        self.diff(old, 'is-not-there', status=1)
+        self.diff(old, new, '--bpf=' + old, status=1)
+
+
+if __name__ == '__main__':
+    run(__name__, Diff, ('btf_kernel', 'btf_emit', 'btf_merge'))

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-kernel report: the page of a small build, as text and in a browser.
+
+usage: report-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]       TEST: Report, InBrowser
+
+The browser is headless Chromium, driven by chromedriver. BTFLINK_SCREENSHOTS=FOLDER keeps pictures.
+"""
+import base64
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import urllib.request
+
+from helpers.cli_case import CliCase, run
+
+SOURCE = '''struct common { long a[4]; struct common *next; };
+struct device { int id;
+#ifdef PM
+ long power[2];
+#endif
+ struct common c; };
+struct own_NAME { struct device *d; int x[SIZE]; long y; };
+int f_NAME(struct own_NAME *p, struct device *q) { return p->x[0] + q->id; }
+static int __attribute__((noinline)) twice(struct own_NAME *p, int b) { return p->x[1] + b; }
+int g_NAME(struct own_NAME *p) { return twice(p, 3); }
+'''
+FILES = [('kernel/sched/core.c', ()), ('kernel/sched/fair.c', ('-DPM',)), ('net/core/dev.c', ()),
+         ('drivers/usb/<&>.c', ('-DPM',)), ('main.c', ())]
+ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'  # of WebDriver
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy
+KEYS = {'enter': '\ue007', 'escape': '\ue00c'}
+
+
+class Wellformed(html.parser.HTMLParser):
+    """Are all elements closed in order?"""
+    VOID = {'meta', 'link', 'input', 'br'}
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.bad, self.links = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.links += [value for name, value in attrs if name in ('src', 'href')]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        pass
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.bad.append((tag, self.getpos()))
+
+
+class Browser:
+    """A session of chromedriver."""
+
+    def __init__(self, folder):
+        self.driver = subprocess.Popen(['chromedriver', '--port=0'], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True)
+        port = None
+        for line in self.driver.stdout:
+            found = re.search(r'successfully on port (\d+)', line)
+            if found:
+                port = found[1]
+                break
+        self.url = f'http://127.0.0.1:{port}/session'
+        flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+                 '--disable-background-networking', '--disable-component-update', '--disable-sync',
+                 '--disable-dev-shm-usage', '--user-data-dir=' + folder]
+        wanted = {'goog:chromeOptions': {'args': flags}, 'goog:loggingPrefs': {'browser': 'ALL'}}
+        try:
+            self.url += '/' + self.post('', {'capabilities': {'alwaysMatch': wanted}})['sessionId']
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        self.driver.terminate()
+        self.driver.wait()
+        self.driver.stdout.close()
+
+    def close(self):
+        try:
+            OPENER.open(urllib.request.Request(self.url, method='DELETE'), timeout=600).close()
+        finally:
+            self.stop()
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.url + path, json.dumps(body).encode(),
+                                         {'Content-Type': 'application/json'})
+        with OPENER.open(request, timeout=600) as answer:
+            return json.load(answer)['value']
+
+    def look(self, width, height, dark, phone):
+        self.cdp('Emulation.setDeviceMetricsOverride', width=width, height=height,
+                 deviceScaleFactor=1, mobile=phone)
+        self.cdp('Emulation.setEmulatedMedia', features=[
+            {'name': 'prefers-color-scheme', 'value': 'dark' if dark else 'light'}])
+
+    def cdp(self, command, **values):
+        return self.post('/goog/cdp/execute', {'cmd': command, 'params': values})
+
+    def js(self, script):
+        return self.post('/execute/sync', {'script': script, 'args': []})
+
+    def messages(self):
+        return [m['message'] for m in self.post('/se/log', {'type': 'browser'})]
+
+    def type(self, selector, text):
+        element = self.post('/element', {'using': 'css selector', 'value': selector})[ELEMENT]
+        self.post(f'/element/{element}/value', {'text': text})
+
+    def key(self, name):
+        keys = [{'type': kind, 'value': KEYS[name]} for kind in ('keyDown', 'keyUp')]
+        self.post('/actions', {'actions': [{'type': 'key', 'id': 'k', 'actions': keys}]})
+
+
+class Report(CliCase):
+    btf_kernel = None  # set by run()
+    btf_emit = None
+    btf_merge = None
+
+    def build(self):
+        objects = []
+        for number, (name, flags) in enumerate(FILES):
+            os.makedirs(os.path.dirname(self.path(name)) or '.', exist_ok=True)
+            self.write(name, SOURCE.replace('NAME', f'n{number}').replace('SIZE', str(number + 3)))
+            objects.append(name[:-1] + 'o')
+            self.must('gcc', '-g', '-O2', *flags, '-c', name, '-o', objects[-1])
+            self.must(self.btf_emit, '--address-pool', objects[-1])
+        self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
+        self.write('start.c', 'int main(void) { return 0; }\n')
+        self.must('gcc', '-o', 'vmlinux', 'start.c', 'vmlinux.o')
+        self.must(self.btf_merge, '--time-trace=trace.json', '--image=vmlinux', '--update=vmlinux',
+                  'vmlinux.o')
+
+    def report(self, *arguments, status=0):
+        done = self.call(self.btf_kernel, 'report', '-q', *arguments)
+        self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
+        return done.stderr
+
+    def page(self):
+        self.build()
+        self.report('.', '--time-trace=trace.json', '-o', 'report.html')
+        with open(self.path('report.html'), encoding='utf-8') as file:
+            return file.read()
+
+    def test_page(self):
+        page = self.page()
+        parser = Wellformed()
+        parser.feed(page)
+        self.assertEqual((parser.open, parser.bad), ([], []))
+        # Nothing comes from elsewhere.
+        self.assertEqual([link for link in parser.links if not link.startswith(('#', 'data:'))], [])
+        self.assertIn('>drivers/usb/&lt;&amp;&gt;.c</td>', page)
+        self.assertIn('<code>struct device</code>: 2 versions', page)
+        self.assertIn('long int power[2]', page)
+        self.assertRegex(page, r'Version 1: drivers/usb/.*, kernel/sched/fair\.c')
+        self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
+        self.assertIn('btf-merge: select_functions', page)
+
+    def test_sizes(self):
+        page = self.page()
+        rows = dict(re.findall(r'<tr><td>([^<]*)</td><td class="n" data-v="(\d+)">', page))
+        # The same types in three files: a third each.
+        folders = sum(int(rows[name]) for name in ('kernel/sched/', 'drivers/usb/', 'net/core/', 'main.c'))
+        files = sum(int(size) for name, size in rows.items() if name.endswith('.c'))
+        self.assertAlmostEqual(folders, files, delta=4)
+
+    def test_errors(self):
+        self.build()
+        self.assertIn('-o are required', self.report('.', status=2))
+        self.report('-o', 'out.html', status=2)
+        self.report('nowhere', '-o', 'out.html', status=1)
+        self.write('bad.json', '{}\n')
+        self.assertIn('bad.json', self.report('.', '--time-trace=bad.json', '-o', 'out.html', status=1))
+        self.assertIn('start.c', self.report('.', '--objects=start.c', '-o', 'out.html', status=1))
+        self.assertFalse(os.path.exists(self.path('out.html')))
+
+
+
+class InBrowser(Report):
+    # Not once more:
+    test_page = test_sizes = test_errors = None
+
+    def browser(self):
+        for program in ('chromium', 'chromedriver'):
+            if not shutil.which(program):
+                self.skipTest(f'{program} is not installed')
+        browser = Browser(self.path('profile'))
+        self.addCleanup(browser.close)
+        return browser
+
+    def screenshot(self, browser, name):
+        folder = os.environ.get('BTFLINK_SCREENSHOTS')
+        if folder:
+            picture = browser.cdp('Page.captureScreenshot', format='png')['data']
+            with open(os.path.join(folder, name + '.png'), 'wb') as file:
+                file.write(base64.b64decode(picture))
+
+    def test_browser(self):
+        page = self.page()
+        browser = self.browser()
+        browser.post('/url', {'url': 'file://' + self.path('report.html')})
+        for width, height, phone in ((1280, 900, False), (390, 844, True)):
+            for dark in (False, True):
+                browser.look(width, height, dark, phone)
+                # Nothing sticks out, and the colours are those that were asked for.
+                self.assertLessEqual(browser.js('return document.documentElement.scrollWidth'), width)
+                light = browser.js('return getComputedStyle(document.body).backgroundColor')
+                first = int(re.search(r'\d+', light)[0])
+                self.assertEqual(first < 128, dark, light)
+                self.screenshot(browser, f'{"phone" if phone else "wide"}-{"dark" if dark else "light"}')
+        browser.look(1280, 900, False, False)
+        self.sorts(browser)
+        self.filters(browser)
+        self.zooms(browser)
+        self.assertEqual(browser.messages(), [])
+        self.assertIn('<script>', page)
+
+    def column(self, browser, table, index):
+        return browser.js(f'return [...document.querySelectorAll("#{table} tbody tr")]'
+                          f'.filter(r => !r.hidden).map(r => r.cells[{index}].textContent)')
+
+    def sorts(self, browser):
+        names = self.column(browser, 'place-table', 0)
+        # By keyboard: the heading is a button.
+        browser.js('document.querySelector("#place-table th button").focus()')
+        browser.key('enter')
+        self.assertEqual(self.column(browser, 'place-table', 0), sorted(names))
+        browser.key('enter')
+        self.assertEqual(self.column(browser, 'place-table', 0), sorted(names, reverse=True))
+        self.assertEqual(browser.js('return document.querySelector("#place-table th").ariaSort'),
+                         'descending')
+        browser.js('document.querySelectorAll("#place-table th button")[1].click()')
+        sizes = browser.js('return [...document.querySelectorAll("#place-table tbody tr")]'
+                           '.map(r => Number(r.cells[1].dataset.v))')
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def filters(self, browser):
+        browser.type('input[data-for="time-table"]', 'SELECT merge')
+        names = self.column(browser, 'time-table', 0)
+        self.assertTrue(names)
+        self.assertTrue(all('select' in name for name in names), names)
+        self.assertRegex(browser.js('return document.querySelector('
+                                    '\'input[data-for="time-table"]\').closest("div").textContent'),
+                         rf'{len(names)} of \d+')
+
+    def zooms(self, browser):
+        box = 'return document.getElementById("map").getAttribute("viewBox")'
+        whole = browser.js(box)
+        browser.js('document.querySelector("#map g.dir").focus()')
+        browser.key('enter')
+        self.assertNotEqual(browser.js(box), whole)
+        self.assertIn('kernel/sched', browser.js('return document.getElementById("where").textContent'))
+        browser.key('escape')
+        self.assertEqual([float(x) for x in browser.js(box).split()], [float(x) for x in whole.split()])
+        browser.js('document.querySelector("#map g.dir").scrollIntoView()')
+        browser.js('const r = document.querySelector("#map g.dir rect").getBoundingClientRect();'
+                   'document.elementFromPoint(r.x + 4, r.y + 4).dispatchEvent(new MouseEvent("click",'
+                   '{ bubbles: true, clientX: r.x + 4, clientY: r.y + 4 }))')
+        self.assertNotEqual(browser.js(box), whole)
+        browser.js('document.getElementById("up").click()')
+        self.assertTrue(browser.js('return document.getElementById("up").disabled'))
+
+    def test_without_scripts(self):
+        self.page()
+        browser = self.browser()
+        browser.cdp('Emulation.setScriptExecutionDisabled', value=True)
+        browser.post('/url', {'url': 'file://' + self.path('report.html')})
+        text = browser.cdp('Page.captureSnapshot')['data']
+        self.assertIn('kernel/sched/core.c', text.replace('=\r\n', ''))
+
+
+if __name__ == '__main__':
+    run(__name__, Report, ('btf_kernel', 'btf_emit', 'btf_merge'))
