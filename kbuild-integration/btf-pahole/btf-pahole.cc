@@ -4,6 +4,7 @@
 // pahole.
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/io/job_tokens.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/type_list.h"
@@ -174,6 +175,9 @@ int main(int argc, char **argv)
         for (const std::string &name : options->unknown_features)
             std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
 
+    Threads threads = take_job_tokens(options->jobs, true);
+    options->jobs = threads.workers;
+    options->thread_beside = threads.beside;
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)
@@ -186,5 +190,6 @@ int main(int argc, char **argv)
     if (!done)
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
     std::fflush(nullptr);
+    give_back_job_tokens();
     std::_Exit(done ? 0 : exit_failed); // see merge::Report::read
 }
