@@ -4,6 +4,7 @@
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/io/job_tokens.h"
 #include "common/version.h"
 #include "emit/command_line.h"
 #include "emit/heap.h"
@@ -127,6 +128,7 @@ int main(int argc, char **argv)
     }
     if (command->emit.image)
         report_lost_files("btf-emit");
+    command->emit.threads = take_job_tokens(command->emit.threads, false).workers;
     int status = 0;
     for (const std::string &path : command->files) {
         trace::Phase phase("file", path);
@@ -142,6 +144,7 @@ int main(int argc, char **argv)
         if (command->stats)
             print_stats(path, *report);
     }
+    give_back_job_tokens();
     if (trace && status == 0)
         if (auto written = trace->write(); !written)
             return failure(written.error());

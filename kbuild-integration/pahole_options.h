@@ -35,6 +35,7 @@ struct PaholeOptions {
     FeatureSet features;
     emit::UnitFilter filter; // of units whose DWARF is encoded
     unsigned jobs = 1;
+    bool thread_beside = true; // merge::Options::beside
     bool verbose = false;
     bool quiet = false;                        // no warnings
     std::vector<std::string> unknown_features; // asked for, not known: worth a word under -V

@@ -3,6 +3,7 @@
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/io/job_tokens.h"
 #include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"
@@ -87,6 +88,9 @@ int main(int argc, char **argv)
     if (!line->check.empty())
         return check(*line);
 
+    Threads threads = take_job_tokens(line->options.threads, true);
+    line->options.threads = threads.workers;
+    line->options.beside = threads.beside;
     merge::Report report;
     Result<void> done = run(*line, report);
     Result<void> printed = print(*line, report);
@@ -95,5 +99,6 @@ int main(int argc, char **argv)
     if (!done)
         print_error(done.error());
     std::fflush(nullptr);
+    give_back_job_tokens();
     std::_Exit(done ? 0 : exit_bad_input); // see Report::read
 }

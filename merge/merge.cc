@@ -158,7 +158,7 @@ public:
     TypesBeside(const Options &options, const Read &read, const Btf *base, const Where &base_where)
         : loaded_(read.loaded), base_(base), base_where_(base_where), threads_(options.threads)
     {
-        if (threads_ > 1) // all of them: what is beside is done sooner
+        if (threads_ > 1 && options.beside) // all of them: what is beside is done sooner
             beside_.start([this] { merge(std::vector<bool>(loaded_.objects.size())); });
     }
 

@@ -132,7 +132,7 @@ Result<void> open_all(const Options &options, Read &read)
     std::optional<Result<Input>> image;
     Beside beside;
     auto open_image = [&] { image = open_input(options.image); };
-    if (!options.image.empty() && options.threads > 1)
+    if (!options.image.empty() && options.threads > 1 && options.beside)
         beside.start(open_image);
     auto inputs = open_inputs(options.inputs, options.threads);
     beside.wait();

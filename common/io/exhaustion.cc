@@ -3,6 +3,7 @@
 #include "common/io/exhaustion.h"
 
 #include "common/io/file_parts.h"
+#include "common/io/job_tokens.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -24,6 +25,7 @@ const char *program_name = "";
 {
     for (const char *text : {program_name, ": ERROR: ", what, "\n"})
         (void)!::write(STDERR_FILENO, text, std::strlen(text));
+    give_back_job_tokens();
     std::_Exit(1);
 }
 

@@ -14,6 +14,7 @@
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
+#include "common/io/job_tokens.h"
 
 #include <atomic>
 #include <csignal>
@@ -88,6 +89,7 @@ struct sigaction former[std::size(signals)];
 
 void on_signal(int signal, siginfo_t *info, void *)
 {
+    give_back_job_tokens();
     auto *at = static_cast<const std::byte *>(info->si_addr);
     for (const Mapping *m = mappings; m && signal == SIGBUS; m = m->next)
         if (at >= m->begin && at < m->begin + m->size) {

@@ -3,6 +3,7 @@
 // file; this merges the BTF of its objects. Tasks other than encoding go to a real pahole.
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
+#include "common/io/job_tokens.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/type_list.h"
@@ -185,6 +186,9 @@ int main(int argc, char **argv)
             std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
 
     keep_memory();
+    Threads threads = take_job_tokens(options->jobs, true);
+    options->jobs = threads.workers;
+    options->thread_beside = threads.beside;
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)
@@ -197,5 +201,6 @@ int main(int argc, char **argv)
     if (!done)
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
     std::fflush(nullptr);
+    give_back_job_tokens();
     std::_Exit(done ? 0 : exit_failed); // see merge::Report::read
 }

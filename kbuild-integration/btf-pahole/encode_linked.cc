@@ -142,6 +142,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.base = options.base;
     merge.features = options.features;
     merge.threads = options.jobs;
+    merge.beside = options.thread_beside;
     if (!options.detached.empty()) // as pahole does: there is no section for it
         merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =

@@ -11,6 +11,7 @@ import unittest
 
 from helpers.cli_case import CliCase, run
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 KERNEL = os.path.join(HERE, 'kernel.c')
 PROGRAM = os.path.join(HERE, 'program.bpf.c')
 # What becomes of each thing that the program wants: on the old kernel, and on the new one.

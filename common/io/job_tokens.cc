@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Takes and gives back tokens of make's jobserver.
+//
+// Problem. `make -j8` runs modules side by side, and Kbuild tells pahole to use all processors for
+// each of them: 64 threads for 8 jobs. make's tokens are bytes in a pipe, one for each job that may
+// run beside the first. A token that is lost slows the whole rest of the build.
+//
+// Method. All free tokens that we can use are read at the start, without waiting, and written back
+// at the end. The runs are too short for more: the longest merge takes less than a second. The pipe
+// is opened anew for reading, because O_NONBLOCK on make's own descriptor would be set for all that
+// share it. Signals that end the program write the tokens back first; only SIGKILL loses them, and
+// make says so at its end.
+#include "common/io/job_tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr int ending[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+
+/// Tokens are bytes that make may tell apart, so the same ones go back.
+std::array<char, 1024> tokens;
+std::atomic<size_t> taken = 0;
+int give_back_to = -1;
+
+void on_signal(int signal)
+{
+    give_back_job_tokens();
+    ::signal(signal, SIG_DFL);
+    ::raise(signal);
+}
+
+/// What is ignored stays ignored.
+void give_back_on_signals()
+{
+    for (int signal : ending) {
+        struct sigaction action = {};
+        ::sigaction(signal, nullptr, &action);
+        if (action.sa_handler != SIG_DFL)
+            continue;
+        action.sa_handler = on_signal;
+        ::sigaction(signal, &action, nullptr);
+    }
+}
+
+/// The last one counts: make puts its own behind what it was given. Empty: there is none.
+std::string_view jobserver_of(std::string_view makeflags)
+{
+    std::string_view found;
+    for (size_t at = 0; at < makeflags.size();) {
+        size_t end = std::min(makeflags.find(' ', at), makeflags.size());
+        std::string_view word = makeflags.substr(at, end - at);
+        if (word == "--") // variables follow
+            break;
+        for (std::string_view name :
+             {"--jobserver-auth=", "--jobserver-fds="}) // the latter before 4.2
+            if (word.starts_with(name))
+                found = word.substr(name.size());
+        at = end + 1;
+    }
+    return found;
+}
+
+bool is_pipe(int fd)
+{
+    struct stat info;
+    return ::fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
+struct Ends {
+    int read = -1;  // does not block
+    int write = -1; // blocks: for as many bytes as were read there is room
+};
+
+Ends open_fifo(const std::string &path)
+{
+    Ends ends;
+    ends.read = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (ends.read >= 0 && is_pipe(ends.read))
+        ends.write = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    return ends;
+}
+
+/// "READ,WRITE". For recipes without "+" make closes them (or they are what somebody else opened),
+/// or names negative numbers.
+Ends open_descriptors(std::string_view text)
+{
+    int read = -1, write = -1;
+    const char *end = text.data() + text.size();
+    auto first = std::from_chars(text.data(), end, read);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',')
+        return {};
+    auto second = std::from_chars(first.ptr + 1, end, write);
+    if (second.ec != std::errc() || second.ptr != end || !is_pipe(read) || !is_pipe(write))
+        return {};
+    std::string again = "/proc/self/fd/" + std::to_string(read);
+    return {::open(again.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC), write};
+}
+
+Ends open_jobserver(std::string_view name)
+{
+    constexpr std::string_view fifo = "fifo:"; // since 4.4
+    if (name.starts_with(fifo))
+        return open_fifo(std::string(name.substr(fifo.size())));
+    return open_descriptors(name);
+}
+
+/// Signals are held off while a token is neither in the pipe nor counted.
+void read_tokens(int fd, size_t wanted)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    ::sigprocmask(SIG_SETMASK, &all, &before);
+    ssize_t got = 0;
+    do
+        got = ::read(fd, tokens.data() + taken, std::min(wanted, tokens.size()) - taken);
+    while ((got > 0 && (taken += static_cast<size_t>(got)) < std::min(wanted, tokens.size())) ||
+           (got < 0 && errno == EINTR));
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+}
+
+} // namespace
+
+Threads take_job_tokens(unsigned wanted, bool beside)
+{
+    const char *makeflags = std::getenv("MAKEFLAGS");
+    std::string_view name = jobserver_of(makeflags ? makeflags : "");
+    if (name.empty() || wanted <= 1)
+        return {wanted, beside && wanted > 1};
+    Ends ends = open_jobserver(name);
+    if (ends.read >= 0 && ends.write >= 0) {
+        give_back_to = ends.write;
+        give_back_on_signals();
+        read_tokens(ends.read, wanted - 1 + beside); // this thread needs none
+    }
+    if (ends.read >= 0)
+        ::close(ends.read);
+    auto running = 1 + static_cast<unsigned>(taken);
+    return {std::min(wanted, running), running > wanted};
+}
+
+void give_back_job_tokens()
+{
+    int before = errno;
+    size_t count = taken.exchange(0);
+    for (size_t done = 0; done < count;) {
+        ssize_t wrote = ::write(give_back_to, tokens.data() + done, count - done);
+        if (wrote > 0)
+            done += static_cast<size_t>(wrote);
+        else if (wrote == 0 || errno != EINTR)
+            break;
+    }
+    errno = before;
+}
+
+} // namespace btflink
