@@ -4,6 +4,8 @@
 
 #include "common/btf/btf_layout.h"
 
+#include <algorithm>
+
 namespace btflink
 {
 

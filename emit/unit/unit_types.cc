@@ -204,8 +204,14 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
+        // Rust's `()`: an INT would reach beyond the structs that end with one.
+        if (size == 0) {
+            ++skips_["base-type-of-odd-size"];
+            out_.btf.add_composite(BTF_KIND_STRUCT, d.name, 0, false);
+            return;
+        }
         // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
-        if (size == 0 || size > 16 || !std::has_single_bit(size)) {
+        if (size > 16 || !std::has_single_bit(size)) {
             ++skips_["base-type-of-odd-size"];
             out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
             return;

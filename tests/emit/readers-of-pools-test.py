@@ -7,6 +7,7 @@ usage: readers-of-pools-test.py BTF-EMIT BTF-LINES [TEST...]
 Tools that are not installed are named and passed over.
 """
 import os
+import re
 import shutil
 
 from cli_case import PROGRAM, CliCase, run
@@ -41,14 +42,17 @@ class Readers(CliCase):
             self.must('ld', '-r', *objects, '-o', kind + '/module')
 
     def said(self, tool, kind, name):
-        """All that it prints, but for where sections are."""
+        """All that it prints, but for where sections and the file are."""
         words = [*tool, name]
         if tool[0] == 'addr2line':
             symbols = self.must('nm', f'{kind}/{name}').splitlines()
             words += [line.split()[0] for line in symbols if line.split()[-1] in ('add', '_start')]
         done = self.call(*words, cwd_below=kind)
         return (done.returncode, done.stderr,
-                [line for line in done.stdout.splitlines() if ' at offset 0x' not in line])
+                # `ld -r` makes a symbol for each section.
+                [re.sub(r'Symbol: id = \S+', '', line).replace(self.path(kind), '')
+                 for line in done.stdout.splitlines()
+                 if ' at offset 0x' not in line])
 
     def call(self, *command, cwd_below='', **options):
         if not cwd_below:
