@@ -204,10 +204,11 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()`: an INT would reach beyond the structs that end with one.
+        // Rust's `()`, no name that a struct may have: an INT would reach beyond the structs that
+        // end with one.
         if (size == 0) {
             ++skips_["base-type-of-odd-size"];
-            out_.btf.add_composite(BTF_KIND_STRUCT, d.name, 0, false);
+            out_.btf.add_composite(BTF_KIND_STRUCT, "", 0, false);
             return;
         }
         // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
