@@ -7,9 +7,8 @@
 // objcopy: early.o --prefix-symbols=__pi_ --prefix-alloc-sections=.init
 // objcopy: hyp.o --prefix-symbols=__hyp_ --rename-section=.data..percpu=.hyp.percpu
 // expect: STRUCT early size 8; long int x@0
-// expect-module: FUNC chosen: int (int weak_name)
-// expect-gcc13-image: FUNC chosen: int (int weak_name)
-// expect-gcc14-image: FUNC chosen: int (int strong_name)
+// expect-gcc13: FUNC chosen: int (int weak_name)
+// expect-gcc14: FUNC chosen: int (int strong_name)
 // expect: FUNC both: int (int n)
 // reject: ^FUNC (dropped|only_early|only_hyp|__)
 // expect-image: DATASEC .data..percpu size 8; on_cpu@0+8
