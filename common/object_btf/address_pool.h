@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The address pool: a `.debug_addr` contribution (DWARF 5, section 7.27) whose first 8 bytes of
-// entries are the object id and whose further entries are, after the link, the final addresses of
-// the object's variables and functions. Its use is described in common/FORMAT.md.
+// The address pool: shaped as a contribution to `.debug_addr` (DWARF 5, section 7.27) whose first 8
+// bytes of entries are the object id and whose further entries are, after the link, the final
+// addresses of the object's variables and functions. Its use is described in common/FORMAT.md.
 #pragma once
 
 #include "common/io/bytes.h"
 
 #include <cstdint>
 #include <set>
+#include <string_view>
 #include <vector>
 
 namespace btflink
 {
+
+/// Where pools are written: DWARF 1's section, which every linker script places, no tool reads, and
+/// `strip --strip-debug` drops.
+constexpr std::string_view pool_section = ".debug";
+
+/// May a section of this name have pools? Older objects have theirs beside DWARF 5's addresses.
+constexpr bool may_have_pools(std::string_view section)
+{
+    return section == pool_section || section == ".debug_addr";
+}
 
 /// Byte offset of entry `index` (1-based; relocations go there) in a pool contribution.
 constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
@@ -23,7 +34,7 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
-/// A contribution found in a (linked) `.debug_addr` section, a pool or DWARF's own.
+/// A contribution found in a section that may have pools, a pool or DWARF's own.
 struct PoolPart {
     uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
     uint64_t offset;   // of the contribution, in the section

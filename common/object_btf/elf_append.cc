@@ -142,7 +142,7 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image, const std::set<
     for (uint32_t i = 1; i < found.size() && !ids.empty(); ++i) {
         const ElfSection &s = image.sections[i];
         // Where a linker joined pools with DWARF's own addresses the section must stay.
-        if (s.name == ".debug_addr" && !(s.head.sh_flags & (SHF_ALLOC | SHF_COMPRESSED)))
+        if (may_have_pools(s.name) && !(s.head.sh_flags & (SHF_ALLOC | SHF_COMPRESSED)))
             found[i] = is_only_pools(s.data, image.order, ids);
     }
     RETURN_IF_ERROR(add_dependents(image, found));

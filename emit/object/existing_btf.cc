@@ -3,6 +3,7 @@
 #include "emit/object/existing_btf.h"
 
 #include "common/elf/reloc_table.h"
+#include "common/object_btf/address_pool.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 
@@ -26,7 +27,7 @@ public:
         if (!ours)
             return tl::unexpected(ours.error());
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
-            if (image_.sections[i].name == ".debug_addr" && (*ours)[i])
+            if (may_have_pools(image_.sections[i].name) && (*ours)[i])
                 RETURN_IF_ERROR(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
                                        out_.pool_relocs));
         return std::move(out_);

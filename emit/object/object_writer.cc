@@ -3,6 +3,7 @@
 #include "emit/object/object_writer.h"
 
 #include "common/elf/elf_rewrite.h"
+#include "common/object_btf/address_pool.h"
 #include "common/object_btf/elf_append.h"
 
 #include <algorithm>
@@ -19,8 +20,9 @@ bool is_dwarf(const ElfSection &s, bool lto)
 {
     if (s.head.sh_flags & SHF_ALLOC) // a program's own section that happens to have such a name
         return false;
-    return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
-           (s.name.starts_with(".gnu.debuglto_") && !lto) || s.name == ".gdb_index";
+    return s.name.starts_with(".debug_") || s.name == pool_section ||
+           s.name.starts_with(".zdebug_") || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
+           s.name == ".gdb_index";
 }
 
 /// All that is to go before `added` comes.
@@ -59,8 +61,8 @@ public:
                                 added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf,
                                 added.btf_relocs, arch_.reloc_abs32, 4));
         if (!added.pool.empty())
-            RETURN_IF_ERROR(add(".debug_addr", rela ? ".rela.debug_addr" : ".rel.debug_addr",
-                                SHT_PROGBITS, 0, added.pool, added.pool_relocs, arch_.reloc_pointer,
+            RETURN_IF_ERROR(add(pool_section, rela ? ".rela.debug" : ".rel.debug", SHT_PROGBITS, 0,
+                                added.pool, added.pool_relocs, arch_.reloc_pointer,
                                 arch_.address_size));
         else
             CHECK(added.pool_relocs.empty());

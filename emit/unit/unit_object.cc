@@ -93,9 +93,7 @@ public:
     Result<UnitObject> finish(Skips skips)
     {
         datasecs();
-        if (btf_.too_large())
-            return fail(file_.where().in(".debug_info"),
-                        strf("a function or section has more than %u parts", btf::max_vlen));
+        CHECK(!btf_.too_large());
         UnitObject out;
         out.skips = std::move(skips);
         if (btf_.next_id() == TypeId{1} && trailer_.functions.empty())
@@ -333,6 +331,39 @@ private:
     std::vector<Instance> instances_; // of each of trailer_.functions
 };
 
+/// Leaves out the functions that have more parameters than BTF counts.
+void drop_long_functions(std::vector<FunctionCandidate> &functions, const Where &where,
+                         std::vector<Error> &left_out, Skips &skips)
+{
+    std::erase_if(functions, [&](const FunctionCandidate &f) {
+        // Its true signature has no more.
+        if (f.params.size() <= btf::max_vlen)
+            return false;
+        ++skips["inexpressible"];
+        left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express more "
+                                        "than %u parameters",
+                                        std::string(f.name).c_str(), btf::max_vlen)});
+        return true;
+    });
+}
+
+/// Leaves out the variables of a section beyond those that BTF counts.
+void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Where &where,
+                            std::vector<Error> &left_out, Skips &skips)
+{
+    std::map<std::string_view, uint32_t> counts;
+    std::erase_if(variables, [&](const VariableCandidate &v) {
+        if (++counts[v.section] <= btf::max_vlen)
+            return false;
+        ++skips["inexpressible"];
+        left_out.push_back({where, strf("variable '%s' is left out, as BTF cannot express more "
+                                        "than %u variables of section %s",
+                                        std::string(v.name).c_str(), btf::max_vlen,
+                                        std::string(v.section).c_str())});
+        return true;
+    });
+}
+
 } // namespace
 
 Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
@@ -372,6 +403,10 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
         return tl::unexpected(std::move(rejected.front().why));
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features);
+
+    const Where debug_info = file.where().in(".debug_info");
+    drop_surplus_variables(variables, debug_info, types->left_out, skips);
+    drop_long_functions(functions, debug_info, types->left_out, skips);
 
     // What is named by now is named by the file's own strings, and `names`.
     tree = {};

@@ -45,9 +45,6 @@ public:
             if (out_.ids[i] != void_id) {
                 RETURN_IF_ERROR(encode(i));
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
-                if (out_.btf.too_large())
-                    return fail(where_.in(".debug_info").at(tree_.dies[i].offset),
-                                strf("has more than %u parts", btf::max_vlen));
             }
         if (synthetic_ != void_id) {
             TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
@@ -208,8 +205,15 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
+        // Rust's `()`, no name that a struct may have: an INT would reach beyond the structs that
+        // end with one.
+        if (size == 0) {
+            ++skips_["base-type-of-odd-size"];
+            out_.btf.add_composite(BTF_KIND_STRUCT, "", 0, false);
+            return;
+        }
         // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
-        if (size == 0 || size > 16 || !std::has_single_bit(size)) {
+        if (size > 16 || !std::has_single_bit(size)) {
             ++skips_["base-type-of-odd-size"];
             out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
             return;
@@ -266,7 +270,10 @@ private:
         out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, str(name),
                                static_cast<uint32_t>(d.byte_size), bitfields);
         auto add = [&](const Die &m) {
-            if (const char *why = why_inexpressible(m, bitfields)) {
+            const char *why = why_inexpressible(m, bitfields);
+            if (!why && is_full(i))
+                why = "more than 65535 members";
+            if (why) {
                 leave_out(m, name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
                 return;
             }
@@ -280,6 +287,9 @@ private:
         else
             for_each_child(i, DW_TAG_member, add);
     }
+
+    /// The type of this DIE, the last one, has as many elements as BTF counts in an object.
+    bool is_full(DieIndex i) { return btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen; }
 
     /// One that BTF can express: its numbers for bitfields are smaller than others.
     bool is_bitfield(const Die &m) const
@@ -356,6 +366,9 @@ private:
                 wrong = "an enumerator without a name";
             else if (!fits && size < 8)
                 wrong = "a value that does not fit";
+            else if (is_full(i))
+                leave_out(e, name, strf("enumerator '%s' is", e.name).c_str(),
+                          "more than 65535 enumerators");
             else
                 out_.btf.add_enumerator(str(e.name), e.value);
         });
@@ -368,14 +381,17 @@ private:
     {
         const Die &d = tree_.at(i);
         out_.btf.add_func_proto(ref(d));
-        for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end) {
-            const Die &p = tree_.at(c);
-            if (p.tag == DW_TAG_formal_parameter)
-                out_.btf.add_param(str(p.name), ref(p));
-        }
+        auto add = [&](const Die &p, StrOff name, TypeId type) {
+            if (is_full(i))
+                leave_out(p, "function prototype", "a parameter is", "more than 65535 parameters");
+            else
+                out_.btf.add_param(name, type);
+        };
+        for_each_child(i, DW_TAG_formal_parameter,
+                       [&](const Die &p) { add(p, str(p.name), ref(p)); });
         for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
             if (tree_.at(c).tag == DW_TAG_unspecified_parameters) {
-                out_.btf.add_param(StrOff{0}, void_id);
+                add(tree_.at(c), StrOff{0}, void_id);
                 break;
             }
     }

@@ -39,7 +39,7 @@ Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
 {
     std::vector<PoolSection> found;
     for (uint32_t i = 0; i < elf.sections().size(); ++i) {
-        if (elf.sections()[i].name != ".debug_addr" || elf.sections()[i].type == SHT_NOBITS)
+        if (!may_have_pools(elf.sections()[i].name) || elf.sections()[i].type == SHT_NOBITS)
             continue;
         auto contents = elf.contents(i);
         if (!contents)

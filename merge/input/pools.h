@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// A `.debug_addr` section of a file: pools, and DWARF's own contributions.
+/// A section of a file that may have pools: these, and DWARF's own contributions.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into

@@ -1,13 +1,14 @@
-// What Kbuild does to objects of arm64. Where functions begin with room for a tracer's patch, gcc's
-// DWARF says that they begin behind it, where no symbol is: as for pahole, a weak definition then
-// counts if it is the first, and clones are known by where their parameters are. Objects that run
+// What Kbuild does to objects of arm64. Where functions begin with room for a tracer's patch, the DWARF
+// of gcc before 14 says that they begin behind it, where no symbol is: as for pahole, a weak definition
+// then counts if it is the first, and clones are known by where their parameters are. Objects that run
 // early or elsewhere get a prefix before each symbol, and sections of other names: their functions
 // have nothing of the name that DWARF says, and their per-CPU variables are not the kernel's.
 // flags: -O2 -fno-ipa-icf -fpatchable-function-entry=4,2
 // objcopy: early.o --prefix-symbols=__pi_ --prefix-alloc-sections=.init
 // objcopy: hyp.o --prefix-symbols=__hyp_ --rename-section=.data..percpu=.hyp.percpu
 // expect: STRUCT early size 8; long int x@0
-// expect: FUNC chosen: int (int weak_name)
+// expect-gcc13: FUNC chosen: int (int weak_name)
+// expect-gcc14: FUNC chosen: int (int strong_name)
 // expect: FUNC both: int (int n)
 // reject: ^FUNC (dropped|only_early|only_hyp|__)
 // expect-image: DATASEC .data..percpu size 8; on_cpu@0+8

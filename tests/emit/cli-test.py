@@ -281,7 +281,7 @@ class Output(CliCase):
         self.good('--features=+global_var', self.compile('main.c'))
         self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # with a pool, and with the feature
         self.good('both.o')
-        self.assertIsNotNone(Elf(self.path('both.o')).get('.debug_addr'))
+        self.assertIsNotNone(Elf(self.path('both.o')).get('.debug'))
         self.assertIn('VAR mine: volatile int static', self.lines('both.o'))
         # What cannot be read goes.
         self.compile('add.c', output='plain.o')

@@ -73,7 +73,7 @@ class Linked(CliCase):
         for name in OBJECTS:
             elf = Elf(self.path(name))
             self.assertEqual([s.name for s in elf.sections if '.debug' in s.name],
-                             ['.debug_addr', '.rela.debug_addr'], name)
+                             ['.debug', '.rela.debug'], name)
             self.assertEqual(len(elf.all('.BTF')), 1)
         self.link(*OBJECTS)
         self.runs()
@@ -134,7 +134,7 @@ class Linked(CliCase):
         self.good(*OBJECTS, *ALL, '--address-pool')
         for linker in self.linkers():
             elf = self.link(*OBJECTS, linker=linker, flags=['-no-pie'])
-            pool = elf.get('.debug_addr').data
+            pool = elf.get('.debug').data
             words = struct.unpack_from(f'<{len(pool) // 8}Q', pool)
             symbols = {line.split()[0]: int(line.split()[2], 16) for line in
                        self.must('nm', '--format=posix', 'program').splitlines()

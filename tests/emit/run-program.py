@@ -13,8 +13,8 @@ the first belongs to all that are C. Directives besides those of directives.py:
   // objcopy: a.o --FLAG... this object, with its BTF, goes through objcopy
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; docs/differences.md says why
-Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, module (merged
-without an image), image.
+Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14 (gcc, of
+that version or newer), gcc13 (or older), module (merged without an image), image.
 
 gcc makes DWARF 4 and 5, clang 14 the former, other clangs the latter. What is merged from the objects and
 from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
@@ -121,15 +121,15 @@ class Build:
     def check_object(self, name):
         """Byte order, width and kind of relocations are the target's."""
         elf = Elf(self.path(name))
-        btf, pool = elf.get('.BTF'), [s for s in elf.all('.debug_addr') if s.align == 8][-1]
+        btf, pool = elf.get('.BTF'), elf.get('.debug')
         rel = '.rel' if self.words[1] in REL_MACHINES else '.rela'
         magic, = struct.unpack_from(elf.order + 'H', btf.data)
         length, version, size = struct.unpack_from(elf.order + 'IHB', pool.data)
         found = [btf.type, magic, version, size, length + 4]
         if found != [SHT_BTF, 0xeb9f, 5, elf.bits // 8, len(pool.data)]:
             raise Failed(f'{name}: .BTF and its pool are not of the target: {found}')
-        kinds = {s.name for s in elf.sections if s.name.endswith(('.BTF', '.debug_addr'))}
-        if not kinds <= {'.BTF', '.debug_addr', rel + '.BTF', rel + '.debug_addr'}:
+        kinds = {s.name for s in elf.sections if s.name.endswith(('.BTF', '.debug'))}
+        if not kinds <= {'.BTF', '.debug', rel + '.BTF', rel + '.debug'}:
             raise Failed(f'{name}: relocations are not of the target\'s kind: {kinds}')
 
     def link(self, output, *how):
@@ -238,6 +238,12 @@ class Build:
         return ['pahole differs:', *done.stdout.splitlines(), done.stderr] * bool(done.returncode)
 
 
+def age(command):
+    """The word for a gcc's version."""
+    major = call(*command, '-dumpversion').stdout.split('.')[0]
+    return ['gcc14' if int(major) >= 14 else 'gcc13']
+
+
 def variants(case, machines):
     """(name, compiler command, words that hold)."""
     wanted = directives(case)
@@ -256,7 +262,7 @@ def variants(case, machines):
             print(f'SKIP {name}: no lld of its version')
             continue
         for dwarf in versions:
-            yield f'{name} {dwarf}', command, [*words, dwarf]
+            yield f'{name} {dwarf}', command, [*words, dwarf, *(age(command) if 'gcc' in words else [])]
 
 
 def main():

@@ -233,8 +233,8 @@ unsigned weight(const ElfPart &part)
         return 0;
     if (n == ".debug_info" || n == ".debug_abbrev" || n.starts_with(".BTF"))
         return 24;
-    if (n == ".debug_addr" || n == ".symtab" || n.starts_with(".debug_loc") ||
-        n.starts_with(".rela.BTF") || n == ".rela.debug_addr" || n == ".rela.debug_info")
+    if (n == ".debug" || n == ".debug_addr" || n == ".symtab" || n.starts_with(".debug_loc") ||
+        n.starts_with(".rela.BTF") || n == ".rela.debug" || n == ".rela.debug_info")
         return 6;
     return n.starts_with(".debug") || n.starts_with(".rel") || n.ends_with("strtab") ? 2 : 1;
 }
@@ -301,7 +301,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
         if (fits && below(random, 16))
             set_word(part->contents, 0, static_cast<uint32_t>(body.size()));
     } else if (part->name.starts_with(".rela") || part->name == ".symtab" ||
-               part->name == ".debug_addr" || part->name == ".BTF_ids") {
+               part->name == ".debug" || part->name == ".debug_addr" || part->name == ".BTF_ids") {
         size_t at = below(random, part->contents.size() / 4) * 4;
         set_word(part->contents, at, edge(random, word(part->contents, at)));
     } else {

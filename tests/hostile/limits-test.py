@@ -128,22 +128,37 @@ class Limits(LimitCase):
         return self.call(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
                                                                          (size, size)))
 
-    def elements(self, make):
-        """The most that may be is there; one more is an error that names the type."""
-        self.good(FEATURES, self.object_of(make(MAX_ELEMENTS)))
+    def elements(self, make, what, kind):
+        """The most that may be is there; one more is left out with a warning, and the rest is there."""
+        self.assertEqual(self.emit(FEATURES, self.object_of(make(MAX_ELEMENTS))), '')
         self.merge('x.o')
-        self.assertIn('big', ' '.join(self.heads()))
-        self.bad(r'x\.o: \.debug_info\+0x[0-9a-f]+: has more than 65535 parts', FEATURES,
-                 self.object_of(make(MAX_ELEMENTS + 1)))
+        want = self.heads()
+        self.assertIn('big', ' '.join(want))
+        for more, others in (1, ''), (3, r' \(and 2 more\)'):
+            self.assertRegex(self.emit(FEATURES, self.object_of(make(MAX_ELEMENTS + more))),
+                             r'^btf-emit: WARNING: x\.o: \.debug_info(\+0x[0-9a-f]+)?: ' + what +
+                             ' is left out, as BTF cannot express more than 65535 ' + kind +
+                             others + r'\n$')
+            self.merge('x.o')
+            self.assertEqual(self.heads(), want)
 
     def test_members(self):
-        self.elements(lambda n: 'struct big {' + ''.join(f'char m{i};' for i in range(n)) + '} v;')
+        self.elements(lambda n: 'struct big {' + ''.join(f'char m{i};' for i in range(n)) + '} v;',
+                      "'big': member 'm65535'", 'members')
 
     def test_enumerators(self):
-        self.elements(lambda n: 'enum big {' + ''.join(f'e{i},' for i in range(n)) + '} v;')
+        self.elements(lambda n: 'enum big {' + ''.join(f'e{i},' for i in range(n)) + '} v;',
+                      "'big': enumerator 'e65535'", 'enumerators')
 
     def test_parameters(self):
-        self.elements(lambda n: 'void (*big)(' + ','.join(['char'] * n) + ');')
+        self.elements(lambda n: 'void (*big)(' + ','.join(['char'] * n) + ');',
+                      "'function prototype': a parameter", 'parameters')
+
+    def test_variables_of_an_object(self):
+        source = ''.join(f'int v{i} = 1;' for i in range(MAX_ELEMENTS + 1))
+        self.assertRegex(self.emit(FEATURES, self.object_of(source)),
+                         r"^btf-emit: WARNING: x\.o: \.debug_info: variable 'v\d+' is left out, as BTF "
+                         r'cannot express more than 65535 variables of section \.data\n$')
 
     def test_bitfield_offsets(self):
         """24 bits of them, in bits. (Other shapes: tests/emit/dwarf/composites.py)"""

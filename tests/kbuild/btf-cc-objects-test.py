@@ -99,7 +99,7 @@ class Compile(ObjectsCase):
                 os.makedirs(self.path('sub'), exist_ok=True)
                 for arguments in (['-c', 'add.c', *words], [*words, '-c', 'add.c']):
                     self.good('gcc', '-g', *arguments)
-                    self.assertIn('.debug_addr', self.section_names(output))
+                    self.assertIn('.debug', self.section_names(output))
                     os.remove(self.path(output))
 
     def test_long_option_names(self):

@@ -361,7 +361,7 @@ class ForgottenPahole(KbuildCase):
         for name in ('main.c', 'add.c', 'other.c'):
             self.compile(name)
         self.write('Makefile', 'all: main.o add.o sub\n'
-                   '%.o: %.c FORCE\n\t@$(BTF_CC) gcc -g -c $< -o $@\n'
+                   '%.o: %.c FORCE\n\t@$(SETTINGS) $(BTF_CC) gcc -g -c $< -o $@\n'
                    'sub:\n\t@$(MAKE) --no-print-directory other.o\nFORCE:\n.PHONY: sub FORCE\n')
 
     def configure(self, text):
@@ -399,7 +399,8 @@ class ForgottenPahole(KbuildCase):
     def test_where_there_is_nothing_to_merge(self):
         self.assertEqual(self.build('true', objtree=None), '')
         self.assertEqual(self.build('true', objtree='nowhere'), '')
-        self.assertEqual(self.build('true', TMPDIR='/nowhere'), '')
+        # Not of make, which has something to say of it.
+        self.assertEqual(self.build('true', SETTINGS='TMPDIR=/nowhere'), '')
 
 
 if __name__ == '__main__':

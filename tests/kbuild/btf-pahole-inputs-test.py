@@ -242,7 +242,7 @@ class Programs(InputsCase):
         for with_btf in self.subsets(KERNEL)[1:]:
             with self.subTest(with_btf=with_btf):
                 self.kernel(with_btf, strip=True, more=['-gdwarf-4'])
-                self.must('objcopy', '--remove-section=.debug_addr', 'vmlinux')
+                self.must('objcopy', '--remove-section=.debug', 'vmlinux')
                 status, out, error = self.pahole('-J', VARIABLES, 'vmlinux')
                 self.assertEqual((status, out), (0, ''))
                 self.assertNotIn('left out', error)

@@ -371,7 +371,7 @@ TEST_F(Functions, ManyLocalSymbolsOfOneName)
     for (const char *name : {"a", "b", "c"})
         objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));
     std::string image = link(objects, "");
-    run("objcopy -R .debug_addr " + image);
+    run("objcopy -R .debug " + image);
     EXPECT_EQ(merged(dir_, objects, image).find("FUNC 'f'"), std::string::npos);
 }
 

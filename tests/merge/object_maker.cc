@@ -174,7 +174,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     if (spec.plain_end && spec.pool) {
         write(dir / (name + ".pool"),
               encode_pool(trailer.object_id, trailer.pool_entries, spec.address_size, host_order));
-        assembly += section(".debug_addr,\"\",@progbits", dir / (name + ".pool"),
+        assembly += section(".debug,\"\",@progbits", dir / (name + ".pool"),
                             wide ? "R_X86_64_64" : "R_386_32", pool_relocs);
     }
     assembly += ".section .note.GNU-stack,\"\",@progbits\n";

@@ -156,10 +156,10 @@ TEST_F(Update, ModulesKeepNothingOfObjectBtf)
 {
     auto before = file(module());
     EXPECT_EQ(count(before, ".BTF"), 1);
-    EXPECT_EQ(count(before, ".debug_addr"), 1);
+    EXPECT_EQ(count(before, ".debug"), 1);
     auto after = updated(before, first_btf);
     EXPECT_EQ(btf_of(after), first_btf);
-    for (const char *name : {".rela.BTF", ".debug_addr", ".rela.debug_addr"})
+    for (const char *name : {".rela.BTF", ".debug", ".rela.debug"})
         EXPECT_EQ(count(after, name), 0) << name;
     EXPECT_EQ(count(after, ".group"), 1);
     EXPECT_EQ(dump(after), dump(before));
@@ -205,7 +205,7 @@ TEST_F(Update, PoolsWithoutTheirBtfAreKnownByIds)
         auto made = with_final_btf(
             before, {as_bytes(first_btf), {}, known ? ids : std::set<uint64_t>()}, Where{path});
         ASSERT_TRUE(made) << made.error().str();
-        EXPECT_EQ(count(made->whole(before), ".debug_addr"), known ? 0 : 1);
+        EXPECT_EQ(count(made->whole(before), ".debug"), known ? 0 : 1);
     }
 }
 
@@ -227,7 +227,7 @@ TEST_F(Update, RemovesObjectBtf)
     auto done = remove_object_btf(path);
     ASSERT_TRUE(done) << done.error().str();
     auto after = file(path);
-    for (const char *name : {".BTF", ".rela.BTF", ".debug_addr", ".rela.debug_addr"})
+    for (const char *name : {".BTF", ".rela.BTF", ".debug", ".rela.debug"})
         EXPECT_EQ(count(after, name), 0) << name;
     EXPECT_EQ(dump(after), dump(before));
     ASSERT_TRUE(remove_object_btf(path));

@@ -99,7 +99,7 @@ constexpr const char *kernel_like = R"(
         . = 0xffffffff81000000;
         .text : { *(.text) }
         .data : { *(.data) }
-        .debug_addr 0 : { *(.debug_addr) }
+        .debug 0 : { *(.debug) }
         .data..percpu 0 : { *(.data..percpu) }
     })";
 
@@ -148,7 +148,7 @@ TEST_F(Variables, DiscardedOnesAreLeftOut)
     std::string text = merged(dir_, {a, b}, link({a, b}, R"(
         SECTIONS {
             .data 0x1000 : { *(.data) }
-            .debug_addr 0 : { *(.debug_addr) }
+            .debug 0 : { *(.debug) }
             .data..percpu 0 : { LONG(0) }
             /DISCARD/ : { *(.data..percpu*) }
         })"));
@@ -337,7 +337,7 @@ TEST_F(Variables, CommonAndUndefined)
         SECTIONS {
             .text 0x1000 : { *(.text) }
             .bss 0x2000 : { *(COMMON) }
-            .debug_addr 0 : { *(.debug_addr) }
+            .debug 0 : { *(.debug) }
             away = 0;
         })"));
     EXPECT_NE(text.find("DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0"), text.npos) << text;
@@ -390,7 +390,7 @@ TEST_F(Variables, PlainSectionInTheImageItself)
         std::string image = link({object("a", pool), object("b", pool)}, R"(
             SECTIONS {
                 .data 0x401000 : { *(.data) }
-                .debug_addr 0 : { *(.debug_addr) }
+                .debug 0 : { *(.debug) }
                 .BTF 0 : { *(.BTF) }
             })");
         std::string text = merged(dir_, {image});

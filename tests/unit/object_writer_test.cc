@@ -27,14 +27,14 @@ TEST_P(ObjectWriter, Appends)
     Reader before(object), after(out);
     std::vector<std::string> expected = before.order;
     for (const std::string &name :
-         {std::string(".BTF"), rel + ".BTF", std::string(".debug_addr"), rel + ".debug_addr"})
+         {std::string(".BTF"), rel + ".BTF", std::string(".debug"), rel + ".debug"})
         expected.push_back(name);
     if (llvm)
         expected.push_back(".shstrtab");
     EXPECT_EQ(after.order, expected);
 
     size_t symtab = after.find(".symtab");
-    for (const char *name : {".BTF", ".debug_addr"}) {
+    for (const char *name : {".BTF", ".debug"}) {
         GElf_Shdr section = after.head(after.find(name));
         GElf_Shdr relocs = after.head(after.find(rel + name));
         EXPECT_EQ(section.sh_addralign, 8u);
@@ -54,12 +54,12 @@ TEST_P(ObjectWriter, Appends)
               std::vector{strf("%d %d var %d", offset, abs, rela ? 5 : 0)});
     int size = target.arch.address_size;
     int pointer = static_cast<int>(target.arch.reloc_pointer);
-    EXPECT_EQ(after.relocs(after.find(rel + ".debug_addr")),
+    EXPECT_EQ(after.relocs(after.find(rel + ".debug")),
               (std::vector{strf("16 %d main 0", pointer), strf("%d %d local 0", 16 + size, pointer),
                            strf("%d %d .text %d", 16 + 2 * size, pointer, rela ? 7 : 0)}));
     Bytes contents = after.raw(after.find(".BTF"));
     EXPECT_EQ(load<uint32_t>(contents.data() + offset, target.order), rela ? 0u : 5u);
-    Bytes pool = after.raw(after.find(".debug_addr"));
+    Bytes pool = after.raw(after.find(".debug"));
     EXPECT_EQ(find_pools(pool, target.order).at(0).address(3), rela ? 0u : 7u);
 }
 
@@ -85,8 +85,8 @@ TEST_P(ObjectWriter, StripsDwarf)
     std::vector<std::string> expected = {".group",      ".text",   ".text.inline", ".data",
                                          ".debug_data", ".symtab", ".strtab"};
     for (const std::string &name :
-         {rel + ".text", std::string(".BTF"), rel + ".BTF", std::string(".debug_addr"),
-          rel + ".debug_addr", std::string(".shstrtab")})
+         {rel + ".text", std::string(".BTF"), rel + ".BTF", std::string(".debug"), rel + ".debug",
+          std::string(".shstrtab")})
         expected.push_back(name);
     EXPECT_EQ(after.order, expected);
 
@@ -109,7 +109,7 @@ TEST_P(ObjectWriter, StripsDwarf)
     EXPECT_EQ(after.name(after.head(relocs).sh_info), ".text");
     EXPECT_EQ(after.relocs(relocs),
               (std::vector<std::string>{"0 1 .text 0", "4 1 local 0", "8 1 var 0"}));
-    EXPECT_EQ(after.relocs(after.find(rel + ".debug_addr")).at(0).substr(0, 3), "16 ");
+    EXPECT_EQ(after.relocs(after.find(rel + ".debug")).at(0).substr(0, 3), "16 ");
     for (size_t i = 1; i <= after.order.size(); ++i) {
         GElf_Shdr s = after.head(i);
         EXPECT_EQ(s.sh_offset % s.sh_addralign, 0u) << after.name(i);
@@ -125,22 +125,26 @@ TEST_P(ObjectWriter, StripsDwarf)
 
 TEST_P(ObjectWriter, ReplacesElsewhere)
 {
-    // As a linker may leave it: our sections in the middle, named by symbols.
-    TestObject o = make_object(target);
-    ObjectBtf old = make_btf(target, "old");
-    uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
-    o.add_relocs(".BTF", section, 11, {{4, sym_var}});
-    uint32_t pool = o.add({".debug_addr", SHT_PROGBITS, 0, old.pool, 0, 0, 8});
-    o.add_relocs(".debug_addr", pool, 11, {{16, sym_var}});
-    o.add({".comment", SHT_PROGBITS, 0, TestObject::bytes("behind")});
-    std::vector<std::byte> linked = o.build(llvm ? 12 : 0);
-    std::vector<std::byte> out = emit(target, linked, btf);
-    Reader after(out);
-    EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".BTF"), 1);
-    EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug_addr"), 2); // one DWARF's
-    EXPECT_EQ(after.head(after.find(".BTF")).sh_size, btf.btf.size());
-    EXPECT_EQ(after.relocs(after.find(rel + ".debug_info")).size(), 2u);
-    EXPECT_EQ(emit(target, out, btf), out);
+    // As a linker may leave it: our sections in the middle, named by symbols. Pools of older
+    // objects are in a section of another name.
+    for (const std::string pool_name : {".debug", ".debug_addr"}) {
+        TestObject o = make_object(target);
+        ObjectBtf old = make_btf(target, "old");
+        uint32_t section = o.add({".BTF", 0x80425446, SHF_EXCLUDE, old.btf, 0, 0, 8});
+        o.add_relocs(".BTF", section, 11, {{4, sym_var}});
+        uint32_t pool = o.add({pool_name, SHT_PROGBITS, 0, old.pool, 0, 0, 8});
+        o.add_relocs(pool_name, pool, 11, {{16, sym_var}});
+        o.add({".comment", SHT_PROGBITS, 0, TestObject::bytes("behind")});
+        std::vector<std::byte> linked = o.build(llvm ? 12 : 0);
+        std::vector<std::byte> out = emit(target, linked, btf);
+        Reader after(out);
+        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".BTF"), 1);
+        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug"), 1);
+        EXPECT_EQ(std::count(after.order.begin(), after.order.end(), ".debug_addr"), 1); // DWARF's
+        EXPECT_EQ(after.head(after.find(".BTF")).sh_size, btf.btf.size());
+        EXPECT_EQ(after.relocs(after.find(rel + ".debug_info")).size(), 2u);
+        EXPECT_EQ(emit(target, out, btf), out);
+    }
 }
 
 TEST_P(ObjectWriter, SurvivesDamage)

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Other tools read a file with an address pool as they read it without.
+
+usage: readers-of-pools-test.py BTF-EMIT BTF-LINES [TEST...]
+
+Tools that are not installed are named and passed over.
+"""
+import os
+import re
+import shutil
+
+from helpers.cli_case import PROGRAM, CliCase, run
+from helpers.compilers import clangs
+
+OBJECTS = [source[:-2] + '.o' for source in PROGRAM]
+GDB = ['gdb', '-nx', '-batch', '-ex', 'ptype struct point', '-ex', 'info line add', '-ex',
+       'info scope add', '-ex', 'list add']
+LLDB = ['lldb', '--no-lldbinit', '--batch', '-o', 'type lookup point', '-o',
+        'image lookup --verbose --name add']
+# What each says of an object, and of a program, must be the same.
+TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['eu-readelf', '-w'],
+         ['llvm-dwarfdump', '--all'], ['llvm-dwarfdump-19', '--all'], ['llvm-objdump', '-dl'],
+         ['addr2line', '-e'], ['pahole', '-F', 'dwarf']]
+
+
+class Readers(CliCase):
+    def both(self, compiler, version):
+        """Folders `without` and `with`: objects, `program` and `module`, the same but for the pools."""
+        for kind in ('without', 'with'):
+            os.makedirs(self.path(kind))
+        self.compile_all('-gdwarf-' + version, '-ffile-prefix-map=' + self.folder + '=.',
+                         compiler=compiler)
+        for name in OBJECTS:
+            shutil.copy(self.path(name), self.path('without'))
+            shutil.copy(self.path(name), self.path('with'))
+        self.good('--address-pool', '--features=+global_var',
+                  *['with/' + name for name in OBJECTS])
+        for kind in ('without', 'with'):
+            objects = [f'{kind}/{name}' for name in OBJECTS]
+            self.must('gcc', '-no-pie', '-Wl,--build-id=none', *objects, '-o', kind + '/program')
+            self.must('ld', '-r', *objects, '-o', kind + '/module')
+
+    def said(self, tool, kind, name):
+        """All that it prints, but for where sections and the file are."""
+        words = [*tool, name]
+        if tool[0] == 'addr2line':
+            symbols = self.must('nm', f'{kind}/{name}').splitlines()
+            words += [line.split()[0] for line in symbols if line.split()[-1] in ('add', '_start')]
+        done = self.call(*words, cwd_below=kind)
+        return (done.returncode, done.stderr,
+                # `ld -r` makes a symbol for each section.
+                [re.sub(r'Symbol: id = \S+', '', line).replace(self.path(kind), '')
+                 for line in done.stdout.splitlines()
+                 if ' at offset 0x' not in line])
+
+    def call(self, *command, cwd_below='', **options):
+        if not cwd_below:
+            return super().call(*command, **options)
+        return super().call('env', '-C', cwd_below, *command, **options)
+
+    def test_tools(self):
+        compilers = [('gcc', '4'), ('gcc', '5')]
+        compilers += [(clang, '4' if clang == 'clang-14' else '5') for clang in clangs()]
+        for tool in TOOLS:
+            if not shutil.which(tool[0]):
+                print(f'SKIP {tool[0]}: not installed')
+        for compiler, version in compilers:
+            for kind in ('without', 'with'):
+                shutil.rmtree(self.path(kind), ignore_errors=True)
+            self.both(compiler, version)
+            for tool in (tool for tool in TOOLS if shutil.which(tool[0])):
+                for name in ('add.o', 'program', 'module'):
+                    with self.subTest(tool=tool[0], compiler=compiler, version=version, name=name):
+                        want = self.said(tool, 'without', name)
+                        self.assertEqual(self.said(tool, 'with', name), want)
+                        if name == 'add.o':
+                            self.assertRegex('\n'.join(want[2]), 'add|_?point')
+
+    def test_dwz(self):
+        """It takes the program, and what it makes is read as before."""
+        if not shutil.which('dwz'):
+            self.skipTest('dwz is not installed')
+        for version in ('4', '5'):
+            for kind in ('without', 'with'):
+                shutil.rmtree(self.path(kind), ignore_errors=True)
+            self.both('gcc', version)
+            for kind in ('without', 'with'):
+                done = self.call('dwz', kind + '/program')
+                self.assertEqual((done.returncode, done.stderr), (0, ''))
+            self.assertEqual(self.must('objdump', '-Wi', 'with/program').splitlines()[3:],
+                             self.must('objdump', '-Wi', 'without/program').splitlines()[3:])
+
+    def test_older_pools(self):
+        """Those in .debug_addr are found as well: emitted again, they go."""
+        self.compile_all()
+        self.good('--address-pool', *OBJECTS)
+        want = [self.read(name) for name in OBJECTS]
+        for name in OBJECTS:
+            self.must('objcopy', '--rename-section', '.debug=.debug_addr', name)
+        self.good('--address-pool', *OBJECTS)
+        for name, bytes_before in zip(OBJECTS, want):
+            headers = self.must('readelf', '-SW', name)
+            self.assertNotIn('debug_addr', headers)
+            self.assertIn(' .debug ', headers)
+            self.write('want.o', bytes_before)
+            self.assertEqual(self.lines(name), self.lines('want.o'))
+
+
+if __name__ == '__main__':
+    run(__name__)
