@@ -22,9 +22,9 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TESTS = os.path.dirname(HERE)
-sys.path.insert(0, os.path.join(TESTS, 'emit'))
+sys.path.insert(0, TESTS)
 
-from directives import directives, values  # noqa: E402
+from helpers.directives import directives, values  # noqa: E402
 
 CASES = ['emit/cases/' + name for name in (
     'annotations.c', 'arrays.c', 'bitfields.c', 'composites.c', 'enums.c', 'functions.c',
