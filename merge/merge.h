@@ -38,7 +38,7 @@ struct Options {
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
     unsigned threads = 1;
-    bool beside = true; // one more thread may run beside these, if they are several
+    bool beside = true;  // one more thread may run beside these, if they are several
     bool verify = false; // an object whose hashes are not those of its types is an error
     bool verbose = false;
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none

@@ -44,20 +44,7 @@ StrOff StringTable::insert(std::string_view text)
     return StrOff{first_ + offset};
 }
 
-StrOff StringTable::add_placed(const char *text)
-{
-    // Names of one header lie together, and so do their cells.
-    const uintptr_t at =
-        reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
-    if (at >= section_.size())
-        return add_elsewhere(text);
-    Cell &cell = cells_[at / 4];
-    if (cell.at != at)
-        cell = {static_cast<uint32_t>(at), insert(text)};
-    return cell.offset;
-}
-
-StrOff StringTable::add_elsewhere(const char *text)
+[[gnu::always_inline]] inline StrOff StringTable::add_elsewhere(const char *text)
 {
     // Each time in another place, where it is not worth an entry.
     if (!shorts_.empty())
@@ -72,6 +59,19 @@ StrOff StringTable::add_elsewhere(const char *text)
     if (slot.text != text)
         slot = {text, insert(text)};
     return slot.offset;
+}
+
+StrOff StringTable::add_placed(const char *text)
+{
+    // Names of one header lie together, and so do their cells.
+    const uintptr_t at =
+        reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
+    if (at >= section_.size())
+        return add_elsewhere(text);
+    Cell &cell = cells_[at / 4];
+    if (cell.at != at)
+        cell = {static_cast<uint32_t>(at), insert(text)};
+    return cell.offset;
 }
 
 StrOff StringTable::add_short(const char *text, size_t length)

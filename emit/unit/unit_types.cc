@@ -273,8 +273,8 @@ private:
             const char *why = why_inexpressible(m, bitfields);
             if (!why && is_full(i))
                 why = "more than 65535 members";
-            if (why) {
-                leave_out(m, name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
+            if (why) [[unlikely]] {
+                leave_out_member(m, name, why);
                 return;
             }
             const uint64_t offset = layout_.member_bit_offset(m, order_);
@@ -288,8 +288,18 @@ private:
             for_each_child(i, DW_TAG_member, add);
     }
 
-    /// The type of this DIE, the last one, has as many elements as BTF counts in an object.
-    bool is_full(DieIndex i) { return btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen; }
+    [[gnu::cold]] void leave_out_member(const Die &m, const char *composite, const char *why)
+    {
+        leave_out(m, composite, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
+    }
+
+    /// The type of this DIE, the last one, has as many elements as BTF counts in an object. Asked
+    /// for each of them, so what has fewer DIEs below it is not looked at.
+    bool is_full(DieIndex i)
+    {
+        return tree_.at(i).end - i > btf::max_vlen &&
+               btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
+    }
 
     /// One that BTF can express: its numbers for bitfields are smaller than others.
     bool is_bitfield(const Die &m) const
@@ -315,7 +325,8 @@ private:
     }
 
     /// Of type `name`, `what` is at `d`, and BTF cannot express `why`.
-    void leave_out(const Die &d, const char *name, const char *what, const char *why)
+    [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *what,
+                                                const char *why)
     {
         ++skips_["inexpressible"];
         inexpressible_.insert(d.offset);
