@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """btf-kernel report: the page of a small build, as text and in a browser.
 
-usage: report-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
+usage: report-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]       TEST: Report, InBrowser
 
 The browser is headless Chromium, driven by chromedriver. BTFLINK_SCREENSHOTS=FOLDER keeps pictures.
 """
@@ -185,6 +185,12 @@ class Report(CliCase):
         self.assertIn('bad.json', self.report('.', '--time-trace=bad.json', '-o', 'out.html', status=1))
         self.assertIn('start.c', self.report('.', '--objects=start.c', '-o', 'out.html', status=1))
         self.assertFalse(os.path.exists(self.path('out.html')))
+
+
+
+class InBrowser(Report):
+    # Not once more:
+    test_page = test_sizes = test_errors = None
 
     def browser(self):
         for program in ('chromium', 'chromedriver'):
