@@ -100,7 +100,7 @@ class Installed(unittest.TestCase):
 
     def test_links_of_documents(self):
         for name in DOCUMENTS:
-            for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text()):
+            for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text(errors='replace')):
                 self.assertTrue((self.doc / name).parent.joinpath(target).exists(), f'{name}: {target}')
 
     def complete(self, *words):
