@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -72,6 +74,7 @@ Result<std::vector<WorkResult>> run_workers(size_t count, unsigned workers,
     if (memory == MAP_FAILED)
         return fail_errno({}, "no memory for results");
     Board &board = *static_cast<Board *>(memory);
+    const pid_t parent = ::getpid();
     unsigned alive = 0;
     int refused = 0;
     while (alive || (!refused && board.finished < count)) {
@@ -79,6 +82,9 @@ Result<std::vector<WorkResult>> run_workers(size_t count, unsigned workers,
             std::fflush(nullptr); // or a child says it again
             const pid_t pid = ::fork();
             if (pid == 0) {
+                ::prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody is left to ask for the results
+                if (::getppid() != parent)
+                    ::_exit(1);
                 work_on(board, count, work);
                 ::_exit(0);
             }

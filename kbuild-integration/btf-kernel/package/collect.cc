@@ -87,6 +87,12 @@ uint64_t most_of(Role role)
     return 0;
 }
 
+/// A file that was named itself: the folders that it lies in say nothing of its kernel.
+std::string own_name(const std::string &path)
+{
+    return fs::path(path).filename().string();
+}
+
 Result<void> collect_archive(const std::string &path, unsigned threads, Collector &collector)
 {
     Queue queue;
@@ -104,7 +110,7 @@ Result<void> collect_archive(const std::string &path, unsigned threads, Collecto
         auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
         Content content{member, path + "(" + member + ")", *kept, kept};
         if (member.empty()) // a compressed file
-            content.path = content.place = path;
+            content.path = own_name(content.place = path);
         queue.put(member.empty() ? Role::none : collector.wants(member), std::move(content));
         return collector.check();
     };
@@ -228,7 +234,7 @@ Result<void> collect(const std::string &path, const OpenOptions &options, Collec
         return tl::unexpected(parts.error());
     if (!is_plain(parts->bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, options.threads, collector);
-    collector.take(Role::none, {path, path, parts->bytes, parts->owner});
+    collector.take(Role::none, {own_name(path), path, parts->bytes, parts->owner});
     return collector.check();
 }
 
