@@ -31,7 +31,8 @@ namespace btflink
 namespace
 {
 
-constexpr int ending[] = {SIGHUP, SIGINT, SIGPIPE, SIGTERM};
+constexpr int ending[] = {SIGALRM, SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
+                          SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 
 /// Tokens are bytes that make may tell apart, so the same ones go back.
 std::array<char, 1024> tokens;
@@ -82,6 +83,23 @@ bool is_pipe(int fd)
     return ::fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
+/// May it be read from, or written to, as `mode` (O_RDONLY, O_WRONLY) says?
+bool is_open_for(int fd, int mode)
+{
+    const int flags = ::fcntl(fd, F_GETFL);
+    return flags >= 0 && ((flags & O_ACCMODE) == mode || (flags & O_ACCMODE) == O_RDWR);
+}
+
+/// Are these the two ends of one pipe? Where make closed its own, a shell may have opened others
+/// under the same numbers, and what is in those is not ours to take.
+bool are_ends(int read, int write)
+{
+    struct stat from, to;
+    return is_pipe(read) && is_pipe(write) && ::fstat(read, &from) == 0 &&
+           ::fstat(write, &to) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino &&
+           is_open_for(read, O_RDONLY) && is_open_for(write, O_WRONLY);
+}
+
 struct Ends {
     int read = -1;  // does not block
     int write = -1; // blocks: for as many bytes as were read there is room
@@ -106,7 +124,7 @@ Ends open_descriptors(std::string_view text)
     if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',')
         return {};
     auto second = std::from_chars(first.ptr + 1, end, write);
-    if (second.ec != std::errc() || second.ptr != end || !is_pipe(read) || !is_pipe(write))
+    if (second.ec != std::errc() || second.ptr != end || !are_ends(read, write))
         return {};
     std::string again = "/proc/self/fd/" + std::to_string(read);
     return {::open(again.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC), write};
@@ -156,7 +174,10 @@ Threads take_job_tokens(unsigned wanted, bool beside)
 
 void give_back_job_tokens()
 {
-    int before = errno;
+    const int before = errno;
+    sigset_t all, mask; // a signal in between would find none to give back
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &mask);
     size_t count = taken.exchange(0);
     for (size_t done = 0; done < count;) {
         ssize_t wrote = ::write(give_back_to, tokens.data() + done, count - done);
@@ -165,6 +186,7 @@ void give_back_job_tokens()
         else if (wrote == 0 || errno != EINTR)
             break;
     }
+    ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     errno = before;
 }
 

@@ -13,6 +13,7 @@ import os
 import pathlib
 import resource
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -272,6 +273,25 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.refused(folder, 'has several kernels, of which --release=NAME chooses one: '
                              f'{RELEASE}, 6.13.0')
         self.check(folder, options=[f'--release={RELEASE}'])
+        self.refused(folder, f'has no kernel 6.14.0, but: {RELEASE}, 6.13.0',
+                     options=['--release=6.14.0'])
+
+    def test_what_cannot_be_read_is_no_good_kernel(self):
+        """As another user than root, who may read everything."""
+        folder = self.unpacked(self.files(), 'closed')
+        closed = next(path.parent for path in folder.rglob('*.ko*'))
+        closed.chmod(0)
+        self.addCleanup(closed.chmod, 0o755)
+        self.top.chmod(0o755)
+        other = {'user': 65534, 'group': 65534, 'extra_groups': ()} if os.getuid() == 0 else {}
+        self.refused(folder, 'cannot be read: Permission denied', **other)
+
+    def test_a_report_is_no_input(self):
+        image = self.write('own', (self.make / 'vmlinux').read_bytes())
+        done = run(PROGRAMS['kernel'], 'report', '-o', image, image)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn('is an input, too; it would be overwritten', done.stderr)
+        self.assertEqual(image.read_bytes(), (self.make / 'vmlinux').read_bytes())
 
     def test_findings_have_a_status(self):
         files = self.files()
@@ -365,6 +385,15 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         said = self.encode(folder, '-o', out, '--anew', status=1)
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
+        # What has nothing for BTF any more has no file of an earlier run. Who runs it may ignore SIGCHLD.
+        self.write('empty.S', b'nop\n')
+        must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGCHLD, before)
+        said = subprocess.run([PROGRAMS['kernel'], 'encode', folder, '-o', out, '--anew'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        signal.signal(signal.SIGCHLD, before)
+        self.assertFalse((out / 'drivers/m-1.ko.btf').exists(), said)
         self.encode(folder, status=2)
         self.encode(self.top / 'nothing-there', '-o', out, status=1)
         self.encode(folder, '-o', folder / 'vmlinux', status=1)

@@ -148,6 +148,19 @@ class Jobserver(KbuildCase):
             self.assertEqual(self.spans() == [], auth != '', auth)
             self.assertEqual(self.read('file'), b'++++')
 
+    def test_other_pipes_of_these_numbers(self):
+        """A shell may have opened others where make closed its own: nothing is taken from them."""
+        one, other = os.pipe(), os.pipe()
+        for end in one + other:
+            self.addCleanup(os.close, end)
+        os.write(one[1], b'12345')
+        for ends in ((one[0], other[1]), (one[0], one[0]), (one[1], one[0])):
+            done = self.run_tool(*self.merge_command(), text=True, pass_fds=one + other,
+                                 settings={'MAKEFLAGS': '-j8 --jobserver-auth={},{}'.format(*ends)})
+            self.assertEqual((done.returncode, done.stderr), (0, ''), ends)
+            self.assertEqual(self.spans(), [], ends)
+        self.assertEqual(os.read(one[0], 100), b'12345')
+
     def test_errors(self):
         self.write('broken.o', self.read('u1.o')[:-40])
         server = self.server(TOKENS)
@@ -166,7 +179,8 @@ class Jobserver(KbuildCase):
     def test_signals(self):
         """Stopped while it has tokens: it waits for an input that is a pipe."""
         os.mkfifo(self.path('slow.o'))
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGSEGV):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
+                       signal.SIGSEGV):
             server = self.server(TOKENS)
             process = subprocess.Popen(self.merge_command('slow.o'), cwd=self.folder,
                                        env=self.environment({'MAKEFLAGS': server.flags}),

@@ -147,6 +147,8 @@ private:
             return {State::skipped, ""};
         if (auto folder = make_folder(fs::path(to).parent_path()); !folder)
             return {State::failed, folder.error().str()};
+        std::error_code none;
+        fs::remove(to, none); // of an earlier run, perhaps over another vmlinux
         kbuild::ForeignReport report;
         auto made = kbuild::encode_object(from, settings_, report);
         if (!made)

@@ -75,6 +75,7 @@ Result<std::vector<WorkResult>> run_workers(size_t count, unsigned workers,
         return fail_errno({}, "no memory for results");
     Board &board = *static_cast<Board *>(memory);
     const pid_t parent = ::getpid();
+    ::signal(SIGCHLD, SIG_DFL); // if it is ignored, ends of processes are not reported
     unsigned alive = 0;
     int refused = 0;
     while (alive || (!refused && board.finished < count)) {
@@ -99,6 +100,8 @@ Result<std::vector<WorkResult>> run_workers(size_t count, unsigned workers,
         if (pid > 0) {
             --alive;
             note_death(board, count, pid, status);
+        } else if (pid < 0 && errno == ECHILD) {
+            alive = 0;
         } else if (alive) {
             ::usleep(20'000);
         }

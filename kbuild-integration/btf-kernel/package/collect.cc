@@ -140,8 +140,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, const Co
     std::error_code error;
     std::vector<std::string> found;
     uint64_t count = 0;
-    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied,
-                                        error);
+    fs::recursive_directory_iterator it(folder, error); // what cannot be read is an error
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
         if (++count > most_members)
             return fail(Where{folder}, "has more than 4,000,000 files");

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <elf.h>
-#include <set>
 
 namespace btflink::kernel
 {
@@ -31,6 +30,14 @@ bool is_relocatable(Bytes elf)
     return std::to_integer<unsigned>(elf[16]) + std::to_integer<unsigned>(elf[17]) == ET_REL;
 }
 
+std::string listed(const std::set<std::string> &names)
+{
+    std::string list;
+    for (const std::string &name : names)
+        list += (list.empty() ? "" : ", ") + name;
+    return list;
+}
+
 } // namespace
 
 Role Collector::wants(const std::string &path) const
@@ -39,9 +46,11 @@ Role Collector::wants(const std::string &path) const
     if (role == Role::module && !options_.modules)
         return Role::none;
     const std::string_view release = release_in(path);
-    if (!options_.release.empty() && !release.empty() && release != options_.release)
-        return Role::none;
-    return role;
+    if (role == Role::none || options_.release.empty() || release.empty())
+        return role;
+    std::lock_guard lock(mutex_);
+    releases_seen_.emplace(release);
+    return release == options_.release ? role : Role::none;
 }
 
 Role Collector::role_by_content(const Content &content) const
@@ -120,8 +129,11 @@ Result<void> Collector::check() const
 
 Result<std::string> Collector::choose_release() const
 {
-    if (!options_.release.empty())
-        return options_.release;
+    if (!options_.release.empty()) {
+        if (releases_seen_.empty() || releases_seen_.contains(options_.release))
+            return options_.release;
+        return fail({}, "has no kernel " + options_.release + ", but: " + listed(releases_seen_));
+    }
     std::set<std::string> releases;
     for (const Binary &module : modules_)
         releases.emplace(release_in(module.path));
@@ -130,12 +142,9 @@ Result<std::string> Collector::choose_release() const
         for (const Image &image : images_)
             releases.emplace(release_in(image.path));
     releases.erase("");
-    if (releases.size() > 1) {
-        std::string list;
-        for (const std::string &release : releases)
-            list += (list.empty() ? "" : ", ") + release;
-        return fail({}, "has several kernels, of which --release=NAME chooses one: " + list);
-    }
+    if (releases.size() > 1)
+        return fail({}, "has several kernels, of which --release=NAME chooses one: " +
+                            listed(releases));
     if (!releases.empty())
         return *releases.begin();
     if (!release_.empty())

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <set>
 
 namespace btflink::kernel
 {
@@ -51,6 +52,7 @@ private:
     std::vector<Binary> modules_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
     std::string release_;                                      // of a build
+    mutable std::set<std::string> releases_seen_;              // in paths, if one is asked for
     std::vector<Error> left_out_;
     uint64_t kept_ = 0; // bytes of BTF
 };

@@ -132,6 +132,11 @@ int report_command(int argc, char **argv)
     if (given->operands.empty() || draft.output.empty())
         return usage_error("report", {{}, "PACKAGE and -o are required"});
     const std::string path = output_path(draft.output);
+    auto is_output = [&](const std::string &file) { return same_file(path, file); };
+    if (is_output(draft.image) || std::ranges::any_of(given->operands, is_output) ||
+        std::ranges::any_of(draft.objects, is_output) ||
+        std::ranges::any_of(draft.traces, is_output))
+        return usage_error("report", {Where{path}, "is an input, too; it would be overwritten"});
     if (auto writable = check_writable(path); !writable) {
         print_error(writable.error());
         return exit_findings;
