@@ -207,7 +207,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // The target of a link in /proc/self/fd is a name that no file may have, or another file: write
+    // The target of a link in /proc/self/fd may be the name of another file, or of none: write
     // through the link.
     struct stat named;
     if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
