@@ -12,7 +12,9 @@
 // Method: choose the inputs, then btf-merge in this process. Once it knows which units its inputs
 // cover, the others are encoded into a file in memory that becomes one more input (a linked file),
 // or are added to a copy in memory of the file itself (a relocatable one, where the linker has not
-// decided addresses, and relocations must go along).
+// decided addresses, and relocations must go along). Of a linked file none of whose units has
+// object BTF nothing is put into a file: gather_units() (foreign_units.h) gives the units to
+// merge/gather as they are made, which bounds memory.
 //
 // Invariant: the file is written once, at the end.
 #include "kbuild-integration/btf-pahole/encode_linked.h"
