@@ -78,14 +78,14 @@ constexpr option encoding_options[] = {
     {"numeric_version", no_argument, nullptr, opt_numeric_version},
     {"devel_version", no_argument, nullptr, opt_devel_version},
     {"supported_btf_features", no_argument, nullptr, opt_supported},
-    // pahole does these, and does not encode then, -J or not.
+    // With these pahole does not encode, whether -J is given or not.
     {"contains_enumerator", required_argument, nullptr, opt_instead},
     {"running_kernel_vmlinux", no_argument, nullptr, opt_instead},
     {"usage", no_argument, nullptr, opt_instead},
 };
 
-// How pahole shows types. Without a meaning beside -J, but their values must not be taken for
-// options or files.
+// How pahole shows types. They mean nothing together with -J, but their values must not be taken
+// for options or files.
 constexpr const char *display_options[] = {
     "anon_include",
     "class_name_len",
@@ -207,7 +207,8 @@ public:
 private:
     using Action = PaholeOptions::Action;
 
-    /// What is wrong with the option in `word` that getopt_long() returned `c` for; empty: nothing.
+    /// What is wrong with the option in `word`, for which getopt_long() returned `c`; empty if
+    /// nothing.
     static std::string problem_with(const std::string &word, int c)
     {
         const bool is_long = word.starts_with("--"), refused = c == '?' || c == ':';

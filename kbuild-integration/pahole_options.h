@@ -14,13 +14,13 @@
 namespace btflink::kbuild
 {
 
-/// The version that we report; kernels choose their options by it.
+/// The version that we report; kernels choose their options according to it.
 constexpr const char *pahole_version = "v1.32";
 constexpr const char *pahole_numeric_version = "132";
 
 struct PaholeOptions {
     enum class Action : uint8_t {
-        other, // something that people call pahole for, but not BTF encoding: look at a struct, ...
+        other, // another use of pahole than BTF encoding: look at a struct, ...
         encode,
         help,
         version,
@@ -38,7 +38,7 @@ struct PaholeOptions {
     bool thread_beside = true; // merge::Options::beside
     bool verbose = false;
     bool quiet = false;                        // no warnings
-    std::vector<std::string> unknown_features; // asked for, not known: worth a word under -V
+    std::vector<std::string> unknown_features; // asked for but unknown: reported with -V
 };
 
 /// Arguments without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, which

@@ -70,7 +70,7 @@ class ByteWriter
 public:
     explicit ByteWriter(ByteOrder order) : order_(order) {}
 
-    /// Room for so many bytes more, to be had at once.
+    /// Make room for so many more bytes at once.
     void reserve(uint64_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
     template <std::unsigned_integral T>
@@ -83,7 +83,7 @@ public:
     void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     void put_zeros(size_t count) { bytes_.resize(bytes_.size() + count); }
     void align(size_t alignment) { bytes_.resize(align_up(bytes_.size(), alignment)); }
-    /// Overwrite an integer that was put before, at byte `offset`.
+    /// Overwrite an integer at byte `offset` that was put before.
     template <std::unsigned_integral T>
     void patch(size_t offset, T value)
     {

@@ -20,7 +20,7 @@ namespace
 
 const char *program_name = "";
 
-/// Needs no memory. What is written at this time is not yet in its place.
+/// Allocates no memory. Output that is being written is not yet in its place.
 [[noreturn]] void end(const char *what)
 {
     for (const char *text : {program_name, ": ERROR: ", what, "\n"})
@@ -29,11 +29,11 @@ const char *program_name = "";
     std::_Exit(1);
 }
 
-/// An exception that nobody caught; none of ours is thrown on purpose.
+/// An exception was not caught; we throw none on purpose.
 [[noreturn]] void on_terminate()
 {
-    // A size that was read twice, and was another one the second time? What handles SIGABRT says
-    // so.
+    // Perhaps a size was read twice and had changed in between. The handler of SIGABRT reports
+    // that.
     if (mapped_files_changed())
         std::abort();
     try {

@@ -5,7 +5,7 @@
 namespace btflink
 {
 
-/// For programs: if memory runs out or a thread cannot be started, the program ends with exit
+/// For programs: if memory runs out or a thread cannot be started, end the program with exit
 /// status 1 and "PROGRAM: ERROR: ...", not by a signal. `program` must outlive the process.
 void report_exhaustion(const char *program);
 

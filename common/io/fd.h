@@ -17,14 +17,14 @@ public:
     ~Fd() { reset(-1); }
 
     int get() const { return fd_; }
-    /// Close what is open, take `fd`.
+    /// Close the present descriptor, if any, and take `fd`.
     void reset(int fd)
     {
         if (fd_ >= 0)
             ::close(fd_);
         fd_ = fd;
     }
-    /// False, and errno, if data that was written could not be kept.
+    /// Returns false and sets errno if written data could not be stored.
     bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
 
 private:

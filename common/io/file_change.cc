@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes a changed file beside the old one and puts it in its place.
+// Writes a changed file next to the old one and puts it in its place.
 #include "common/io/file_change.h"
 
 #include "common/io/fd.h"
@@ -56,7 +56,7 @@ std::vector<std::byte> FileChange::whole(Bytes before) const
 bool FileChange::changes(Bytes before) const
 {
     for (Bytes part : parts(before)) {
-        // What stays in its place is not compared with itself.
+        // Do not compare bytes that stay in place with themselves.
         bool same = part.size() <= before.size() &&
                     (part.empty() || part.data() == before.data() ||
                      std::memcmp(part.data(), before.data(), part.size()) == 0);
@@ -88,14 +88,14 @@ bool write_at(int fd, Bytes bytes, uint64_t offset)
 
 Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const FileChange &change)
 {
-    // Copied, as `before` may be a mapping of this very file.
+    // Copied because `before` may be a mapping of this very file.
     std::vector<std::byte> header(before.begin(),
                                   before.begin() + static_cast<ptrdiff_t>(change.header.size()));
     bool ok =
         write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot append to it");
-        // The old header describes the old file, whatever lies behind that.
+        // The old header describes the old file, whatever follows it.
         bool restored = write_at(fd.get(), header, 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)
@@ -107,7 +107,7 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
     return {};
 }
 
-/// By size and ELF header, which is what is written last.
+/// Judged by size and ELF header; the header is written last.
 Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
 {
     struct stat st;

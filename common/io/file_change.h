@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A small change to a file, made without copying what stays. At every instant the file under its
-// name is either the old or the new one.
+// A small change to a file, made without copying the parts that stay. At any time the file under
+// its name is either the old or the new one.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -35,22 +35,22 @@ private:
 struct FileChange {
     std::vector<std::byte> header; // replaces the first bytes
     uint64_t kept = 0;             // so many bytes of the file stay (but for the header) ...
-    ByteParts rebuilt;             // ... or, if this is not empty, these stand in their place
+    ByteParts rebuilt;             // ... or, if this is not empty, these replace them
     std::vector<std::byte> tail;   // follows
 
-    /// The new file's bytes, one part behind the other.
+    /// The new file's bytes, one part after the other.
     std::vector<Bytes> parts(Bytes before) const;
     std::vector<std::byte> whole(Bytes before) const;
     bool changes(Bytes before) const;
 };
 
-/// Error: a regular file is at `path` that can be read and does not hold `before` any more, by its
+/// Error: `path` is a regular file that can be read and no longer holds `before`, judged by its
 /// size and its ELF header.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
-/// Bring the file at `path`, which held `before`, to its new state. Nothing is written if that is
-/// the old one. Where the whole old file stays but for its header, the addition is appended first
-/// and the header is written last, and the file keeps its inode, links and mode. Otherwise it is
+/// Bring the file at `path`, which held `before`, to its new state. Nothing is written if
+/// nothing changes. If the whole old file stays except for its header, the addition is appended
+/// first and the header is written last; the file keeps its inode, links and mode. Otherwise it is
 /// replaced by rename. `before` may be a mapping of the file.
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
 

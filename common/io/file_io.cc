@@ -47,7 +47,7 @@ Result<void> write_directly(const std::string &path, std::span<const Bytes> part
     return {};
 }
 
-/// Not by its name: it may be open for appending, or have no name any more.
+/// Not opened by name: it may be open for appending, or no longer have a name.
 Result<void> write_standard_output(std::span<const Bytes> parts)
 {
     if (::isatty(STDOUT_FILENO))
@@ -57,7 +57,7 @@ Result<void> write_standard_output(std::span<const Bytes> parts)
     return {};
 }
 
-/// The file that writing to `path` is meant for: symbolic links are followed, also dangling ones.
+/// The file that a write to `path` should change: follows symbolic links, also dangling ones.
 std::string resolve_links(const std::string &path)
 {
     std::string target = path;
@@ -76,7 +76,7 @@ std::string resolve_links(const std::string &path)
     return target;
 }
 
-/// With its slash; empty: the current one.
+/// The folder with its final slash; empty for the current folder.
 std::string folder_of(const std::string &path)
 {
     size_t slash = path.rfind('/');
@@ -96,7 +96,7 @@ Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
     return {};
 }
 
-/// What one read() gives; 0: the end.
+/// The number of bytes that one read() gives; 0 at the end.
 Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, size_t size)
 {
     for (;;) {
@@ -149,7 +149,7 @@ Result<FilePages> FilePages::read(const std::string &path)
 {
     Fd fd(-1);
     struct stat st;
-    // Asked before it is opened: opening a pipe would wait for somebody who writes.
+    // Checked before opening: to open a pipe would wait for a writer.
     if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return fail(Where{path}, "is not a regular file");
     RETURN_IF_ERROR(open_file(path, fd, st));
@@ -207,13 +207,13 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // A link in /proc/self/fd reads as a name that another file may have, or none: write through
-    // it.
+    // The target of a link in /proc/self/fd may be the name of another file, or of none: write
+    // through the link.
     struct stat named;
     if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
                    named.st_ino != st.st_ino))
         return write_directly(path, parts);
-    // A name of its own length, so that it fits wherever a long target name does.
+    // The length does not depend on the target, so it fits wherever a long target name does.
     std::string temp = folder_of(target) + ".btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
@@ -226,8 +226,8 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::umask(mask);
         mode = 0666 & ~mask;
     }
-    // chown first: it clears set-id bits that chmod may have to restore. Not being allowed to give
-    // the file away is not an error: the new file is then ours, as with any editor.
+    // chown first: it clears set-id bits that chmod may have to restore. If we may not give the
+    // file away, that is not an error: the new file is then ours, as with any editor.
     bool ok = true;
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);

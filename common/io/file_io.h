@@ -14,7 +14,7 @@ namespace btflink
 
 /// The file's contents, read (not mapped: a file that shrinks meanwhile must not kill us).
 /// Regular files, and anything else that can be read to its end (/sys/kernel/btf/vmlinux, pipes).
-/// Errors: also if there are more than `most` bytes, or, of what may have no end, more than 1 GB.
+/// It is also an error if there are more than `most` bytes, or more than 1 GB if it may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
 /// Contents of a regular file in memory that is not written before they are read into it.
@@ -35,23 +35,23 @@ private:
     size_t size_ = 0;
 };
 
-/// Whether both paths lead to one regular file, whatever its names.
+/// Whether both paths lead to the same regular file, whatever its names.
 bool same_file(const std::string &a, const std::string &b);
 
 /// Replace (or create) `path` by `bytes`. An existing file keeps its mode and ownership; a
 /// symbolic link is followed. On error the old file is untouched and no temporary is left.
-/// A target that is not a regular file (/dev/null, a pipe) is written directly, and so is standard
-/// output, wherever it goes but to a terminal.
+/// A target that is not a regular file (/dev/null, a pipe) is written directly. So is standard
+/// output, unless it is a terminal.
 Result<void> write_file(const std::string &path, Bytes bytes);
-/// The same for bytes that lie in several places, one behind the other.
+/// The same for several parts, written one after the other.
 Result<void> write_file(const std::string &path, std::span<const Bytes> parts);
 
 constexpr const char *standard_output = "/dev/stdout";
-/// The path that is meant by a word of a command line: of "-" that of standard output.
+/// The output path that a word of a command line means; "-" means standard output.
 std::string output_path(const std::string &word);
 
-/// Would write_file() be allowed to? For results that come long after: an error is told before the
-/// work is done. Nothing is created or changed.
+/// Would write_file() be allowed to write `path`? Reports an error before a long run instead of
+/// after it. Creates and changes nothing.
 Result<void> check_writable(const std::string &path);
 
 } // namespace btflink

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Linked kernels and their vmlinux.o are gigabytes, mostly DWARF, and of their BTF most
-// is only looked at in passing.
+// Problem. Linked kernels and their vmlinux.o take gigabytes, mostly DWARF, and most of their BTF
+// is only looked at briefly.
 //
-// Method. Files are mapped: what nobody looks at is not read, and what is looked at is not copied.
-// Small files, and what cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the
-// next look behind its end is a SIGBUS: its handler can do nothing but say of which file, and end.
-// What is written then is not yet in its place: update_file() writes the header last, write_file()
-// renames. If somebody writes to a mapped file, what was checked may be so no more: the result may
-// be wrong, which check_mapped_files() tells by the file's time, or the program may trip over it:
-// the handlers of the other signals then name the file and leave the signal what it is. Who puts
-// another file in its place by rename does no harm.
+// Method. Files are mapped: parts that are not looked at are not read, and the others are not
+// copied. Small files, and files that cannot be mapped (pipes, /sys), are read. If a mapped file
+// shrinks, the next access beyond its end is a SIGBUS; the handler can only name the file and end
+// the program. Output is not yet in its place then: update_file() writes the header last,
+// write_file() renames. If a mapped file is written to, earlier checks may no longer hold. Then the
+// result may be wrong, which check_mapped_files() detects by the file's time. Or the program may
+// crash; then the handlers of the other signals name the file and keep the signal. Replacing a
+// mapped file by rename does no harm.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
@@ -34,15 +34,15 @@ namespace
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
 
-/// A mapping, for the signal handler. Never freed: the handler may look at it at any time.
+/// A mapping, for the signal handler. Never freed, because the handler may look at it at any time.
 struct Mapping {
     const std::byte *begin;
-    std::atomic<size_t> size; // 0: gone
+    std::atomic<size_t> size; // 0: no longer mapped
     std::string path;
     struct stat before;
     Mapping *next;
 
-    /// Also in a signal handler.
+    /// May be called in a signal handler.
     bool changed() const
     {
         struct stat now;
@@ -98,7 +98,7 @@ void on_signal(int signal, siginfo_t *info, void *)
         }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
-    for (size_t i = 0; i < std::size(signals); ++i) // the same again, and the end
+    for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, and ends the program
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
 }
@@ -123,7 +123,7 @@ void release_pages(Bytes part)
             continue;
         const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
         const size_t before = static_cast<size_t>(part.data() - m->begin) % page;
-        // Of a file that is only read nothing is lost.
+        // Nothing is lost, because the file is only read.
         ::madvise(const_cast<std::byte *>(part.data()) - before, part.size() + before,
                   MADV_DONTNEED);
         return;
@@ -146,7 +146,7 @@ Result<FileParts> read_parts(const std::string &path)
 {
     struct stat st;
     FileParts out;
-    // Asked before it is opened: a pipe can be opened, and read, once only.
+    // Checked before opening: a pipe can be opened and read only once.
     bool regular = ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
     int fd = regular ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0 && ::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&

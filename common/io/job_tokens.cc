@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Takes and gives back tokens of make's jobserver.
 //
-// Problem. `make -j8` runs modules side by side, and Kbuild tells pahole to use all processors for
-// each of them: 64 threads for 8 jobs. make's tokens are bytes in a pipe, one for each job that may
-// run beside the first. A token that is lost slows the whole rest of the build.
+// Problem. `make -j8` handles modules in parallel, and Kbuild tells pahole to use all processors
+// for each of them: 64 threads for 8 jobs. make's tokens are bytes in a pipe, one for each job that
+// may run in addition to the first. A lost token slows down the rest of the build.
 //
-// Method. All free tokens that we can use are read at the start, without waiting, and written back
-// at the end. The runs are too short for more: the longest merge takes less than a second. The pipe
-// is opened anew for reading, because O_NONBLOCK on make's own descriptor would be set for all that
-// share it. Signals that end the program write the tokens back first; only SIGKILL loses them, and
-// make says so at its end.
+// Method. At the start we read all free tokens that we can use, without waiting; at the end we
+// write them back. The runs are too short for more: the longest merge takes less than a second. The
+// pipe is opened again for reading, because O_NONBLOCK on make's own descriptor would affect
+// everyone who shares it. Signals that end the program write the tokens back first; only SIGKILL
+// loses them, and make says so at its end.
 #include "common/io/job_tokens.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ namespace
 constexpr int ending[] = {SIGALRM, SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
                           SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 
-/// Tokens are bytes that make may tell apart, so the same ones go back.
+/// make may tell tokens apart by their bytes, so we give back the same ones.
 std::array<char, 1024> tokens;
 std::atomic<size_t> taken = 0;
 int give_back_to = -1;
@@ -46,7 +46,7 @@ void on_signal(int signal)
     ::raise(signal);
 }
 
-/// What is ignored stays ignored.
+/// Signals that are ignored stay ignored.
 void give_back_on_signals()
 {
     for (int signal : ending) {
@@ -59,7 +59,7 @@ void give_back_on_signals()
     }
 }
 
-/// The last one counts: make puts its own behind what it was given. Empty: there is none.
+/// The last one counts: make appends its own to what it was given. Empty if there is none.
 std::string_view jobserver_of(std::string_view makeflags)
 {
     std::string_view found;
@@ -102,7 +102,7 @@ bool are_ends(int read, int write)
 
 struct Ends {
     int read = -1;  // does not block
-    int write = -1; // blocks: for as many bytes as were read there is room
+    int write = -1; // blocks, but there is room for as many bytes as were read
 };
 
 Ends open_fifo(const std::string &path)
@@ -114,8 +114,8 @@ Ends open_fifo(const std::string &path)
     return ends;
 }
 
-/// "READ,WRITE". For recipes without "+" make closes them (or they are what somebody else opened),
-/// or names negative numbers.
+/// "READ,WRITE". For recipes without "+", make closes these descriptors (so their numbers may
+/// belong to other files), or passes negative numbers.
 Ends open_descriptors(std::string_view text)
 {
     int read = -1, write = -1;
@@ -138,7 +138,7 @@ Ends open_jobserver(std::string_view name)
     return open_descriptors(name);
 }
 
-/// Signals are held off while a token is neither in the pipe nor counted.
+/// Blocks signals while a token is neither in the pipe nor counted.
 void read_tokens(int fd, size_t wanted)
 {
     sigset_t all, before;

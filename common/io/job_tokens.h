@@ -9,18 +9,18 @@ namespace btflink
 /// Threads that a program may run at a time.
 struct Threads {
     unsigned workers;    // 1 or more
-    bool beside = false; // one more may run beside them
+    bool beside = false; // one more may run in addition
 };
 
-/// `wanted` workers and, if they are several and it is asked for, one thread beside them. Under a
-/// make that has a jobserver: of these the first, and one more for each token that is free now.
-/// Never waits for a token. Where make has a jobserver but does not let this program reach it: one
-/// worker. Tokens are kept until give_back_job_tokens(); a signal that ends the program gives them
-/// back, too. To be called once, before there are threads.
+/// Returns `wanted` workers and, if there are several and `beside` is set, one thread in addition.
+/// Under a make with a jobserver only the first of these is free; each other one needs a token that
+/// is free now. Never waits for a token. If make has a jobserver but this program cannot reach it,
+/// returns one worker. Tokens are kept until give_back_job_tokens(); a signal that ends the program
+/// gives them back, too. Call it once, before there are threads.
 Threads take_job_tokens(unsigned wanted, bool beside);
 
-/// Gives back what take_job_tokens() took, if anything. May be called at any time, in signal
-/// handlers too, and again.
+/// Gives back what take_job_tokens() took, if anything. May be called at any time, repeatedly, and
+/// in signal handlers.
 void give_back_job_tokens();
 
 } // namespace btflink

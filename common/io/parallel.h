@@ -40,7 +40,7 @@ void parallel_for(size_t count, unsigned threads, Work work)
         thread.join();
 }
 
-/// One piece of work on a thread of its own, ended before the Beside is gone.
+/// One piece of work on a thread of its own; the destructor waits for its end.
 class Beside
 {
 public:
@@ -64,8 +64,8 @@ private:
     std::thread thread_;
 };
 
-/// parallel_for() for work that returns Result<void>. Of several errors the one with the lowest
-/// index is reported, whatever thread was first.
+/// parallel_for() for work that returns Result<void>. Of several errors it reports the one with the
+/// lowest index, whichever thread was first.
 template <typename Work>
 Result<void> parallel_try(size_t count, unsigned threads, Work work)
 {

@@ -11,9 +11,9 @@ namespace
 {
 
 constexpr int max_nesting = 16;
-/// Of all response files of a command together: a file that names itself twice would else be read
-/// 65,536 times, and words take more memory than their letters. Enough for the paths of 300,000
-/// objects.
+/// Limit for all response files of a command together. Without it a file that names itself twice
+/// would be read 65,536 times, and words take more memory than their letters. It is enough for the
+/// paths of 300,000 objects.
 constexpr size_t max_letters = 32 << 20;
 
 Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
@@ -48,8 +48,8 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     std::string word;
     bool in_word = false;
     char quote = 0;
-    // What is behind it in a word, such as the next of names with NUL bytes between them, would be
-    // lost to whoever opens a file of that name.
+    // A NUL byte would end the name when the file is opened, so the rest of the word would be lost,
+    // for example the next names in a list separated by NUL bytes.
     if (size_t nul = text.find('\0'); nul != text.npos)
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Notes phases of a run and writes them as JSON.
+// Records phases of a run and writes them as JSON.
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"
@@ -28,7 +28,7 @@ struct Event {
     std::vector<std::pair<std::string, uint64_t>> notes;
 };
 
-/// What is recorded. It is never destroyed: phases of other threads may end while the process does.
+/// The recorded phases. Never destroyed: phases of other threads may end while the process ends.
 struct Recorder {
     std::mutex mutex;
     std::string program;
@@ -57,7 +57,7 @@ uint32_t this_thread()
     return number;
 }
 
-/// The length of the UTF-8 sequence at the start of `text`; 0: there is none.
+/// The length of the UTF-8 sequence at the start of `text`; 0 if there is none.
 size_t utf8_length(std::string_view text)
 {
     auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -99,7 +99,7 @@ std::string trace_text()
 {
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    // As they began: a phase stands before those inside it.
+    // In the order in which they began: a phase comes before those inside it.
     std::stable_sort(r.events.begin(), r.events.end(), [](const Event &a, const Event &b) {
         return a.wall != b.wall ? a.wall < b.wall : a.wall_length > b.wall_length;
     });
@@ -131,7 +131,7 @@ void Phase::record()
     int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    if (!on() || wall_ < r.start) // of a recording that has ended
+    if (!on() || wall_ < r.start) // it belongs to a recording that has ended
         return;
     r.events.push_back({this_thread(), std::move(name_), std::move(detail_), wall_ - r.start, cpu_,
                         wall - wall_, cpu - cpu_, std::move(notes_)});

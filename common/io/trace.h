@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Where the time of a run goes, as a file for chrome://tracing or ui.perfetto.dev: what
-// --time-trace writes. A run has phases; each has a name, a thread, wall and processor time. They
-// nest, and many threads may have some at once. While no trace is recorded, a phase costs one load
-// and one branch.
+// Shows where the time of a run goes, as a file for chrome://tracing or ui.perfetto.dev, which
+// --time-trace writes. A run has phases; each has a name, a thread, wall and processor time. Phases
+// nest, and many threads may have phases at the same time. While no trace is recorded, a phase
+// costs one load and one branch.
 //
-//     auto file = trace::File::start(path, "btf-merge");   // first of all: tells a bad path
+//     auto file = trace::File::start(path, "btf-merge");   // first of all: reports a bad path
 //     { trace::Phase phase("load"); ... }
 //     file->write();
 #pragma once
@@ -26,14 +26,14 @@ namespace internal
 extern std::atomic<bool> recording;
 } // namespace internal
 
-/// Are phases recorded? For callers to whom the name of a phase costs something.
+/// Are phases recorded? For callers that need time to make the name of a phase.
 inline bool on()
 {
     return internal::recording.load(std::memory_order_relaxed);
 }
 
-/// From its construction to its end or destruction, which must be on the same thread. One that was
-/// begun while nothing was recorded never appears.
+/// A phase lasts from its construction to end() or its destruction, which must be on the same
+/// thread. A phase that began while nothing was recorded never appears.
 class Phase
 {
 public:
@@ -53,7 +53,7 @@ public:
         if (begun_)
             notes_.emplace_back(name, value);
     }
-    /// It is over now; nothing if it was before.
+    /// End the phase now; does nothing if it has ended already.
     void end()
     {
         if (begun_)
@@ -66,7 +66,7 @@ private:
 
     bool begun_ = false;
     std::string name_, detail_;
-    int64_t wall_ = 0, cpu_ = 0; // nanoseconds, of clocks
+    int64_t wall_ = 0, cpu_ = 0; // nanoseconds, read from clocks
     std::vector<std::pair<std::string, uint64_t>> notes_;
 };
 
@@ -74,14 +74,14 @@ private:
 class File
 {
 public:
-    /// Record from now on. An error if `path` cannot be written; nothing is written to it yet.
+    /// Record from now on. Error: `path` cannot be written. Nothing is written to it yet.
     static Result<File> start(std::string path, std::string program);
     File(File &&other) noexcept;
     File &operator=(File &&) = delete;
-    /// Recording ends.
+    /// Ends the recording.
     ~File();
 
-    /// Write what is recorded so far; phases that are not over are not in it.
+    /// Write what is recorded so far, without phases that have not ended.
     Result<void> write() const;
 
 private:
@@ -90,7 +90,7 @@ private:
     std::string path_; // empty: moved from
 };
 
-/// As a JSON string, quotes included. What is not UTF-8 in it becomes U+FFFD.
+/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
 } // namespace btflink::trace

@@ -73,8 +73,8 @@ void pass_on(int signal)
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
 }
 
-/// Run to its end; returns the status of waitpid(). Signals that arrive meanwhile are passed on to
-/// the compiler, for which they are meant.
+/// Runs the compiler to its end and returns the status of waitpid(). Signals that arrive meanwhile
+/// are meant for the compiler and are passed on to it.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -203,7 +203,7 @@ int usage_error(const std::string &why)
     return refuse(why + "\nTry 'btf-cc --help'.");
 }
 
-/// What stands before the compiler.
+/// What precedes the compiler on the command line.
 struct Own {
     std::string question;             // "help", "version", "settings"; empty: none
     std::vector<std::string> options; // the others, as "--NAME" or "--NAME=VALUE"

@@ -7,12 +7,13 @@
 namespace btflink::kbuild
 {
 
-/// Why the object BTF of an object would serve nobody and stay in a module, where a kernel takes it
-/// for the module's own and refuses to load it; empty if it will be merged, or nothing is known.
-/// Reads $objtree, $KBUILD_EXTMOD and include/config/auto.conf.
+/// Why an object must not get object BTF: nothing would merge it, and it would stay in a module,
+/// which the kernel would refuse to load because it takes it for the module's own BTF. Empty if it
+/// will be merged, or nothing is known. Reads $objtree, $KBUILD_EXTMOD and
+/// include/config/auto.conf.
 std::string why_no_btf(bool of_a_module);
 
-/// Is this a build of a kernel or module whose BTF Kbuild makes? The same.
+/// Is this a build of a kernel or module whose BTF Kbuild makes? Reads the same.
 bool makes_btf();
 
 /// Will Kbuild read the DWARF of objects after their compile? From 6.14 on gendwarfksyms makes the

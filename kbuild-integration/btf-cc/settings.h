@@ -24,10 +24,10 @@ struct Settings {
 /// later stays. Errors: what cannot be understood.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
-/// The variable, and its value, that mean the same as an option that read_settings() took.
+/// The variable and the value that mean the same as an option that read_settings() accepted.
 std::pair<std::string, std::string> variable_of(const std::string &option);
 
-/// One line that differs if objects, of the same program and compiler, would: see cache_key().
+/// One line that differs if objects made by the same program and compiler would: see cache_key().
 std::string describe(const Settings &settings);
 
 } // namespace btflink::kbuild

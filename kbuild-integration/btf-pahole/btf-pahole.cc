@@ -49,8 +49,8 @@ constexpr const char usage[] =
     "What shows types has no meaning beside -J. Without -J a real pahole is run: the next one in\n"
     "PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
-/// Files that a hand-over has come through, each " DEVICE:INODE": a copy of this program or a
-/// script around it that is called pahole must not be handed over to for ever.
+/// Programs that have already handed over, each " DEVICE:INODE". They prevent an endless loop if a
+/// copy of this program, or a script around it, is called pahole.
 constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
 
 std::string file_id(const char *path)
@@ -66,7 +66,7 @@ bool has_passed(const std::string &passed, const std::string &id)
     return (passed + " ").find(id + " ") != std::string::npos;
 }
 
-/// The first program of this name in $PATH that was not passed; empty: none.
+/// The first program of this name in $PATH that has not handed over yet; empty if none.
 std::string find_other(const std::string &name, const std::string &passed)
 {
     for (const std::string &candidate : programs_named(name))
@@ -121,7 +121,7 @@ void report_names(const EncodeReport &report, bool fatal)
                    stderr);
 }
 
-/// -V: on standard output what pahole says there, in its words. Returns how the run ends.
+/// -V: prints to standard output what pahole prints there, in its words. Returns how the run ends.
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)
@@ -135,8 +135,8 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     return list_types(out, options.base);
 }
 
-/// What one unit of a large file took is what the next one is made in: it is not to go back to the
-/// kernel and come again as pages that have to be cleared.
+/// Memory of one unit of a large file is reused for the next. It must not go back to the kernel,
+/// which would clear the pages before it returns them.
 void keep_memory()
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);

@@ -59,7 +59,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
     return sources;
 }
 
-/// What was made of a file's DWARF alone, if there was anything in it.
+/// BTF made from a file's DWARF alone, if the DWARF had anything to encode.
 Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
@@ -168,12 +168,12 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
     report.read = std::move(merged.read);
-    // Where the BTF goes elsewhere, to be put into the module by somebody else, that one must not
+    // If the BTF is written to another file, somebody else puts it into the module, and must not
     // find a `.BTF` there.
     if (done && !options.detached.empty() && sources->image.empty())
         done = merge::remove_object_btf(file);
-    // A module whose BTF comes out as it was is still newer than the vmlinux that it was made over.
-    // A linked file whose BTF goes elsewhere was only read.
+    // Even if a module's BTF did not change, the module must be newer than the vmlinux that the BTF
+    // was made over. A linked file whose BTF goes to another file was only read.
     if (done && (options.detached.empty() || sources->image.empty()))
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     report.written = done.has_value();

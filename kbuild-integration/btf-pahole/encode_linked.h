@@ -21,8 +21,8 @@ struct EncodeReport : ForeignReport {
 };
 
 /// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that
-/// options.detached names; then `file`, if it is a module, only loses its object BTF. On error
-/// neither was touched.
+/// options.detached names; in that case `file`, if it is a module, only loses its object BTF. On
+/// error neither file is changed.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 

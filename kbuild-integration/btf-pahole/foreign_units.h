@@ -18,8 +18,8 @@
 namespace btflink::kbuild
 {
 
-/// A file without a name, gone with the last reference to it: nothing is left behind whatever
-/// happens to the process.
+/// A file without a name. It disappears with the last reference to it, so nothing is left behind,
+/// whatever happens to the process.
 class ScratchFile
 {
 public:
@@ -27,7 +27,7 @@ public:
     ~ScratchFile();
     ScratchFile(const ScratchFile &) = delete;
     ScratchFile &operator=(const ScratchFile &) = delete;
-    /// A path that opens it, in this process.
+    /// A path by which this process can open it.
     const std::string &path() const { return path_; }
 
 private:
@@ -37,15 +37,15 @@ private:
 };
 
 struct ForeignReport {
-    std::vector<std::string> warnings; // worth saying always
+    std::vector<std::string> warnings; // always worth reporting
     /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
     std::vector<emit::RejectedVariable> rejected;
 };
 // Each adds to a report.
 
 /// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
-/// form that btf-merge takes as an input beside the objects. Null: there are none. Error, among
-/// others: nothing is covered, and there is no DWARF.
+/// form that btf-merge accepts as an input together with the objects. Null if there are none. One
+/// error is that nothing is covered and there is no DWARF.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
@@ -55,8 +55,8 @@ Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
                           merge::Gatherer &out, ForeignReport &report);
 
-/// `object` (relocatable) with object BTF for all its units that have DWARF: what it has is kept,
-/// the rest is added, in a copy. Null: there is nothing to add.
+/// A copy of `object` (relocatable) with object BTF for all its units that have DWARF: existing BTF
+/// is kept, the rest is added. Null if there is nothing to add.
 Result<std::shared_ptr<ScratchFile>>
 complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 

@@ -19,13 +19,13 @@ Result<bool> is_relocatable(const std::string &path);
 /// opposed to final BTF or none. False where there is no such file.
 Result<bool> has_object_btf(const std::string &path);
 
-/// The objects of the vmlinux that `image` is a link of: vmlinux.o beside it and what the link
-/// itself compiled, as far as they carry object BTF. Empty for other files.
+/// The objects from which `image`, a vmlinux, was linked: vmlinux.o in the same folder and what the
+/// link itself compiled, if they have object BTF. Empty for other files.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
-/// What a module was linked from, as Kbuild's saved command says (paths as they stand there, be
-/// the files there or not: to leave one out would leave out its types), or, if there is none, the
-/// objects of the module's name beside it that exist.
+/// The files that a module was linked from, as in Kbuild's saved command. The paths are returned
+/// even if the files do not exist: to leave one out would leave out its types. Without a saved
+/// command, the existing objects of the module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
 
 } // namespace btflink::kbuild

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks vmlinux, then all modules over it, several at a time. What a later check takes for granted
-// an earlier one has found to be so: types of BTF that violates the kernel's rules are not
-// followed.
+// Checks vmlinux, then all modules over it, several at a time. Later checks rely on earlier ones:
+// if BTF violates the kernel's rules, its types are not followed.
 #include "kbuild-integration/btf-kernel/check/check_kernel.h"
 
 #include "common/btf/base_match.h"

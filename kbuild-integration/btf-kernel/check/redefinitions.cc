@@ -2,15 +2,16 @@
 // Finds out why a module has a type that vmlinux has.
 //
 // Problem. Split BTF should refer to the base's types. A second `struct task_struct` in a module is
-// another type for everybody who follows ids: kfuncs that take it can be given none, programs that
-// read it are refused. It comes about if one thing far down differs, and the name of that is what
-// helps.
-// Method. Each own struct, union and enum is compared with the base's of its name, member by
-// member. What is around references (names, offsets, sizes) either differs: then this one is to
-// blame, a clash; or does not. Then references are followed in both through what has no name. They
-// end at the same id, or at two of one name: the first is there because of the second, an edge; or
-// at things that differ. Of what has no clash of its own the nearest one along edges is the root;
-// if there is none, it is a copy.
+// another type for everybody who follows ids: kfuncs that take it cannot be given any, and programs
+// that read it are refused. It arises if one thing far down differs; users need the name of that.
+//
+// Method. Each of the module's own structs, unions and enums is compared with the base's type of
+// that name, member by member. If anything besides references differs (names, offsets, sizes), this
+// type is itself the cause: a clash. Otherwise the references of both are followed through unnamed
+// types. They may end at the same id; or at two types of one name, so that the first type is there
+// because of the second: an edge; or at things that differ. The root of a type without a clash of
+// its own is the nearest clash along edges; if there is none, the type is a copy.
+//
 // Cost. Linear in the module's own types.
 #include "kbuild-integration/btf-kernel/check/redefinitions.h"
 
@@ -180,7 +181,7 @@ private:
     Difference difference_;
 };
 
-/// Those of a module, and what each is there because of.
+/// Redefinitions of a module, and the cause of each.
 class Causes
 {
 public:

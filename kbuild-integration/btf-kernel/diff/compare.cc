@@ -3,13 +3,13 @@
 // Problem. Two kernels have 100,000 names each, and 4,000 modules with names of their own, many of
 // which are the same in hundreds of modules.
 //
-// Method. Per BTF a list of names with the shapes of their definitions, sorted. Two sorted lists
-// are walked at once, and only where shapes differ are types looked at. The same change in several
+// Method. Each BTF gets a sorted list of names with the shapes of their definitions. Two lists are
+// walked in parallel, and types are looked at only where shapes differ. The same change in several
 // modules (equal name and shapes) is one change at several places.
 //
-// Modules. What a module lacks may have moved into its vmlinux, and is then compared with that. A
-// type that came or went in one place but is the same elsewhere in the other kernel only has other
-// users, and is no change.
+// Modules. If a definition is missing in a module, it may have moved into vmlinux, and is then
+// compared with that. If a type came or went in one place but is the same elsewhere in the other
+// kernel, it only has other users, and this is no change.
 //
 // Cost. 0.2 s of processor time for two kernels without modules (docs/figures.md).
 #include "kbuild-integration/btf-kernel/diff/compare.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Judges changes: what libbpf's relocations mend, what a program is refused for, what it reads
-// wrongly without being told.
+// Judges changes: which ones libbpf's relocations repair, for which ones a program is refused, and
+// which ones make it silently read wrong data.
 #include "kbuild-integration/btf-kernel/diff/effects.h"
 
 #include <algorithm>

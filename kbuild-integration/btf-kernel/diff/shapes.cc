@@ -2,13 +2,13 @@
 //
 // Problem. Equal types of two kernels have different ids, and most types reach most others.
 //
-// Method. One walk that closes a type behind those that it refers to, but does not pass names: what
-// a type says of a named one is the name. What is left are short chains of pointers, arrays,
-// prototypes and types without names, which C cannot make into a circle.
+// Method. One walk finishes a type after those that it refers to, but stops at names: a type
+// contains only the name of a named one. What is left are short chains of pointers, arrays,
+// prototypes and unnamed types, which cannot form a circle in C.
 //
 // Invariant. Shapes are equal only if everything that is compared later (compare_types.cc) is
-// equal. A circle that no C source has gets a number that depends on where the walk came in: it may
-// be reported as a change, never the other way round.
+// equal. A circle, which no C source has, gets a number that depends on where the walk entered it.
+// It may be reported as a change although it is equal, but never the other way round.
 //
 // Cost. Each type is looked at once: 30 ms for a kernel with 140,000 types.
 #include "kbuild-integration/btf-kernel/diff/shapes.h"

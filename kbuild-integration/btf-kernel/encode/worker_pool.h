@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pieces of work in processes of their own: what one of them does to its process (memory, a crash)
-// does nothing to the others, and all of them share what was in memory before.
+// Runs pieces of work in separate processes. What one does to its process (memory, a crash) does
+// not affect the others, and all share what was in memory before.
 #pragma once
 
 #include "common/result.h"
@@ -18,9 +18,10 @@ struct WorkResult {
     std::string text; // what was said, cut to 500 bytes
 };
 
-/// Call work(i) for each i below `count` in one of up to `workers` processes that are forked for
-/// it, and done(number) here as results come. Nobody else may run threads. A process that dies
-/// makes its piece a failed one; another goes on. Errors: the system refuses processes or memory.
+/// Call work(i) for each i below `count` in one of up to `workers` forked processes, and
+/// done(number) in this process as results arrive. No other threads may be running. If a process
+/// dies, its piece has failed, and another process continues. Errors: the system refuses processes
+/// or memory.
 Result<std::vector<WorkResult>> run_workers(size_t count, unsigned workers,
                                             const std::function<WorkResult(size_t)> &work,
                                             const std::function<void(size_t)> &done);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. What a caller of an exported function may see is its prototype and all types that can be
-// reached from there; of a kernel that is soon most of it. What matters is near.
+// Problem. A caller of an exported function may see its prototype and all types that can be reached
+// from there, which soon is most of a kernel. Only the near ones matter.
 //
-// Method. From each symbol a walk over the old kernel's types, those that are part of others before
-// those behind pointers, that ends at the first few changes. What came cannot be reached from there
-// and breaks nothing.
+// Method. From each symbol we walk over the old kernel's types, first those that are part of
+// others, then those behind pointers, and stop at the first few changes. New types cannot be
+// reached from there and break nothing.
 #include "kbuild-integration/btf-kernel/kabi/symbols.h"
 
 #include "common/io/parallel.h"

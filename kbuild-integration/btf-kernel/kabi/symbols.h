@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A list of exported symbols that must not change: which do, by themselves or by what they reach.
+// For a list of exported symbols that must not change: which of them changed, or reach a change.
 #pragma once
 
 #include "kbuild-integration/btf-kernel/diff/compare.h"

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Goes through folders and archives.
 //
-// Problem. An archive can be read from its beginning only, by one thread, and its members are to be
-// unpacked and read by several, without all of them in memory.
-// Method. Whoever reads the archive puts members into a queue of bounded size; the others take them
-// from there. Of a folder each thread opens files itself.
+// Problem. Only one thread can read an archive, from its beginning. Several threads are to unpack
+// and read its members, and not all of them may be in memory at once.
+//
+// Method. The thread that reads the archive puts members into a queue of bounded size; the others
+// take them from there. In a folder each thread opens files itself.
 #include "kbuild-integration/btf-kernel/package/collector.h"
 
 #include "common/io/file_parts.h"
@@ -87,7 +88,7 @@ uint64_t most_of(Role role)
     return 0;
 }
 
-/// A file that was named itself: the folders that it lies in say nothing of its kernel.
+/// A file named by the user: the folders that contain it say nothing about its kernel.
 std::string own_name(const std::string &path)
 {
     return fs::path(path).filename().string();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A kernel as somebody ships it: vmlinux and modules, out of whatever they are packed in. Of each
-// file only what concerns BTF is kept. Nothing is written to disk.
+// A kernel as it is shipped: vmlinux and modules, in any kind of package. Only the parts of each
+// file that concern BTF are kept. Nothing is written to disk.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -69,15 +69,15 @@ struct OpenOptions {
     std::function<void(size_t)> progress;
 };
 
-/// Open what one or several files and folders hold of one kernel: folders (of a package that is
-/// unpacked, of an installed system, of a build), .deb and .rpm packages and tar archives, vmlinux,
-/// vmlinuz (bzImage, EFI zboot, Image, compressed or not), modules, raw BTF. Order does not matter,
-/// nor does the number of threads. Errors: what is no such file, or damaged so that what follows is
-/// lost; several kernels; nothing of a kernel. A module that is damaged is Binary::unreadable.
+/// Open one kernel from one or several files and folders: folders (an unpacked package, an
+/// installed system, a build), .deb and .rpm packages and tar archives, vmlinux, vmlinuz (bzImage,
+/// EFI zboot, Image, compressed or not), modules, raw BTF. Order does not matter, nor does the
+/// number of threads. Errors: a file is of another kind, or so damaged that its rest is lost; there
+/// are several kernels, or none. A damaged module is Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// Files of a folder that hold a kernel with all that a linker left, as in a package of debug
-/// information: paths from the folder.
+/// Files in a folder with a complete linked kernel, as in a package of debug information. Paths are
+/// relative to the folder.
 struct KernelFiles {
     std::string vmlinux; // ELF; empty: none
     std::vector<std::string> modules;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How much of a stranger's package is unpacked, so that a small file cannot ask for all memory.
+// Limits for unpacking untrusted packages, so that a small file cannot use up all memory.
 #pragma once
 
 #include <cstdint>

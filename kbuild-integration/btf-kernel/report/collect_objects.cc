@@ -3,8 +3,9 @@
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //
 // Method. Equal types of all objects have equal hashes (common/FORMAT.md). Each type's bytes are
-// shared out among the files that have it; what one file alone has would go without it. For folders
-// that is counted anew: a type belongs to the innermost folder that has all its files.
+// divided among the files that have it; types that only one file has would disappear without it.
+// For folders these are counted separately: a type belongs to the innermost folder with all its
+// files.
 #include "kbuild-integration/btf-kernel/report/collect.h"
 
 #include "kbuild-integration/btf-kernel/diff/side.h"
