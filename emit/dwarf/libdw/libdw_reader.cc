@@ -143,11 +143,9 @@ public:
     {
     }
 
-    Result<void> add(LibdwUnit unit)
-    {
-        seen_.insert(unit.die.cu);
-        return read(unit);
-    }
+    /// add() will come with this unit, so references do not have to ask for it.
+    void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
+    Result<void> add(const LibdwUnit &unit) { return read(unit); }
 
     Result<DieTree> finish()
     {
@@ -203,6 +201,8 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
 {
     std::lock_guard lock(mutex_);
     TreeReader reader(*file_, numbers_, skips);
+    for (uint32_t i : units) // all first: one may refer to a later one (link-time optimisation)
+        reader.expect(units_[i]);
     for (uint32_t i : units)
         RETURN_IF_ERROR(reader.add(units_[i]));
     auto tree = reader.finish();
