@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // BTF on disk: the one place that knows how long a type of each kind is and where its type ids and
-// string offsets sit. What a kind means is known in many places; CONTRIBUTING.md, "How to add a kind
-// of BTF", lists them. Source: Documentation/bpf/btf.rst of the kernel and <linux/btf.h>.
+// string offsets sit. What a kind means is known in many places: see CONTRIBUTING.md, "How to add a
+// kind of BTF". Source: Documentation/bpf/btf.rst of the kernel and <linux/btf.h>.
 //
 // Everything in the types part of a blob is a sequence of 32-bit words, so a blob of the other byte
 // order is brought to host order by swapping words; all other code sees host order only.
