@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-merge: its passes in order. Each takes earlier results as const and returns
-// its own.
+// The corridor of btf-merge: its passes. Each takes earlier results as const and returns its own.
+// Types are deduplicated on a thread of their own, beside the passes that follow the link.
 #include "merge/merge.h"
 
 #include "common/btf/btf_check.h"
