@@ -7,7 +7,6 @@
 #include "emit/dwarf/languages.h"
 #include "kbuild-integration/btf-kernel/package/archive.h"
 #include "kbuild-integration/btf-kernel/package/limits.h"
-#include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "merge/merge.h"
 
 #include <filesystem>

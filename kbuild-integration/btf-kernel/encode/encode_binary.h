@@ -4,7 +4,7 @@
 
 #include "common/object_btf/features.h"
 #include "kbuild-integration/btf-kernel/encode/worker_pool.h"
-#include "kbuild-integration/pahole_options.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "merge/input/final_btf.h"
 
 #include <memory>
