@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace btflink::kbuild
 {
@@ -113,6 +114,17 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return MergeInputs{std::move(*inputs), file, {}, {}};
 }
 
+/// BTF that an earlier run left there would be taken for that of the file as it is now.
+Result<void> drop_stale(const std::string &detached)
+{
+    struct stat info;
+    if (detached.empty() || ::lstat(detached.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        return {}; // /dev/null, perhaps
+    if (::unlink(detached.c_str()) != 0)
+        return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
+    return {};
+}
+
 } // namespace
 
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
@@ -133,7 +145,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         report.notes.push_back(foreign_note);
     if (sources->inputs.empty() && !gathered) { // pahole succeeds, too
         report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
-        return {};
+        return drop_stale(options.detached);
     }
 
     merge::Options merge;
