@@ -8,6 +8,7 @@
 #include "kbuild-integration/btf-kernel/encode/worker_pool.h"
 #include "kbuild-integration/btf-kernel/package/kernel.h"
 #include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "merge/base_index/index_file.h"
 #include "merge/input/final_btf.h"
 #include "merge/merge.h"
 
@@ -135,6 +136,7 @@ private:
         auto base = merge::read_base(output);
         if (!base)
             return tl::unexpected(base.error());
+        merge::add_index(*base);
         base_ = std::make_shared<const merge::Base>(std::move(*base));
         return {};
     }
