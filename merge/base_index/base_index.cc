@@ -11,6 +11,7 @@
 // Cost. A look at each byte, at the speed of memory. A look-up is one or two cache misses.
 #include "merge/base_index/base_index.h"
 
+#include "common/io/file_parts.h"
 #include "merge/base_index/layout.h"
 
 #include <algorithm>
@@ -77,6 +78,8 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
         h.file_bytes != bytes.size() || h.blob_bytes != blob.size())
         return {};
     const Places places(h);
+    fetch_pages(bytes);
+    fetch_pages(blob);
     if (places.end != bytes.size() || h.check != index_layout::check_of(bytes) ||
         h.blob != index_layout::hash_of_blob(blob))
         return {};
