@@ -114,8 +114,8 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return MergeInputs{std::move(*inputs), file, {}, {}};
 }
 
-/// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make clean`
-/// removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
+/// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
+/// clean` removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
 std::string index_of(const std::string &base)
 {
     const size_t slash = base.rfind('/') + 1; // 0: there is none

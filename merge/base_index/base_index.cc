@@ -3,10 +3,11 @@
 // Problem. An index that is not of this BTF, or is damaged, must never be believed: it would not
 // crash anything, but a module would get other BTF without anybody noticing.
 //
-// Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not enough:
-// a file can be changed within one tick of the clock, or by way of a mapping. Hashing takes a tenth
-// of what parsing the BTF would. A file that was forged has right sums as well; so each number that
-// comes from it is checked against its bounds when it is used, and what cannot be is noted.
+// Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not
+// enough: a file can be changed within one tick of the clock, or by way of a mapping. Hashing takes
+// a tenth of what parsing the BTF would. A file that was forged has right sums as well; so each
+// number that comes from it is checked against its bounds when it is used, and what cannot be is
+// noted.
 //
 // Cost. A look at each byte, at the speed of memory. A look-up is one or two cache misses.
 #include "merge/base_index/base_index.h"
@@ -126,8 +127,8 @@ std::span<const uint32_t> BaseIndex::types_with(const Hash128 &hash) const
     while (end < near.size() && near[end] == hash)
         ++end;
     const auto first = static_cast<size_t>(near.data() - hashes_.data());
-    const auto found = near.empty() ? std::span<const uint32_t>()
-                                    : hashed_.subspan(first + begin, end - begin);
+    const auto found =
+        near.empty() ? std::span<const uint32_t>() : hashed_.subspan(first + begin, end - begin);
     const bool fine = std::ranges::all_of(found, [&](uint32_t id) { return is_type(id); });
     return fine ? found : std::span<const uint32_t>();
 }

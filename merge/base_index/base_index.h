@@ -31,7 +31,8 @@ public:
 
     /// The BTF that it was opened for. Its types are checked as they are asked for.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
-    /// Was something found that cannot be in an index of this BTF? Then no answer is worth anything.
+    /// Was something found that cannot be in an index of this BTF? Then no answer is worth
+    /// anything.
     bool is_damaged() const { return damage_.found(); }
 
     /// The plain types with this stub hash; ids in order.
@@ -78,9 +79,8 @@ private:
     }
     /// Those whose hashes have the same highest bits. `buckets`: where each begins, and the end.
     template <typename Entry>
-    std::span<const Entry> bucket(std::span<const Entry> entries,
-                                  std::span<const uint32_t> buckets, uint64_t hash,
-                                  unsigned hash_bits = 32) const
+    std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
+                                  uint64_t hash, unsigned hash_bits = 32) const
     {
         const size_t number = hash_bits == 32 ? hash * (buckets.size() - 1) >> 32
                                               : (hash >> 32) * (buckets.size() - 1) >> 32;

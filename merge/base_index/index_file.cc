@@ -3,8 +3,9 @@
 // Problem. `make -j` links many modules at once, each in a process of its own. The first ones find
 // no index. None should wait, nobody may see half an index, and making it many times over is waste.
 //
-// Method. Who makes an index holds a lock on the base (not on a file of its own, which could be left
-// over). Others go on without an index. The file is renamed into its place when it is complete.
+// Method. Who makes an index holds a lock on the base (not on a file of its own, which could be
+// left over). Others go on without an index. The file is renamed into its place when it is
+// complete.
 //
 // Cost. Making an index takes as long as two modules without one; opening it, see base_index.cc.
 #include "merge/base_index/index_file.h"

@@ -9,9 +9,9 @@
 namespace btflink::merge
 {
 
-/// As read_base(), with an index from the file `index`. If there is no such file, or it does not fit
-/// the base, it is made, unless somebody else is just doing so or it cannot be written: then there
-/// is no index, which is no error. With an index the base is not parsed.
+/// As read_base(), with an index from the file `index`. If there is no such file, or it does not
+/// fit the base, it is made, unless somebody else is just doing so or it cannot be written: then
+/// there is no index, which is no error. With an index the base is not parsed.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
 /// Gives a base that was read an index in memory, for callers that merge many things over it.

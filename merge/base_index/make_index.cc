@@ -84,7 +84,8 @@ private:
     bool is_plain(TypeId id) const
     {
         const btf_type &t = base_.type(id);
-        const bool tags_link_part = btf::kind_of(t) == BTF_KIND_DECL_TAG && is_link_kind(TypeId{t.type});
+        const bool tags_link_part =
+            btf::kind_of(t) == BTF_KIND_DECL_TAG && is_link_kind(TypeId{t.type});
         return !is_link_kind(id) && !tags_link_part;
     }
 

@@ -6,16 +6,16 @@
 // Method. Group the module's types first. Then a type of the base takes part
 //  - if it has the stub hash of a type of the module, or
 //  - if it is a struct, union or enum, defined or declared, and the module has one of that name.
-// An index answers both questions by look-ups. Without one, prune_base.cc tells by their names which
-// types of the base may matter; these are hashed, and the others are left out.
-// Types of the base with one stub hash are one class, whether or not the module has it.
+// An index answers both questions by look-ups. Without one, prune_base.cc tells by their names
+// which types of the base may matter; these are hashed, and the others are left out. Types of the
+// base with one stub hash are one class, whether or not the module has it.
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. Edges of
-// structs that lead to types that take no part are lost; of two structs with equal stub hashes, only
-// such edges are lost behind which the module has nothing of that name and kind, so it agrees with
-// anything there. Declarable enums are an exception: a type that refers to a declaration of one has
-// another hash than one that refers to the definition. If base and module have both, all types that
-// may matter take part (`all`), and an index is of no use.
+// structs that lead to types that take no part are lost; of two structs with equal stub hashes,
+// only such edges are lost behind which the module has nothing of that name and kind, so it agrees
+// with anything there. Declarable enums are an exception: a type that refers to a declaration of
+// one has another hash than one that refers to the definition. If base and module have both, all
+// types that may matter take part (`all`), and an index is of no use.
 //
 // Invariant. Which types take part, and in which classes, does not depend on whether there is an
 // index. So the result does not.
@@ -150,8 +150,7 @@ public:
         hashed.for_each(0, [&](uint32_t i) {
             const ClassId mine = of[place++];
             if (all || equals[mine] != ClassId::none || named(TypeId{i + 1}))
-                out.push_back(
-                    {TypeId{i + 1}, {distinct.entries()[mine].first.type, equals[mine]}});
+                out.push_back({TypeId{i + 1}, {distinct.entries()[mine].first.type, equals[mine]}});
         });
         return out;
     }

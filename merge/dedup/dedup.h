@@ -25,9 +25,9 @@ struct GivenBase {
     Where where;
 };
 
-/// `explained`: the result is to be explained, so all of the base is looked at. `not_linked`: per object; these do not count. Where the classes are known
-/// already there is no base, and all objects were linked. With an index any error may only mean that
-/// the index does not say enough.
+/// `explained`: the result is to be explained, so all of the base is looked at. `not_linked`: per
+/// object; these do not count. Where the classes are known already there is no base, and all
+/// objects were linked. With an index any error may only mean that the index does not say enough.
 Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
                                 const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats);

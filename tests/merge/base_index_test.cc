@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Indexes of a base that are forged: their sums are right, their contents are not. The result may be
-// wrong, but what comes out is well-formed, and nothing crashes. And BTF that has no index.
+// Indexes of a base that are forged: their sums are right, their contents are not. The result may
+// be wrong, but what comes out is well-formed, and nothing crashes. And BTF that has no index.
 // (What an accident does to an index: base-index-test.py. That results are the same:
 // property_test.cc.)
 #include "common/io/file_io.h"
@@ -128,8 +128,9 @@ TEST_F(NoIndex, OfOddTypes)
 
 TEST_F(NoIndex, OfOddStrings)
 {
-    const std::string path = make_raw(dir_, "base", "[1] FWD 'abc' fwd_kind=struct\n"
-                                                    "[2] FWD 'abd' fwd_kind=struct");
+    const std::string path = make_raw(dir_, "base",
+                                      "[1] FWD 'abc' fwd_kind=struct\n"
+                                      "[2] FWD 'abd' fwd_kind=struct");
     auto bytes = *read_file(path);
     auto change = [&](std::string_view from, std::string_view to) {
         for (size_t i = 0; i + from.size() <= bytes.size(); ++i)

@@ -146,7 +146,8 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
-        // That of the seed before does not fit; it is replaced by the first, and used by the others.
+        // That of the seed before does not fit; it is replaced by the first, and used by the
+        // others.
         for (unsigned threads : {1, 1, 3})
             EXPECT_EQ(ours, merge_by(Engine::hash, threads, dir_ / "base", dir_ / "index"));
         compare(seed, corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
