@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/graph/open_table.h"
+#include "common/object_btf/hash_slot.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/ids.h"
 #include "merge/dedup/stub_equal.h"
@@ -34,13 +35,13 @@ public:
     /// The entry with this hash; made if there is none.
     [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
     {
-        auto same = [&](const Slot &slot) {
+        auto same = [&](const HashSlot &slot) {
             return slot.hash == hash &&
                    same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
         };
         auto make = [&] {
             entries_.push_back({hash, type});
-            return Slot{hash, static_cast<uint32_t>(entries_.size())};
+            return HashSlot{hash, static_cast<uint32_t>(entries_.size())};
         };
         return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
     }
@@ -48,11 +49,11 @@ public:
     /// The entry with this hash; none: there is none.
     ClassId find(const Hash128 &hash, TypeAt type) const
     {
-        auto same = [&](const Slot &slot) {
+        auto same = [&](const HashSlot &slot) {
             return slot.hash == hash &&
                    same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
         };
-        const Slot &slot = slots_.find(hash.low, same);
+        const HashSlot &slot = slots_.find(hash.low, same);
         return slot.is_free() ? ClassId::none : ClassId{slot.entry - 1};
     }
 
@@ -60,17 +61,9 @@ public:
     const IdVector<ClassId, Distinct> &entries() const { return entries_; }
 
 private:
-    struct Slot {
-        Hash128 hash;
-        uint32_t entry = 0; // index + 1; 0: free
-
-        bool is_free() const { return entry == 0; }
-        uint64_t home() const { return hash.low; }
-    };
-
     const Sources &sources_;
     IdVector<ClassId, Distinct> entries_;
-    OpenTable<Slot> slots_{4096};
+    OpenTable<HashSlot> slots_{4096};
 };
 
 } // namespace btflink::merge

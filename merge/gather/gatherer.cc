@@ -18,17 +18,17 @@ public:
             std::vector<std::unique_ptr<const ShelvedTypes>> types)
         : types_(std::move(types))
     {
-        OpenTable<Slot> slots(size_t{1} << 16);
+        OpenTable<HashSlot> slots(size_t{1} << 16);
         std::vector<std::vector<uint32_t>> numbers; // per shelf and class: index in `first_`
         for (const Shelf &shelf : shelves) {
             numbers.emplace_back();
             for (const Shelf::Kept &k : shelf.kept()) {
                 const std::pair type(place[k.object], k.type);
                 auto [slot, is_new] = slots.find_or_add(
-                    k.hash.low, [&](const Slot &s) { return s.hash == k.hash; },
+                    k.hash.low, [&](const HashSlot &s) { return s.hash == k.hash; },
                     [&] {
                         first_.push_back(type);
-                        return Slot{k.hash, static_cast<uint32_t>(first_.size())};
+                        return HashSlot{k.hash, static_cast<uint32_t>(first_.size())};
                     });
                 numbers.back().push_back(slot->entry - 1);
                 first_[slot->entry - 1] = std::min(first_[slot->entry - 1], type);
@@ -47,14 +47,6 @@ public:
     }
 
 private:
-    struct Slot {
-        Hash128 hash;
-        uint32_t entry = 0; // index + 1; 0: free
-
-        bool is_free() const { return entry == 0; }
-        uint64_t home() const { return hash.low; }
-    };
-
     void number(const std::deque<Shelf> &shelves, const std::vector<std::vector<uint32_t>> &numbers)
     {
         std::vector<uint32_t> order(first_.size()), place(first_.size());

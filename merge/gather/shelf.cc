@@ -98,12 +98,12 @@ bool Shelf::classify(uint32_t number, const Object &o, ShelvedTypes &out)
         if (i + ahead < plain)
             slots_.prefetch(o.trailer.hashes[i + ahead].low);
         const Hash128 &hash = o.trailer.hashes[i];
-        auto same = [&](const Slot &slot) { return slot.hash == hash; };
+        auto same = [&](const HashSlot &slot) { return slot.hash == hash; };
         auto make = [&] {
             kept_.push_back({hash, number, TypeId{i + 1}, 0, nullptr});
             marks_.push_back({stub_of(o.btf, TypeId{i + 1}), number, 0});
             fresh_.push_back(i);
-            return Slot{hash, static_cast<uint32_t>(kept_.size())};
+            return HashSlot{hash, static_cast<uint32_t>(kept_.size())};
         };
         auto [slot, is_new] = slots_.find_or_add(hash.low, same, make);
         const uint32_t c = out.classes_[i] = slot->entry - 1;

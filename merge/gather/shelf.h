@@ -4,6 +4,7 @@
 
 #include "common/btf/btf_builder.h"
 #include "common/graph/open_table.h"
+#include "common/object_btf/hash_slot.h"
 #include "merge/input/load_objects.h"
 
 #include <memory>
@@ -77,13 +78,6 @@ public:
     }
 
 private:
-    struct Slot {
-        Hash128 hash;
-        uint32_t entry = 0; // index + 1; 0: free
-
-        bool is_free() const { return entry == 0; }
-        uint64_t home() const { return hash.low; }
-    };
     /// Per class, and apart from it: looked at for each type.
     struct Mark {
         uint32_t stub;   // of stub_seen_; 0: it has no such name
@@ -100,7 +94,7 @@ private:
     }
     void translate(const Btf &btf, LinkTrailer &trailer);
 
-    OpenTable<Slot> slots_{4096};
+    OpenTable<HashSlot> slots_{4096};
     std::vector<Kept> kept_;
     std::vector<Mark> marks_;
     std::unordered_map<uint64_t, uint32_t> stubs_; // by string and kind
