@@ -71,6 +71,10 @@ constexpr Option<Draft> options[] = {
                .value = "FILE",
                .help = "BTF that the result continues (raw or ELF)"},
      .text = [](Draft &d) -> std::string & { return d.line.options.base; }},
+    {.words = {.name = "base-index",
+               .value = "FILE",
+               .help = "With --base: keep an index of it here, which saves time in later runs"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.base_index; }},
     {.words = {.name = "distilled-base",
                .help = "Write split BTF over a small base of its own, for use with other kernels"},
      .flag = [](Draft &d) -> bool & { return d.distilled_base; }},
@@ -161,6 +165,8 @@ Result<void> finish(Draft &draft, Given &&given)
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
     o.threads = draft.threads;
+    if (!o.base_index.empty() && o.base.empty())
+        return fail({}, "--base-index needs --base");
     if (o.update == "-")
         return fail({}, "--update changes a file where it is, which standard output is not");
     for (std::string *path : {&o.output, &o.time_trace, &line.report})

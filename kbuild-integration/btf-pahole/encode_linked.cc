@@ -125,6 +125,18 @@ Result<void> drop_stale(const std::string &detached)
     return {};
 }
 
+/// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
+/// clean` removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
+std::string index_of(const std::string &base)
+{
+    const size_t slash = base.rfind('/') + 1; // 0: there is none
+    const std::string folder = base.substr(0, slash), name = base.substr(slash);
+    const std::string command = folder + "." + name + ".cmd";
+    return !name.empty() && ::access(command.c_str(), F_OK) == 0
+               ? folder + ".tmp_" + name + ".btf-index"
+               : "";
+}
+
 } // namespace
 
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
@@ -135,6 +147,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto strict = switch_variable("BTF_PAHOLE_STRICT");
     if (!strict)
         return tl::unexpected(strict.error());
+    auto no_index = switch_variable("BTF_PAHOLE_NO_INDEX");
+    if (!no_index)
+        return tl::unexpected(no_index.error());
     auto sources = sources_of(file, options, *strict, report);
     if (!sources)
         return tl::unexpected(sources.error());
@@ -154,6 +169,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.image = sources->image;
     merge.gathered = std::move(sources->gathered);
     merge.base = options.base;
+    if (!*no_index)
+        merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
     merge.beside = options.thread_beside;

@@ -182,20 +182,19 @@ private:
         std::vector<std::vector<Node>> parts(count);
         std::vector<std::vector<TypeId>> refs(count);
         parallel_for(count, threads_, [&](size_t s) {
-            const Source &source = sources_.list[s];
-            for (uint32_t i = 0; i < source.count; ++i) {
-                if (classes_.of[source.offset + i] == ClassId::none)
-                    continue;
-                ClassId c = class_of(source.offset + i);
+            sources_.list[s].for_types([&](TypeId id, size_t index) {
+                if (classes_.of[index] == ClassId::none)
+                    return;
+                ClassId c = class_of(index);
                 if (out_.role[c] == role_final)
-                    continue;
+                    return;
                 if (out_.role[c] == role_between)
-                    refs[s].push_back(TypeId{i + 1});
+                    refs[s].push_back(id);
                 else
-                    parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
+                    parts[s].push_back({static_cast<uint32_t>(s), id,
                                         out_.role[c] == role_node ? c : ClassId::none,
                                         out_.slot_name[c]});
-            }
+            });
         });
         out_.node_begin.resize(count + 1);
         out_.ref_begin.resize(count + 1);

@@ -7,6 +7,7 @@
 #include "emit/dwarf/languages.h"
 #include "kbuild-integration/btf-kernel/package/archive.h"
 #include "kbuild-integration/btf-kernel/package/limits.h"
+#include "merge/base_index/index_file.h"
 #include "merge/merge.h"
 
 #include <filesystem>
@@ -94,6 +95,7 @@ Result<void> BinaryEncoder::read_base()
     auto base = merge::read_base(base_path_);
     if (!base)
         return tl::unexpected(base.error());
+    merge::add_index(*base);
     base_ = std::make_shared<const merge::Base>(std::move(*base));
     return {};
 }
