@@ -57,6 +57,7 @@ private:
 
     void find_affected()
     {
+        trace::Phase phase("find_affected");
         out_.affected_names.assign(graph_.names.size(), false);
         out_.affected_classes.assign(graph_.size(), false);
         std::vector<NameId> names;
@@ -124,6 +125,7 @@ private:
 
     void give_roles()
     {
+        trace::Phase phase("give_roles");
         out_.role.assign(graph_.size(), role_final);
         for (ClassId c : graph_.classes()) {
             bool affected = graph_.name[c] != NameId::none && out_.affected_names[graph_.name[c]];
@@ -178,6 +180,7 @@ private:
 
     void collect_nodes()
     {
+        trace::Phase phase("collect_nodes");
         size_t count = sources_.list.size();
         std::vector<std::vector<Node>> parts(count);
         std::vector<std::vector<TypeId>> refs(count);
@@ -212,6 +215,7 @@ private:
 
     void make_slots()
     {
+        trace::Phase phase("make_slots");
         // The class that met them last.
         IdVector<ClassId, ClassId> seen(graph_.size(), ClassId::none);
         IdVector<NameId, ClassId> listed(out_.slot_names, ClassId::none);
@@ -253,6 +257,7 @@ private:
 
     void make_edges()
     {
+        trace::Phase phase("make_edges");
         out_.edge_begin.resize(out_.nodes.size() + 1);
         uint64_t total = 0;
         for (NodeId n : out_.nodes.ids()) {

@@ -1,3 +1,4 @@
+#include "common/io/trace.h"
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Joins equal nodes of all objects into groups, object by object. README.md draws an example.
 //
@@ -41,6 +42,7 @@
 // other. A core struct with two definitions made five groups where two would do.
 #include "merge/dedup/join_groups.h"
 
+#include "common/io/trace.h"
 #include "merge/dedup/join_order.h"
 
 #include <array>
@@ -72,6 +74,7 @@ public:
 
     void run(const std::vector<uint32_t> &order)
     {
+        trace::Phase phase("join_groups");
         for (uint32_t s : order)
             join(s);
     }
