@@ -237,7 +237,7 @@ private:
             }
         });
         std::vector<NodeId> dirty, next;
-        std::vector<bool> queued(count, false);
+        std::vector<bool> queued(count, true);
         for (NodeId n : nodes_) {
             first_[place_of(n)] = static_cast<uint32_t>(agree_.size());
             if (conflicts_.nodes[n].is_forward())
@@ -264,10 +264,9 @@ private:
         uint64_t rounds = 0;
         for (; !dirty.empty(); dirty.swap(next), next.clear()) {
             ++rounds;
-            for (NodeId n : dirty)
-                queued[place_of(n)] = false;
             for (NodeId n : dirty) {
-                bool changed = rounds == 1 && out_.groups[conflicts_.nodes[n].cls].empty();
+                queued[place_of(n)] = false; // what changes from here on, its turn has not seen
+                bool changed = false;
                 // Pairs that reach no forward declaration have equal sets, and always agree.
                 for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
                     if (pair(n, g) &&
