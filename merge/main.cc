@@ -4,6 +4,7 @@
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
+#include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"
@@ -95,6 +96,7 @@ int main(int argc, char **argv)
             print_error(ready.error());
             return exit_bad_input;
         }
+    keep_freed_memory();
     Threads threads = take_job_tokens(line->options.threads, true);
     line->options.threads = threads.workers;
     line->options.beside = threads.beside;

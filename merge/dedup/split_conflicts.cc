@@ -19,6 +19,7 @@
 #include "merge/dedup/split_conflicts.h"
 
 #include "common/graph/post_order.h"
+#include "common/io/trace.h"
 #include "merge/dedup/join_groups.h"
 #include "merge/dedup/resolve_forwards.h"
 
@@ -111,6 +112,7 @@ private:
 
     void assign_structs()
     {
+        trace::Phase phase("assign_structs");
         final_.assign(conflicts_.nodes.size(), ClassId::none);
         for (NodeId n : conflicts_.nodes.ids()) {
             if (conflicts_.nodes[n].is_forward())
@@ -127,6 +129,7 @@ private:
 
     void resolve_nodes()
     {
+        trace::Phase phase("resolve_nodes");
         // Per name: what the first struct that refers to its forward declaration resolved it to.
         IdVector<NameId, ClassId> needed(conflicts_.slot_names, ClassId::none);
         for (NodeId n : conflicts_.nodes.ids()) {
@@ -214,6 +217,7 @@ private:
 
     void assign_refs()
     {
+        trace::Phase phase("assign_refs");
         size_t most = 0; // types of a source
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
@@ -330,6 +334,7 @@ private:
     /// types between nodes on the way, differ from those in the representatives' objects.
     void resolve_references()
     {
+        trace::Phase phase("resolve_references");
         for (NodeId n : conflicts_.nodes.ids()) {
             if (conflicts_.nodes[n].is_forward())
                 continue;
