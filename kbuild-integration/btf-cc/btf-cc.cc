@@ -94,7 +94,8 @@ int run(char **argv)
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
-    pid_t pid = fork();
+    // Not fork(): no memory is copied. Until the compiler runs, this process stands still.
+    pid_t pid = vfork();
     if (pid == 0) {
         std::signal(SIGCHLD, children);
         for (size_t i = 0; i < std::size(passed_on); ++i)
