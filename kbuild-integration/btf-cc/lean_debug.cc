@@ -14,7 +14,7 @@
 // functions
 // (-gno-inline-line-tables) takes away their prototypes, and types with them.
 //
-// That neither code nor BTF changes is checked by tests/kernel/lean_debug.py.
+// That neither code nor BTF changes is checked by tests/bench/lean_debug.py.
 #include "kbuild-integration/btf-cc/lean_debug.h"
 
 #include <algorithm>
