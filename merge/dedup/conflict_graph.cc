@@ -219,12 +219,13 @@ private:
     template <typename Visit>
     void for_affected(size_t s, Visit visit) const
     {
-        const Source &source = sources_.list[s];
-        const ClassId *of = classes_.of.data() + source.offset;
-        for (uint32_t i = 0; i < source.count; ++i)
-            if (of[i] != ClassId::none)
-                if (ClassId c = graph_.alias[of[i]]; out_.role[c] != role_final)
-                    visit(TypeId{i + 1}, c);
+        const ClassId *of = classes_.of.data();
+        sources_.list[s].for_types([&](TypeId id, size_t index) {
+            if (of[index] == ClassId::none)
+                return;
+            if (ClassId c = graph_.alias[of[index]]; out_.role[c] != role_final)
+                visit(id, c);
+        });
     }
 
     void make_slots()
