@@ -4,6 +4,7 @@
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
+#include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 #include "kbuild-integration/btf-pahole/type_list.h"
@@ -11,11 +12,9 @@
 #include "kbuild-integration/pahole_options.h"
 
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,15 +134,6 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     return list_types(out, options.base);
 }
 
-/// Memory of one unit of a large file is reused for the next. It must not go back to the kernel,
-/// which would clear the pages before it returns them.
-void keep_memory()
-{
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, 1 << 20);
-}
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -185,7 +175,7 @@ int main(int argc, char **argv)
         for (const std::string &name : options->unknown_features)
             std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
 
-    keep_memory();
+    keep_freed_memory();
     Threads threads = take_job_tokens(options->jobs, true);
     options->jobs = threads.workers;
     options->thread_beside = threads.beside;

@@ -57,6 +57,7 @@ private:
 
     void find_affected()
     {
+        trace::Phase phase("find_affected");
         out_.affected_names.assign(graph_.names.size(), false);
         out_.affected_classes.assign(graph_.size(), false);
         std::vector<NameId> names;
@@ -124,6 +125,7 @@ private:
 
     void give_roles()
     {
+        trace::Phase phase("give_roles");
         out_.role.assign(graph_.size(), role_final);
         for (ClassId c : graph_.classes()) {
             bool affected = graph_.name[c] != NameId::none && out_.affected_names[graph_.name[c]];
@@ -176,42 +178,58 @@ private:
         return left;
     }
 
+    /// Twice over the types: to count, and then to fill in what has its final size and place.
     void collect_nodes()
     {
-        size_t count = sources_.list.size();
-        std::vector<std::vector<Node>> parts(count);
-        std::vector<std::vector<TypeId>> refs(count);
-        parallel_for(count, threads_, [&](size_t s) {
-            const Source &source = sources_.list[s];
-            for (uint32_t i = 0; i < source.count; ++i) {
-                if (classes_.of[source.offset + i] == ClassId::none)
-                    continue;
-                ClassId c = class_of(source.offset + i);
-                if (out_.role[c] == role_final)
-                    continue;
-                if (out_.role[c] == role_between)
-                    refs[s].push_back(TypeId{i + 1});
-                else
-                    parts[s].push_back({static_cast<uint32_t>(s), TypeId{i + 1},
-                                        out_.role[c] == role_node ? c : ClassId::none,
-                                        out_.slot_name[c]});
-            }
-        });
+        trace::Phase phase("collect_nodes");
+        const size_t count = sources_.list.size();
         out_.node_begin.resize(count + 1);
         out_.ref_begin.resize(count + 1);
+        parallel_for(count, threads_, [&](size_t s) {
+            uint32_t nodes = 0, refs = 0;
+            for_affected(
+                s, [&](TypeId, ClassId c) { (out_.role[c] == role_between ? refs : nodes) += 1; });
+            out_.node_begin[s + 1] = NodeId{nodes};
+            out_.ref_begin[s + 1] = refs;
+        });
         for (size_t s = 0; s < count; ++s) {
-            out_.node_begin[s] = out_.nodes.next_id();
-            out_.nodes.insert(out_.nodes.end(), parts[s].begin(), parts[s].end());
-            out_.ref_begin[s] = static_cast<uint32_t>(out_.refs.size());
-            out_.refs.insert(out_.refs.end(), refs[s].begin(), refs[s].end());
+            out_.node_begin[s + 1] = NodeId{raw(out_.node_begin[s]) + raw(out_.node_begin[s + 1])};
+            out_.ref_begin[s + 1] += out_.ref_begin[s];
         }
-        out_.node_begin[count] = out_.nodes.next_id();
-        out_.ref_begin[count] = static_cast<uint32_t>(out_.refs.size());
+        out_.nodes.resize(raw(out_.node_begin[count]));
+        out_.refs.resize(out_.ref_begin[count]);
+        parallel_for(count, threads_, [&](size_t s) {
+            NodeId node = out_.node_begin[s];
+            uint32_t ref = out_.ref_begin[s];
+            for_affected(s, [&](TypeId id, ClassId c) {
+                if (out_.role[c] == role_between) {
+                    out_.refs[ref++] = id;
+                    return;
+                }
+                out_.nodes[node] = {static_cast<uint32_t>(s), id,
+                                    out_.role[c] == role_node ? c : ClassId::none,
+                                    out_.slot_name[c]};
+                node = NodeId{raw(node) + 1};
+            });
+        });
         out_.affected_type_count = out_.nodes.size() + out_.refs.size();
+    }
+
+    /// visit(type, its class) for the types of a source that are not final.
+    template <typename Visit>
+    void for_affected(size_t s, Visit visit) const
+    {
+        const Source &source = sources_.list[s];
+        const ClassId *of = classes_.of.data() + source.offset;
+        for (uint32_t i = 0; i < source.count; ++i)
+            if (of[i] != ClassId::none)
+                if (ClassId c = graph_.alias[of[i]]; out_.role[c] != role_final)
+                    visit(TypeId{i + 1}, c);
     }
 
     void make_slots()
     {
+        trace::Phase phase("make_slots");
         // The class that met them last.
         IdVector<ClassId, ClassId> seen(graph_.size(), ClassId::none);
         IdVector<NameId, ClassId> listed(out_.slot_names, ClassId::none);
@@ -253,6 +271,7 @@ private:
 
     void make_edges()
     {
+        trace::Phase phase("make_edges");
         out_.edge_begin.resize(out_.nodes.size() + 1);
         uint64_t total = 0;
         for (NodeId n : out_.nodes.ids()) {

@@ -17,6 +17,7 @@ struct Classes {
     std::vector<ClassId> of;
 };
 
+/// Those of the objects' types; choose_base() adds a base's.
 Classes group_by_hash(const Sources &sources, unsigned threads);
 
 } // namespace btflink::merge

@@ -1,3 +1,4 @@
+#include "common/io/trace.h"
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Joins equal nodes of all objects into groups, object by object. README.md draws an example.
 //
@@ -41,6 +42,7 @@
 // other. A core struct with two definitions made five groups where two would do.
 #include "merge/dedup/join_groups.h"
 
+#include "common/io/trace.h"
 #include "merge/dedup/join_order.h"
 
 #include <array>
@@ -72,6 +74,7 @@ public:
 
     void run(const std::vector<uint32_t> &order)
     {
+        trace::Phase phase("join_groups");
         for (uint32_t s : order)
             join(s);
     }
@@ -234,7 +237,7 @@ private:
             }
         });
         std::vector<NodeId> dirty, next;
-        std::vector<bool> queued(count, false);
+        std::vector<bool> queued(count, true);
         for (NodeId n : nodes_) {
             first_[place_of(n)] = static_cast<uint32_t>(agree_.size());
             if (conflicts_.nodes[n].is_forward())
@@ -261,10 +264,9 @@ private:
         uint64_t rounds = 0;
         for (; !dirty.empty(); dirty.swap(next), next.clear()) {
             ++rounds;
-            for (NodeId n : dirty)
-                queued[place_of(n)] = false;
             for (NodeId n : dirty) {
-                bool changed = rounds == 1 && out_.groups[conflicts_.nodes[n].cls].empty();
+                queued[place_of(n)] = false; // what changes from here on, its turn has not seen
+                bool changed = false;
                 // Pairs that reach no forward declaration have equal sets, and always agree.
                 for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
                     if (pair(n, g) &&

@@ -227,6 +227,7 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
 ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassGraph &graph,
                                             const ConflictGraph &conflicts, unsigned threads)
 {
+    trace::Phase phase("reachable_conflicts");
     ReachableConflicts out;
     size_t count = sources.list.size();
     out.set_of.assign(conflicts.nodes.size(), no_number);

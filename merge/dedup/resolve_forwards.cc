@@ -1,3 +1,4 @@
+#include "common/io/trace.h"
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
@@ -17,6 +18,8 @@
 //
 // Cost. Keys that reach declarations of conflicting names, times candidates.
 #include "merge/dedup/resolve_forwards.h"
+
+#include "common/io/trace.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -161,6 +164,7 @@ private:
 void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
                       Partition &partition)
 {
+    trace::Phase phase("resolve_forwards");
     Resolver resolver(keys, partition);
     for (const UnresolvedForward &f : forwards)
         resolver.resolve(f);

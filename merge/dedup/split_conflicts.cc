@@ -19,6 +19,7 @@
 #include "merge/dedup/split_conflicts.h"
 
 #include "common/graph/post_order.h"
+#include "common/io/trace.h"
 #include "merge/dedup/join_groups.h"
 #include "merge/dedup/resolve_forwards.h"
 
@@ -111,6 +112,7 @@ private:
 
     void assign_structs()
     {
+        trace::Phase phase("assign_structs");
         final_.assign(conflicts_.nodes.size(), ClassId::none);
         for (NodeId n : conflicts_.nodes.ids()) {
             if (conflicts_.nodes[n].is_forward())
@@ -127,6 +129,7 @@ private:
 
     void resolve_nodes()
     {
+        trace::Phase phase("resolve_nodes");
         // Per name: what the first struct that refers to its forward declaration resolved it to.
         IdVector<NameId, ClassId> needed(conflicts_.slot_names, ClassId::none);
         for (NodeId n : conflicts_.nodes.ids()) {
@@ -214,19 +217,22 @@ private:
 
     void assign_refs()
     {
+        trace::Phase phase("assign_refs");
         size_t most = 0; // types of a source
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
         Between<ClassId> classes(graph_.size());
-        Between<TypeId> types(most + 1);
+        std::optional<Between<TypeId>> types; // as large as a base, and seldom needed
         IdVector<ClassId, TypeId> type_of(graph_.size(), void_id);
         IdVector<NameId, NodeId> of_name(conflicts_.slot_names, NodeId::none);
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
             bool ambiguous = false; // two nodes of one name
             for (NodeId n : conflicts_.nodes_of(s))
                 ambiguous |= std::exchange(of_name[conflicts_.nodes[n].name], n) != NodeId::none;
+            if (ambiguous && !types)
+                types.emplace(most + 1);
             if (ambiguous)
-                assign_by_type(s, types);
+                assign_by_type(s, *types);
             else
                 assign_by_class(s, classes, type_of, of_name);
             for (NodeId n : conflicts_.nodes_of(s)) {
@@ -328,6 +334,7 @@ private:
     /// types between nodes on the way, differ from those in the representatives' objects.
     void resolve_references()
     {
+        trace::Phase phase("resolve_references");
         for (NodeId n : conflicts_.nodes.ids()) {
             if (conflicts_.nodes[n].is_forward())
                 continue;

@@ -31,8 +31,9 @@ Run run_merge(const Bundle &bundle);
 /// btf-merge --check of the first file with role 'i', with the base 'b'.
 Run run_check(const Bundle &bundle);
 
-/// btf-kernel check of all files as one package. Byte 0 of the settings: 1 two threads. Errors are
-/// those of opening. Does nothing where there is no btf-kernel.
+/// btf-kernel check of all files as one package. Byte 0 of the settings: 1 two threads, 2 also
+/// report, 4 also diff and check --against. Errors are those of opening. Does nothing where there
+/// is no btf-kernel.
 Run run_package(const Bundle &bundle);
 
 /// Response files, and lists in options and in the environment: the first file is the text. Byte 0

@@ -235,7 +235,8 @@ class Seeds:
                             ('image', [bytes(setup) + payload, module]), ('zboot', [zboot]),
                             ('flat', [flat, module]), ('packed', [gzip.compress(flat)]),
                             ('elf', [image, gzip.compress(module)])):
-            self.put('package', name, bundle([('i', part) for part in parts]))
+            for way in (0, 2, 4):
+                self.put('package', f'{name}-{way}', bundle([('i', part) for part in parts], way))
 
     def words_seeds(self):
         for n, text in enumerate(WORDS):

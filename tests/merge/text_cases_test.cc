@@ -90,9 +90,11 @@ TEST_P(TextCases, Merge)
     options.output = folder_ / "result.btf";
     uint32_t of_libbpf = UINT32_MAX; // types
     for (Engine engine : {Engine::libbpf, Engine::hash})
-        for (unsigned threads : {1, 4}) {
+        for (unsigned threads : {1, 4, 1}) {
             options.engine = engine;
             options.threads = threads;
+            if (threads > 1 && !c.base.empty()) // then it is made, and the last of these uses it
+                options.base_index = folder_ / "index";
             Report report;
             auto done = merge(options, report);
             ASSERT_TRUE(done) << done.error().str();
