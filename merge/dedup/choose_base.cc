@@ -10,12 +10,13 @@
 // which types of the base may matter; these are hashed, and the others are left out. Types of the
 // base with one stub hash are one class, whether or not the module has it.
 //
-// Why it is right. Equal types have equal stub hashes, and conflicts are found by names. Edges of
-// structs that lead to types that take no part are lost; of two structs with equal stub hashes,
-// only such edges are lost behind which the module has nothing of that name and kind, so it agrees
-// with anything there. Declarable enums are an exception: a type that refers to a declaration of
-// one has another hash than one that refers to the definition. If base and module have both, all
-// types that may matter take part (`all`), and an index is of no use.
+// Why it is right. Equal types have equal stub hashes, and conflicts are found by names. A
+// reference to a type that takes no part is lost. If base and module have a struct with one stub
+// hash, the module has all that it refers to, so none of its references is lost. If their structs
+// have different hashes, they differ anyway. If the module only declares the struct, it agrees with
+// whatever the base's refers to. Declarable enums are an exception: a type that refers to a
+// declaration of one has another hash than one that refers to the definition. If base and module
+// have both, all types that may matter take part (`all`), and an index is of no use.
 //
 // Invariant. Which types take part, and in which classes, does not depend on whether there is an
 // index. So the result does not.
