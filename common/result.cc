@@ -21,18 +21,24 @@ std::string Where::str() const
     return text;
 }
 
+std::string plain_text(std::string_view text)
+{
+    std::string out;
+    for (char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
+            out += strf("\\x%02x", byte);
+        else
+            out += c;
+    }
+    return out;
+}
+
 std::string Error::str() const
 {
-    std::string place = where.str(), text;
-    for (char c : place.empty() ? what : place + ": " + what) {
-        // Names come from the input: a line stays a line, and terminals get no orders.
-        auto byte = static_cast<unsigned char>(c);
-        if (byte < 0x20 || byte == 0x7f)
-            text += strf("\\x%02x", byte);
-        else
-            text += c;
-    }
-    return text;
+    // Names come from the input: a line stays a line, and terminals get no orders.
+    const std::string place = where.str();
+    return plain_text(place.empty() ? what : place + ": " + what);
 }
 
 tl::unexpected<Error> fail_errno(Where where, std::string_view what)

@@ -51,6 +51,9 @@ struct Error {
 template <typename T>
 using Result = expected<T, Error>;
 
+/// Text that others made, for one line on a terminal: control characters as "\\x0a".
+std::string plain_text(std::string_view text);
+
 inline unexpected<Error> fail(Where where, std::string what)
 {
     return unexpected<Error>(Error{std::move(where), std::move(what)});

@@ -64,15 +64,6 @@ Result<void> take_reader(Draft &draft, std::string_view name)
     return {};
 }
 
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.threads = *count;
-    return {};
-}
-
 constexpr Option<Draft> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.line.help; }},
@@ -114,7 +105,7 @@ constexpr Option<Draft> options[] = {
     {.words = {.name = "threads",
                .value = "N",
                .help = "Threads for --image, 1 to 1024 (default: 1)"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.name = "reader",
                .value = "NAME",
                .help = "What reads DWARF: fast, libdw, or auto (default): as the file needs it"},

@@ -4,6 +4,7 @@
 
 #include "common/cli/option_table.h"
 #include "common/io/file_io.h"
+#include "merge/report_page.h"
 
 #include <algorithm>
 #include <optional>
@@ -19,6 +20,7 @@ namespace
 struct Draft {
     CommandLine line;
     bool distilled_base = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     std::optional<FeatureSet> features;
 };
 
@@ -56,15 +58,6 @@ Result<void> take_kernel(Draft &draft, std::string_view text)
     return {};
 }
 
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.line.options.threads = *count;
-    return {};
-}
-
 constexpr Option<Draft> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.line.help; }},
@@ -78,6 +71,10 @@ constexpr Option<Draft> options[] = {
                .value = "FILE",
                .help = "BTF that the result continues (raw or ELF)"},
      .text = [](Draft &d) -> std::string & { return d.line.options.base; }},
+    {.words = {.name = "base-index",
+               .value = "FILE",
+               .help = "With --base: keep an index of it here, which saves time in later runs"},
+     .text = [](Draft &d) -> std::string & { return d.line.options.base_index; }},
     {.words = {.name = "distilled-base",
                .help = "Write split BTF over a small base of its own, for use with other kernels"},
      .flag = [](Draft &d) -> bool & { return d.distilled_base; }},
@@ -106,7 +103,7 @@ constexpr Option<Draft> options[] = {
     {.words = {.name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.name = "verify",
                .help =
                    "Compute the hashes of all objects anew; one that states others is an error"},
@@ -116,6 +113,11 @@ constexpr Option<Draft> options[] = {
                .help = "What to encode: pahole's --btf_features names (default: default)",
                .repeats = true},
      .take = take_features},
+    {.words = {.name = "report",
+               .value = "FILE",
+               .help = "Write a page (HTML) about the result and where it comes from; needs "
+                       "btf-kernel"},
+     .text = [](Draft &d) -> std::string & { return d.line.report; }},
     {.words = {.name = "stats", .help = "Print counts and times to stderr"},
      .flag = [](Draft &d) -> bool & { return d.line.stats; }},
     {.words = {.name = "time-trace",
@@ -162,12 +164,17 @@ Result<void> finish(Draft &draft, Given &&given)
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
+    o.threads = draft.threads;
+    if (!o.base_index.empty() && o.base.empty())
+        return fail({}, "--base-index needs --base");
     if (o.update == "-")
         return fail({}, "--update changes a file where it is, which standard output is not");
-    for (std::string *path : {&o.output, &o.time_trace})
+    for (std::string *path : {&o.output, &o.time_trace, &line.report})
         *path = output_path(*path);
     if (o.output.empty() && o.update.empty() && !o.why_dup)
         return fail({}, "nothing to write: give -o or --update");
+    if (!line.report.empty())
+        RETURN_IF_ERROR(check_report_options(o));
     if (draft.features)
         o.features = *draft.features;
     if (draft.distilled_base)
@@ -180,7 +187,6 @@ Result<void> finish(Draft &draft, Given &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     Draft draft;
-    draft.line.options.threads = std::max(1u, std::thread::hardware_concurrency());
     auto given = read_options(options, argc, argv, draft,
                               [](const Draft &d) { return d.line.help || d.line.version; });
     if (!given)

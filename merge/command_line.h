@@ -15,6 +15,7 @@ struct CommandLine {
     Options options;
     std::string check; // file with final BTF; with it, nothing is merged. Empty: none
     std::optional<KernelVersion> kernel; // with `check`: see kernel_forms()
+    std::string report;                  // file for a page about the merge; empty: none
     bool quiet = false, stats = false;
     bool help = false, version = false; // one of these: nothing else counts
 };

@@ -9,6 +9,7 @@
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"
 #include "merge/progress.h"
+#include "merge/report_page.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +90,12 @@ int main(int argc, char **argv)
     if (!line->check.empty())
         return check(*line);
 
+    merge::ReportPage page;
+    if (!line->report.empty())
+        if (auto ready = page.prepare(line->options); !ready) {
+            print_error(ready.error());
+            return exit_bad_input;
+        }
     keep_freed_memory();
     Threads threads = take_job_tokens(line->options.threads, true);
     line->options.threads = threads.workers;
@@ -98,6 +105,8 @@ int main(int argc, char **argv)
     Result<void> printed = print(*line, report);
     if (done)
         done = printed;
+    if (done && !line->report.empty())
+        done = page.write(line->report, line->options);
     if (!done)
         print_error(done.error());
     std::fflush(nullptr);

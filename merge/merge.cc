@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-merge: its passes in order. Each takes earlier results as const and returns
-// its own.
+// The corridor of btf-merge: its passes. Each takes earlier results as const and returns its own.
+// Types are deduplicated on a thread of their own, beside the passes that follow the link.
 #include "merge/merge.h"
 
 #include "common/btf/btf_check.h"
@@ -9,6 +9,8 @@
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/parallel.h"
+#include "merge/base_index/base_index.h"
+#include "merge/base_index/index_file.h"
 #include "merge/check_output_paths.h"
 #include "merge/dedup/dedup.h"
 #include "merge/dedup/libbpf/assemble.h"
@@ -155,8 +157,8 @@ Result<Link> follow_link(const Options &options, const Read &read, Report &repor
 class TypesBeside
 {
 public:
-    TypesBeside(const Options &options, const Read &read, const Btf *base, const Where &base_where)
-        : loaded_(read.loaded), base_(base), base_where_(base_where), threads_(options.threads)
+    TypesBeside(const Options &options, const Read &read, const GivenBase &base)
+        : loaded_(read.loaded), base_(base), explained_(options.why_dup), threads_(options.threads)
     {
         if (threads_ > 1 && options.beside) // all of them: what is beside is done sooner
             beside_.start([this] { merge(std::vector<bool>(loaded_.objects.size())); });
@@ -177,12 +179,12 @@ public:
 private:
     void merge(const std::vector<bool> &not_linked)
     {
-        types_ = merge_types(loaded_, not_linked, base_, base_where_, threads_, stats_);
+        types_ = merge_types(loaded_, not_linked, base_, explained_, threads_, stats_);
     }
 
     const Loaded &loaded_;
-    const Btf *base_;
-    const Where &base_where_;
+    const GivenBase &base_;
+    bool explained_;
     unsigned threads_;
     Stats stats_;
     std::optional<Result<MergedTypes>> types_;
@@ -203,7 +205,8 @@ Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read
 {
     const std::vector<Object> &objects = read.objects();
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
-    TypesBeside beside(options, read, base.btf.get(), blamed);
+    const GivenBase given{base.btf.get(), base.index.get(), blamed};
+    TypesBeside beside(options, read, given);
     auto link = follow_link(options, read, report, stats);
     if (!link)
         return tl::unexpected(link.error());
@@ -223,7 +226,7 @@ Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read
         stats.begin_pass("write_types");
         auto blob =
             write_types(objects, types->sources, types->partition, link->functions, link->variables,
-                        base.btf.get(), read.target.order, blamed, options.threads);
+                        types->known, read.target.order, blamed, options.threads);
         if (blob)
             out.blob = std::move(*blob);
         else
@@ -270,66 +273,117 @@ Result<Merged> merge_inputs(const Options &options, const Base &base, Report &re
     return merge(options, base, std::move(*read), report, stats);
 }
 
+/// The result, checked.
+struct Made {
+    std::vector<std::byte> blob, distilled; // the second is empty if that is not asked for
+    Target target;
+    std::set<uint64_t> object_ids;
+};
+
+/// Distil: the result continues a base of its own, which `base` is then.
+Result<void> distil_base(Made &made, Base &base, bool with_layout)
+{
+    Where where{"merged BTF", "", 0};
+    auto whole = Btf::parse(made.blob, where, base.btf);
+    if (!whole)
+        return tl::unexpected(whole.error());
+    auto both = distil(*whole, made.target.order, where);
+    if (!both)
+        return tl::unexpected(both.error());
+    made.blob = std::move(both->split);
+    made.distilled = std::move(both->base);
+    if (with_layout)
+        add_layout(made.distilled, made.target.order, false);
+    where.file = "distilled base";
+    auto parsed = Btf::parse(made.distilled, where);
+    if (!parsed)
+        return tl::unexpected(parsed.error());
+    RETURN_IF_ERROR(check_btf(made.distilled, *parsed, where, made.target.address_size));
+    base.btf = std::make_shared<const Btf>(std::move(*parsed));
+    return {};
+}
+
+Result<Made> make(const Options &options, Base base, Report &report, Stats &stats)
+{
+    auto merged = merge_inputs(options, base, report, stats);
+    if (!merged)
+        return tl::unexpected(merged.error());
+    Made made{std::move(merged->blob), {}, merged->target, std::move(merged->object_ids)};
+    if (writes_nothing(options))
+        return made;
+
+    // Dedup: of equal types the first stays.
+    if (options.engine == Engine::libbpf) {
+        stats.begin_pass("dedup");
+        auto left = dedup_libbpf(std::move(merged->all), base.btf, made.target.order,
+                                 blamed_for_all(options));
+        if (!left)
+            return tl::unexpected(left.error());
+        made.blob = std::move(*left);
+    }
+    const bool with_layout = options.features.has(Feature::layout);
+    if (options.features.has(Feature::distilled_base)) {
+        stats.begin_pass("distil");
+        RETURN_IF_ERROR(distil_base(made, base, with_layout));
+    }
+    if (with_layout && base.btf)
+        add_layout(made.blob, made.target.order, false);
+    else if (with_layout)
+        RETURN_IF_ERROR(add_layout_section(made.blob, made.target.order, report));
+
+    // Check, then write: nothing is written that a kernel would refuse.
+    RETURN_IF_ERROR(check_mapped_files());
+    stats.begin_pass("check");
+    RETURN_IF_ERROR(check_result(made.blob, base, made.target, *merged->objects, stats));
+    return made;
+}
+
+/// May an index of the base take the place of a search? Callbacks are not asked twice.
+bool may_use_index(const Options &options)
+{
+    return options.engine == Engine::hash && !options.why_dup && !options.complete &&
+           !options.gathered;
+}
+
+Result<Base> base_of(const Options &options)
+{
+    if (!options.read_base)
+        return may_use_index(options) ? read_indexed_base(options.base, options.base_index)
+                                      : read_base(options.base);
+    Base base = *options.read_base;
+    if (!may_use_index(options))
+        base.index = nullptr;
+    return base;
+}
+
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
     const auto start = Clock::now();
     RETURN_IF_ERROR(check_options(options));
     stats.begin_pass("base");
-    auto base = options.read_base ? Result<Base>(*options.read_base) : read_base(options.base);
+    auto base = base_of(options);
     if (!base)
         return tl::unexpected(base.error());
-    auto merged = merge_inputs(options, *base, report, stats);
-    if (!merged)
-        return tl::unexpected(merged.error());
-    const Target target = merged->target;
+    const bool indexed = base->index != nullptr;
+    auto made = make(options, *base, report, stats);
+    if (indexed && (!made || base->index->is_damaged())) {
+        // It does not say enough, or is to blame. Whatever is wrong is then seen without it.
+        report = Report();
+        stats = Stats();
+        stats.begin_pass("base");
+        base->index = nullptr;
+        RETURN_IF_ERROR(parse_base(*base));
+        made = make(options, *base, report, stats);
+    }
+    if (!made)
+        return tl::unexpected(made.error());
+    if (base->btf)
+        stats.add("base_index_used", base->index ? 1 : 0);
     if (writes_nothing(options))
         return {};
-
-    // Dedup: of equal types the first stays.
-    std::vector<std::byte> blob = std::move(merged->blob);
-    if (options.engine == Engine::libbpf) {
-        stats.begin_pass("dedup");
-        auto left =
-            dedup_libbpf(std::move(merged->all), base->btf, target.order, blamed_for_all(options));
-        if (!left)
-            return tl::unexpected(left.error());
-        blob = std::move(*left);
-    }
-
-    // Distil: the result continues a base of its own.
-    const bool with_layout = options.features.has(Feature::layout);
-    std::vector<std::byte> distilled;
-    if (options.features.has(Feature::distilled_base)) {
-        stats.begin_pass("distil");
-        Where where{"merged BTF", "", 0};
-        auto whole = Btf::parse(blob, where, base->btf);
-        if (!whole)
-            return tl::unexpected(whole.error());
-        auto both = distil(*whole, target.order, where);
-        if (!both)
-            return tl::unexpected(both.error());
-        blob = std::move(both->split);
-        distilled = std::move(both->base);
-        if (with_layout)
-            add_layout(distilled, target.order, false);
-        where.file = "distilled base";
-        auto parsed = Btf::parse(distilled, where);
-        if (!parsed)
-            return tl::unexpected(parsed.error());
-        RETURN_IF_ERROR(check_btf(distilled, *parsed, where, target.address_size));
-        base->btf = std::make_shared<const Btf>(std::move(*parsed));
-    }
-    if (with_layout && base->btf)
-        add_layout(blob, target.order, false);
-    else if (with_layout)
-        RETURN_IF_ERROR(add_layout_section(blob, target.order, report));
-
-    // Check, then write: nothing is written that a kernel would refuse.
-    RETURN_IF_ERROR(check_mapped_files());
-    stats.begin_pass("check");
-    RETURN_IF_ERROR(check_result(blob, *base, target, *merged->objects, stats));
     stats.begin_pass("write");
-    auto written = write_result(options, blob, distilled, target, merged->object_ids);
+    auto written =
+        write_result(options, made->blob, made->distilled, made->target, made->object_ids);
     if (!written)
         return tl::unexpected(written.error());
     stats.add("bytes_written", *written);

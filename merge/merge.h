@@ -30,6 +30,9 @@ struct Options {
     std::string base;                // BTF that the result continues; empty: none
     /// The same, read before, for callers that merge many things over one; its path is `base`.
     std::shared_ptr<const Base> read_base;
+    /// File for an index of `base`; it is made if there is none that fits. It saves time, and
+    /// changes nothing else. Empty: none is used.
+    std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
     // With Feature::distilled_base: the result continues not `base` but a distilled base, which

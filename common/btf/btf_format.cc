@@ -5,7 +5,7 @@
 namespace btflink::btf
 {
 
-const KindInfo kinds[kind_count] = {
+constexpr KindInfo kinds[kind_count] = {
     {"VOID", Third::unused, 0, 0, -1, -1, false},   {"INT", Third::size, 1, 0, -1, -1, true},
     {"PTR", Third::type, 0, 0, -1, -1, false},      {"ARRAY", Third::unused, 3, 0, -1, -1, false},
     {"STRUCT", Third::size, 0, 3, 0, 1, true},      {"UNION", Third::size, 0, 3, 0, 1, true},
@@ -18,5 +18,6 @@ const KindInfo kinds[kind_count] = {
     {"DECL_TAG", Third::type, 1, 0, -1, -1, true},  {"TYPE_TAG", Third::type, 0, 0, -1, -1, true},
     {"ENUM64", Third::size, 0, 3, 0, -1, true},
 };
+static_assert(kinds[kind_count - 1].name, "a kind has no row");
 
 } // namespace btflink::btf

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // BTF on disk: the one place that knows how long a type of each kind is and where its type ids and
-// string offsets sit. Source: Documentation/bpf/btf.rst of the kernel and <linux/btf.h>.
+// string offsets sit. What a kind means is known in many places: see CONTRIBUTING.md, "How to add a
+// kind of BTF". Source: Documentation/bpf/btf.rst of the kernel and <linux/btf.h>.
 //
 // Everything in the types part of a blob is a sequence of 32-bit words, so a blob of the other byte
 // order is brought to host order by swapping words; all other code sees host order only.
@@ -19,7 +20,9 @@ constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
 constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel reads
 constexpr uint32_t max_long_vlen = 0xffffff; // that we read; see below
-constexpr uint32_t kind_count = NR_BTF_KINDS;
+/// Kinds that we know, with 0 (void). Not NR_BTF_KINDS: the <linux/btf.h> of a newer kernel knows
+/// more, and those are to be refused.
+constexpr uint32_t kind_count = BTF_KIND_ENUM64 + 1;
 
 /// What the third word of a type means.
 enum class Third : uint8_t { unused, size, type };
@@ -37,7 +40,7 @@ struct KindInfo {
 /// Indexed by BTF_KIND_*; entry 0 (void) is never stored.
 extern const KindInfo kinds[kind_count];
 
-// Bits 24-30 are the kind, bits 0-23 the count. Kernels up to 7.0 knew bits 24-28 and 0-15 and
+// Bits 24-30 are the kind, bits 0-23 the count. Kernels before 7.2 know bits 24-28 and 0-15 and
 // refuse types with any of the others set; the kernel's commit f7a6b9eaff3e (2026-04) took these
 // without a flag or a new version, so that the old form is the new one with small numbers.
 constexpr uint32_t kind_of(const btf_type &t)

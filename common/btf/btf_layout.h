@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The layout section of BTF: how long the types of each kind are, so that a reader can pass over
-// those of kinds that it does not know. Kernels read it from 7.2 on (the kernel's commit
+// those of kinds that it does not know. Kernels read it from 7.1 on (the kernel's commit
 // 222edc843c15): two more words in the header, and between types and strings 4 bytes for each kind
 // that the writer knew. Source: struct btf_layout and btf_header of <linux/btf.h>.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes strings of JSON.
+// Writes strings of JSON; tells UTF-8 from other bytes.
 #include "common/cli/json_text.h"
 
 #include "common/result.h"
@@ -7,11 +7,7 @@
 namespace btflink
 {
 
-namespace
-{
-
-/// Bytes of the UTF-8 character at the start of `text`; 0: there is none.
-size_t character(std::string_view text)
+size_t utf8_character(std::string_view text)
 {
     const auto first = static_cast<unsigned char>(text[0]);
     size_t size = first < 0x80 ? 1 : 0;
@@ -28,13 +24,11 @@ size_t character(std::string_view text)
     return odd ? 0 : size;
 }
 
-} // namespace
-
 std::string json_string(std::string_view text)
 {
     std::string out = "\"";
     while (!text.empty()) {
-        const size_t size = character(text);
+        const size_t size = utf8_character(text);
         const char c = text[0];
         if (size == 0)
             out += "\\ufffd";

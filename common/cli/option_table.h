@@ -78,6 +78,17 @@ std::string options_text(std::span<const OptionWords> table);
 /// A number of threads, 1 to 1024.
 Result<unsigned> parse_threads(std::string_view text);
 
+/// An option that is such a number; `field`: "&Draft::threads".
+template <auto field, typename Draft>
+Result<void> take_threads(Draft &draft, std::string_view text)
+{
+    auto count = parse_threads(text);
+    if (!count)
+        return tl::unexpected(count.error());
+    draft.*field = *count;
+    return {};
+}
+
 /// Read all options into `draft`, until `stop` says that no other counts (--help).
 template <typename Draft, size_t count, typename Stop>
 Result<Given> read_options(const Option<Draft> (&options)[count], int argc, char **argv,

@@ -32,7 +32,7 @@ struct Arch {
     // Parameter passing (pahole-compatible parameter checks). DWARF register numbers; empty: any
     // register will do.
     std::span<const int8_t> param_regs;
-    uint8_t param_reg_count;     // registers that pass parameters; 0: no checks
+    uint8_t param_reg_count;     // registers that pass parameters; 0: all are on the stack
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers
     bool reloc_pairs = false;    // debug sections have relocations that add and subtract
 };

@@ -143,7 +143,8 @@ Result<void> read_section_headers(ElfImage &image)
             decode<Elf64_Shdr, Elf32_Shdr>(table + i * head.e_shentsize, image);
     image.names = head.e_shstrndx == SHN_XINDEX ? first.sh_link : head.e_shstrndx;
     if (image.names >= count)
-        return fail(image.where,
+        return fail(image.where.at(image.is64 ? offsetof(Elf64_Ehdr, e_shstrndx)
+                                              : offsetof(Elf32_Ehdr, e_shstrndx)),
                     strf("section names are in section %u of %llu", image.names, ull(count)));
     return {};
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <utility>
 
@@ -21,22 +22,30 @@ namespace
 
 constexpr size_t most_of_endless = 1 << 30; // /dev/zero, a pipe
 
-bool write_all(int fd, Bytes bytes)
+/// An object has many small sections, so they are written in as few calls as possible.
+bool write_all(int fd, std::span<const Bytes> parts)
 {
-    while (!bytes.empty()) {
-        ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    std::vector<iovec> left;
+    left.reserve(parts.size());
+    for (Bytes part : parts)
+        if (!part.empty())
+            left.push_back({const_cast<std::byte *>(part.data()), part.size()});
+    for (size_t at = 0; at < left.size();) {
+        const size_t count = std::min<size_t>(left.size() - at, IOV_MAX);
+        ssize_t n = ::writev(fd, &left[at], static_cast<int>(count));
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return false;
-        bytes = bytes.subspan(static_cast<size_t>(n));
+        auto wrote = static_cast<size_t>(n);
+        for (; at < left.size() && wrote >= left[at].iov_len; ++at)
+            wrote -= left[at].iov_len;
+        if (wrote > 0) {
+            left[at].iov_base = static_cast<std::byte *>(left[at].iov_base) + wrote;
+            left[at].iov_len -= wrote;
+        }
     }
     return true;
-}
-
-bool write_all(int fd, std::span<const Bytes> parts)
-{
-    return std::all_of(parts.begin(), parts.end(), [&](Bytes part) { return write_all(fd, part); });
 }
 
 Result<void> write_directly(const std::string &path, std::span<const Bytes> parts)

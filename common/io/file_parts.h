@@ -25,6 +25,10 @@ Result<FileParts> read_parts(const std::string &path);
 /// not count as this process's until something looks at them again. Does nothing for other memory.
 void release_pages(Bytes part);
 
+/// All pages that `part` touches are needed now. If read_parts() mapped them, they are fetched at
+/// one go, not with a fault for every few.
+void fetch_pages(Bytes part);
+
 /// Error: a file that is still mapped was written to since read_parts() mapped it. Call this before
 /// a result is used, while all files that it came from are still mapped.
 Result<void> check_mapped_files();

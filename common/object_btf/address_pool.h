@@ -19,9 +19,11 @@ namespace btflink
 constexpr std::string_view pool_section = ".debug";
 
 /// May a section of this name have pools? Older objects have theirs beside DWARF 5's addresses.
+/// Names with z: GNU's older scheme of compression.
 constexpr bool may_have_pools(std::string_view section)
 {
-    return section == pool_section || section == ".debug_addr";
+    return section == pool_section || section == ".debug_addr" || section == ".zdebug" ||
+           section == ".zdebug_addr";
 }
 
 /// Byte offset of entry `index` (1-based; relocations go there) in a pool contribution.

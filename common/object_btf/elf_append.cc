@@ -27,6 +27,7 @@
 // Cost: the new part; what stays of the file is not copied unless it is laid out anew.
 #include "common/object_btf/elf_append.h"
 
+#include "common/elf/compressed_section.h"
 #include "common/elf/elf_rewrite.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
@@ -51,6 +52,21 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
             if (auto id = stated_object_id(part.trailer, image.order))
                 ids.insert(*id);
     return ids;
+}
+
+/// Is section `index` nothing but pools of these objects? It may have been compressed since.
+Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::set<uint64_t> &ids)
+{
+    const ElfSection &s = image.sections[index];
+    // Where a linker joined pools with DWARF's own addresses the section must stay.
+    if (!may_have_pools(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
+        return false;
+    if (!is_compressed(s.name, s.head.sh_flags, s.data))
+        return is_only_pools(s.data, image.order, ids);
+    auto plain = decompress(s.data, s.head.sh_flags, image.is64, image.order, image.place(index));
+    if (!plain)
+        return tl::unexpected(plain.error());
+    return is_only_pools(*plain, image.order, ids);
 }
 
 /// Where in the file an earlier appended part begins, if `old` is just that and can be cut off.
@@ -140,10 +156,10 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image, const std::set<
         ids.merge(object_ids(image, s, image.place(i)));
     }
     for (uint32_t i = 1; i < found.size() && !ids.empty(); ++i) {
-        const ElfSection &s = image.sections[i];
-        // Where a linker joined pools with DWARF's own addresses the section must stay.
-        if (may_have_pools(s.name) && !(s.head.sh_flags & (SHF_ALLOC | SHF_COMPRESSED)))
-            found[i] = is_only_pools(s.data, image.order, ids);
+        auto only = has_only_pools(image, i, ids);
+        if (!only)
+            return tl::unexpected(only.error());
+        found[i] = found[i] || *only;
     }
     RETURN_IF_ERROR(add_dependents(image, found));
     return found;

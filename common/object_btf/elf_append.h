@@ -17,7 +17,8 @@ constexpr uint32_t new_section_alignment = 8;
 
 /// Which sections are object BTF (see common/FORMAT.md): every `.BTF`, with its relocations, and
 /// sections that consist of nothing but address pools, with theirs. Pools are known
-/// by the object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups.
+/// by the object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups, a
+/// damaged compressed section.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 

@@ -163,20 +163,27 @@ public:
 private:
     uint32_t slot(TypeId id) const { return types_.slot(id); }
 
+    Hash128 stub(char stub_class, TypeId id)
+    {
+        stub_.word(static_cast<uint32_t>(stub_class));
+        stub_.text(btf_.type(id).name_off);
+        return stub_.finish();
+    }
+
     Hash128 ref(TypeId id)
     {
         if (id == void_id)
             return {};
-        if (!types_.has(id))
+        if (!types_.has(id)) {
+            if (const char c = stub_class(btf_, id))
+                return stub(c, id);
             return {UINT64_MAX, raw(id)}; // is equal to nothing else
+        }
         if (char c = classes_[slot(id)]) {
-            Hash128 &stub = stubs_[slot(id)];
-            if (stub == Hash128{}) {
-                stub_.word(static_cast<uint32_t>(c));
-                stub_.text(btf_.type(id).name_off);
-                stub = stub_.finish();
-            }
-            return stub;
+            Hash128 &known = stubs_[slot(id)];
+            if (known == Hash128{})
+                known = stub(c, id);
+            return known;
         }
         if (state_[slot(id)] != done) { // a cycle that passes no name
             met_cycle_ = true;
@@ -339,6 +346,10 @@ LooseHasher::LooseHasher(const Btf &btf)
 }
 
 LooseHasher::~LooseHasher() = default;
+
+// The two lists of kinds in of() leave out those that no prototype refers to (FUNC, VAR, DATASEC,
+// DECL_TAG). Any other kind that is missing would make different prototypes equal.
+static_assert(btf::kind_count == BTF_KIND_ENUM64 + 1, "decide what of() makes of the new kind");
 
 Hash128 LooseHasher::of(TypeId root)
 {

@@ -25,8 +25,9 @@ char stub_class(const Btf &btf, TypeId id);
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// Those of the chosen types of a `btf` without base (by id - 1), one after the other. What others
-/// are is not looked at: chosen types that refer to them are equal to none, of this or other BTF.
+/// Those of the chosen types of a `btf` without base (by id - 1), one after the other. Of others
+/// only names are looked at: a chosen type that refers to one other than by its stub is equal to
+/// none, of this or other BTF.
 std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
 /// The same when those of the first types are known already: `known` is completed in place.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);

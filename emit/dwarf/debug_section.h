@@ -22,8 +22,4 @@ struct DebugSection {
     bool present() const { return !data.empty(); }
 };
 
-/// Contents of a compressed section: SHF_COMPRESSED (zlib, zstd) or GNU's older .zdebug_*.
-Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfImage &image,
-                                          const Where &where);
-
 } // namespace btflink::emit

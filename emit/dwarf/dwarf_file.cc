@@ -2,6 +2,8 @@
 // Finds the debug sections of a file, and says what an address in them refers to.
 #include "emit/dwarf/dwarf_file.h"
 
+#include "common/elf/compressed_section.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -111,8 +113,9 @@ Result<void> DwarfFile::find_sections()
         mine->grouped = grouped;
         mine->own.clear();
         mine->data = s.data;
-        if ((s.head.sh_flags & SHF_COMPRESSED) || s.name.starts_with(".zdebug_")) {
-            auto plain = decompress(s, image_, image_.place(i));
+        if (is_compressed(s.name, s.head.sh_flags, s.data)) {
+            auto plain =
+                decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(i));
             if (!plain)
                 return tl::unexpected(plain.error());
             mine->own = std::move(*plain);

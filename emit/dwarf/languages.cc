@@ -133,6 +133,7 @@ bool has_c_names(uint16_t language)
     case 0x002c: // DW_LANG_C17
     case 0x003e: // DW_LANG_C23
     case DW_LANG_Mips_Assembler:
+    case 0x0031: // DW_LANG_Assembly
         return true;
     default:
         return false;

@@ -20,8 +20,8 @@ bool is_dwarf(const ElfSection &s, bool lto)
 {
     if (s.head.sh_flags & SHF_ALLOC) // a program's own section that happens to have such a name
         return false;
-    return s.name.starts_with(".debug_") || s.name == pool_section ||
-           s.name.starts_with(".zdebug_") || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
+    return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
+           may_have_pools(s.name) || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
            s.name == ".gdb_index";
 }
 

@@ -12,6 +12,7 @@
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/lean_debug.h"
 #include "kbuild-integration/btf-cc/merge_program.h"
 #include "kbuild-integration/btf-cc/settings.h"
 
@@ -37,6 +38,9 @@ constexpr OptionWords own_options[] = {
     {.letter = 'h', .name = "help", .help = "Print this help and exit"},
     {.name = "version", .help = "Print the version and exit"},
     {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
+    {.name = "full-debug",
+     .help = "With --strip-dwarf: add no options to the compiler's that make it write less debug "
+             "information (or BTF_CC_FULL_DEBUG=1)"},
     {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
     {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
     {.name = "features",
@@ -90,7 +94,8 @@ int run(char **argv)
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
-    pid_t pid = fork();
+    // Not fork(): no memory is copied. Until the compiler runs, this process stands still.
+    pid_t pid = vfork();
     if (pid == 0) {
         std::signal(SIGCHLD, children);
         for (size_t i = 0; i < std::size(passed_on); ++i)
@@ -125,6 +130,28 @@ int run(char **argv)
     sigprocmask(SIG_UNBLOCK, &only, nullptr);
     raise(signal);
     _exit(128 + signal); // if the signal does not kill
+}
+
+/// What is added to the compiler's command, to be put at `place`: options that spare it debug
+/// information that is dropped again.
+struct Added {
+    std::vector<std::string> options;
+    size_t place = 0;
+};
+
+Added added_options(char **compiler, const CompileCommand &command, const Settings &settings)
+{
+    // A true signature needs to know which parts of a parameter are passed.
+    if (!settings.emit.strip_dwarf || settings.full_debug || !command.asks_for_dwarf ||
+        command.debug_is_chosen || settings.emit.unit.features.has(Feature::true_signature))
+        return {};
+    std::vector<std::string> words;
+    for (char **word = compiler; *word; ++word)
+        words.emplace_back(*word);
+    const size_t at = find_compiler(words);
+    if (at == words.size())
+        return {};
+    return {lean_debug_options(compiler_kind(words[at]), configured_compiler()), at + 1};
 }
 
 /// Bitcode, /dev/null, a program: not ours.
@@ -284,7 +311,11 @@ int main(int argc, char **argv)
     if (get_behind_cache(*compiler, options))
         become(compiler);
 
-    int status = run(compiler);
+    Added added = added_options(compiler, command, *settings);
+    std::vector<char *> words(compiler, argv + argc + 1); // with the null pointer at the end
+    for (auto word = added.options.rbegin(); word != added.options.rend(); ++word)
+        words.insert(words.begin() + static_cast<ptrdiff_t>(added.place), word->data());
+    int status = run(words.data());
     if (WIFSIGNALED(status))
         die_of(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)

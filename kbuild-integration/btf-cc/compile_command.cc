@@ -115,6 +115,17 @@ std::optional<bool> asks_for_dwarf(std::string_view word)
     return std::nullopt;
 }
 
+/// See CompileCommand::debug_is_chosen.
+bool chooses_debug(std::string_view word)
+{
+    for (std::string_view start :
+         {"-fvar-tracking", "-fno-var-tracking", "-gsplit-dwarf", "-frecord-gcc-switches",
+          "-frecord-command-line", "-grecord-command-line", "-flto", "-fcompare-debug"})
+        if (word.starts_with(start))
+            return true;
+    return false;
+}
+
 /// The folder of `path` below that of its architecture: "boot/" for
 /// "/somewhere/arch/x86/boot/main.o". Empty: it is not below one.
 std::string arch_folder(std::string_view path)
@@ -188,6 +199,7 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
             hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
             continue;
         }
+        command.debug_is_chosen |= chooses_debug(word);
         if (word == "--")
             only_options = true;
         else if (word == "-c" || word == "--compile")

@@ -19,6 +19,9 @@ struct CompileCommand {
     bool of_a_module = false; // -DMODULE
     /// -g or the like, of a compile. An assembler has no DWARF to write for data.
     bool asks_for_dwarf = false;
+    /// An option says where variables are to be described, or puts debug information or the command
+    /// itself where it stays: it is not for us to change what is made.
+    bool debug_is_chosen = false;
 };
 
 /// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;

@@ -5,9 +5,11 @@
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
+#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace btflink::kbuild
 {
@@ -26,6 +28,19 @@ bool has_line(std::string_view text, std::string_view line)
     return false;
 }
 
+/// What stands behind `name` and "=" in a line of `text`; 0 if there is no such line or no number.
+unsigned number_of(std::string_view text, std::string_view name)
+{
+    const std::string start = "\n" + std::string(name) + "=";
+    size_t at = text.find(start);
+    if (at == text.npos)
+        return 0;
+    const char *begin = text.data() + at + start.size(), *end = text.data() + text.size();
+    unsigned number = 0;
+    std::from_chars(begin, end, number);
+    return number;
+}
+
 /// Kbuild's output folder, with a slash at its end; empty if it is not named.
 std::string tree()
 {
@@ -33,22 +48,23 @@ std::string tree()
     return folder.empty() ? folder : folder + "/";
 }
 
-/// The configuration; nothing if this is not from the top of a kernel's tree.
-std::optional<std::string> configuration()
+/// The configuration, read once; nothing if this is not from the top of a kernel's tree.
+std::optional<std::string_view> configuration()
 {
-    if (tree().empty())
-        return {};
-    auto file = read_file(tree() + "include/config/auto.conf");
+    static const Result<std::vector<std::byte>> file = [] {
+        return tree().empty() ? Result<std::vector<std::byte>>(fail({}, "no tree"))
+                              : read_file(tree() + "include/config/auto.conf");
+    }();
     if (!file)
         return {};
-    return std::string(reinterpret_cast<const char *>(file->data()), file->size());
+    return std::string_view(reinterpret_cast<const char *>(file->data()), file->size());
 }
 
 } // namespace
 
 std::string why_no_btf(bool of_a_module)
 {
-    const std::optional<std::string> options = configuration();
+    const std::optional<std::string_view> options = configuration();
     if (!options)
         return "";
     if (!has_line(*options, "CONFIG_DEBUG_INFO_BTF=y"))
@@ -64,14 +80,24 @@ std::string why_no_btf(bool of_a_module)
 
 bool makes_btf()
 {
-    const std::optional<std::string> options = configuration();
+    const std::optional<std::string_view> options = configuration();
     return options && has_line(*options, "CONFIG_DEBUG_INFO_BTF=y");
 }
 
 bool reads_dwarf_later()
 {
-    const std::optional<std::string> options = configuration();
+    const std::optional<std::string_view> options = configuration();
     return options && has_line(*options, "CONFIG_GENDWARFKSYMS=y");
+}
+
+Compiler configured_compiler()
+{
+    const std::optional<std::string_view> options = configuration();
+    if (options && has_line(*options, "CONFIG_CC_IS_GCC=y"))
+        return {CompilerKind::gcc, number_of(*options, "CONFIG_GCC_VERSION")};
+    if (options && has_line(*options, "CONFIG_CC_IS_CLANG=y"))
+        return {CompilerKind::clang, number_of(*options, "CONFIG_CLANG_VERSION")};
+    return {};
 }
 
 } // namespace btflink::kbuild

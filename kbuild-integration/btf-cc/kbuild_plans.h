@@ -20,4 +20,14 @@ bool makes_btf();
 /// versions of symbols from it. Reads $objtree and include/config/auto.conf.
 bool reads_dwarf_later();
 
+enum class CompilerKind { other, gcc, clang };
+
+struct Compiler {
+    CompilerKind kind = CompilerKind::other;
+    unsigned version = 0; // 120200 for 12.2.0
+};
+
+/// The compiler that the tree is configured for; `other` if that is not known. Reads the same.
+Compiler configured_compiler();
+
 } // namespace btflink::kbuild

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace btflink::kbuild
 {
@@ -113,6 +114,29 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return MergeInputs{std::move(*inputs), file, {}, {}};
 }
 
+/// BTF that an earlier run left there would be taken for that of the file as it is now.
+Result<void> drop_stale(const std::string &detached)
+{
+    struct stat info;
+    if (detached.empty() || ::lstat(detached.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        return {}; // /dev/null, perhaps
+    if (::unlink(detached.c_str()) != 0)
+        return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
+    return {};
+}
+
+/// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
+/// clean` removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
+std::string index_of(const std::string &base)
+{
+    const size_t slash = base.rfind('/') + 1; // 0: there is none
+    const std::string folder = base.substr(0, slash), name = base.substr(slash);
+    const std::string command = folder + "." + name + ".cmd";
+    return !name.empty() && ::access(command.c_str(), F_OK) == 0
+               ? folder + ".tmp_" + name + ".btf-index"
+               : "";
+}
+
 } // namespace
 
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
@@ -123,6 +147,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto strict = switch_variable("BTF_PAHOLE_STRICT");
     if (!strict)
         return tl::unexpected(strict.error());
+    auto no_index = switch_variable("BTF_PAHOLE_NO_INDEX");
+    if (!no_index)
+        return tl::unexpected(no_index.error());
     auto sources = sources_of(file, options, *strict, report);
     if (!sources)
         return tl::unexpected(sources.error());
@@ -133,7 +160,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         report.notes.push_back(foreign_note);
     if (sources->inputs.empty() && !gathered) { // pahole succeeds, too
         report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
-        return {};
+        return drop_stale(options.detached);
     }
 
     merge::Options merge;
@@ -142,6 +169,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.image = sources->image;
     merge.gathered = std::move(sources->gathered);
     merge.base = options.base;
+    if (!*no_index)
+        merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
     merge.beside = options.thread_beside;

@@ -32,34 +32,43 @@ Classes take_classes(const Sources &sources, const KnownClasses &known, unsigned
 } // namespace
 
 Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
-                                const Btf *base, const Where &base_where, unsigned threads,
+                                const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats)
 {
     stats.begin_pass("sources");
-    auto sources = make_sources(loaded.objects, not_linked, base, base_where);
-    if (!sources)
-        return tl::unexpected(sources.error());
-    stats.add("types_in", sources->types);
+    Sources sources = make_sources(loaded.objects, not_linked, base.btf);
+    stats.add("types_in", sources.types + (base.btf ? base.btf->size() : 0));
 
     stats.begin_pass("group_by_hash");
-    Classes classes = loaded.classes ? take_classes(*sources, *loaded.classes, threads)
-                                     : group_by_hash(*sources, threads);
+    Classes classes = loaded.classes ? take_classes(sources, *loaded.classes, threads)
+                                     : group_by_hash(sources, threads);
+    BaseKnowledge known;
+    if (base.btf) {
+        stats.begin_pass("choose_base");
+        auto chosen =
+            choose_base(sources, classes, loaded.objects, base.index, explained, base.where, known);
+        if (!chosen)
+            return tl::unexpected(chosen.error());
+        if (!*chosen)
+            return fail(base.where, "its index does not say enough");
+        stats.add("types_of_base", sources.base->count());
+    }
     stats.add("distinct_hashes", classes.first.size());
 
     // From here on, millions of types are some ten thousand classes.
     stats.begin_pass("class_graph");
-    ClassGraph graph = make_class_graph(*sources, classes, threads);
+    ClassGraph graph = make_class_graph(sources, classes, threads);
     stats.add("struct_names", graph.names.size());
 
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
-    Partition partition = split_conflicts(*sources, std::move(classes), graph, threads);
+    Partition partition = split_conflicts(sources, std::move(classes), graph, threads);
     stats.add("conflicting_names", partition.conflicts);
     stats.add("affected_classes", partition.affected_classes);
     stats.add("affected_types", partition.affected_types);
     stats.add("refinement_rounds", partition.rounds);
     stats.end_pass();
-    return MergedTypes{std::move(*sources), std::move(partition)};
+    return MergedTypes{std::move(sources), std::move(partition), std::move(known)};
 }
 
 } // namespace btflink::merge

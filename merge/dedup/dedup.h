@@ -4,6 +4,7 @@
 // makes BTF of the result.
 #pragma once
 
+#include "merge/dedup/choose_base.h"
 #include "merge/dedup/split_conflicts.h"
 #include "merge/stats.h"
 
@@ -14,12 +15,21 @@ namespace btflink::merge
 struct MergedTypes {
     Sources sources;
     Partition partition;
+    BaseKnowledge known; // if there is a base
 };
 
-/// `base` may be null. `not_linked`: per object; these do not count. Where the classes are known
-/// already there is no base, and all objects were linked.
+/// What the result continues.
+struct GivenBase {
+    const Btf *btf = nullptr;         // null: nothing
+    const BaseIndex *index = nullptr; // of it; null: there is none
+    Where where;
+};
+
+/// `explained`: the result is to be explained, so all of the base is looked at. `not_linked`: per
+/// object; these do not count. Where the classes are known already there is no base, and all
+/// objects were linked. With an index any error may only mean that the index does not say enough.
 Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
-                                const Btf *base, const Where &base_where, unsigned threads,
+                                const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats);
 
 } // namespace btflink::merge

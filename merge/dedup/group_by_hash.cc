@@ -24,11 +24,8 @@
 // between all cores.
 #include "merge/dedup/group_by_hash.h"
 
-#include "common/graph/open_table.h"
 #include "common/io/parallel.h"
-#include "common/object_btf/hash_slot.h"
-#include "merge/dedup/hash_bits.h"
-#include "merge/dedup/stub_equal.h"
+#include "merge/dedup/distinct_hashes.h"
 
 #include <algorithm>
 
@@ -44,50 +41,6 @@ constexpr size_t ahead = 12; // slots are fetched this many types ahead
 // Types that are not worth a thread. Tests of collisions are small and want the shards, too.
 constexpr size_t small_run = hashes_believed ? size_t{1} << 14 : 16;
 
-bool same_types(const Sources &sources, TypeAt a, TypeAt b)
-{
-    return hashes_believed || stub_equal(sources, a, b);
-}
-
-/// A distinct hash.
-struct Distinct {
-    Hash128 hash;
-    TypeAt first;
-    ClassId number = ClassId::none; // at last
-};
-
-/// Distinct hashes in order of arrival, numbered as classes of a run or a shard. Slots hold whole
-/// hashes, so that a type is found by one look at memory.
-class DistinctHashes
-{
-public:
-    explicit DistinctHashes(const Sources &sources) : sources_(sources) {}
-
-    void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
-
-    /// The entry with this hash; made if there is none.
-    [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
-    {
-        auto same = [&](const HashSlot &slot) {
-            return slot.hash == hash &&
-                   same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
-        };
-        auto make = [&] {
-            entries_.push_back({hash, type});
-            return HashSlot{hash, static_cast<uint32_t>(entries_.size())};
-        };
-        return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
-    }
-
-    IdVector<ClassId, Distinct> &entries() { return entries_; }
-    const IdVector<ClassId, Distinct> &entries() const { return entries_; }
-
-private:
-    const Sources &sources_;
-    IdVector<ClassId, Distinct> entries_;
-    OpenTable<HashSlot> slots_{4096};
-};
-
 /// Sources [begin, end) of one thread.
 struct Run {
     uint32_t begin, end;
@@ -97,7 +50,7 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
 {
     size_t wanted = std::clamp<size_t>(sources.types / small_run, 1, threads);
     std::vector<Run> runs;
-    uint32_t begin = 0, end = 0;
+    uint32_t begin = sources.has_base, end = begin;
     auto count = static_cast<uint32_t>(sources.list.size());
     for (size_t i = 1; i <= wanted; ++i) {
         size_t until = sources.types / wanted * i;
@@ -116,7 +69,7 @@ void find_distinct(const Sources &sources, Run run, DistinctHashes &table, Unset
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];
         ClassId *out = of.data() + source.offset;
-        if (source.skip) { // nearly all of a base; their hashes must not be read
+        if (source.skip) {
             std::fill_n(out, source.count, ClassId::none);
             for (uint32_t i = 0; i < source.count; ++i)
                 if (!(*source.skip)[i])

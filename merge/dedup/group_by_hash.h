@@ -18,6 +18,7 @@ struct Classes {
     UnsetVector<ClassId> of;
 };
 
+/// Those of the objects' types; choose_base() adds a base's.
 Classes group_by_hash(const Sources &sources, unsigned threads);
 
 } // namespace btflink::merge

@@ -4,6 +4,9 @@
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
 // tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
 //
+// Only names come here that a struct of some object resolved, and names of enums; all other such
+// declarations stay. resolve_nodes() in split_conflicts.cc decides that.
+//
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
 // declaration and count the keys that do not exist yet. The candidate with the fewest new keys

@@ -222,15 +222,17 @@ private:
         for (const Source &source : sources_.list)
             most = std::max<size_t>(most, source.count);
         Between<ClassId> classes(graph_.size());
-        Between<TypeId> types(most + 1);
+        std::optional<Between<TypeId>> types; // as large as a base, and seldom needed
         IdVector<ClassId, TypeId> type_of(graph_.size(), void_id);
         IdVector<NameId, NodeId> of_name(conflicts_.slot_names, NodeId::none);
         for (uint32_t s = 0; s < sources_.list.size(); ++s) {
             bool ambiguous = false; // two nodes of one name
             for (NodeId n : conflicts_.nodes_of(s))
                 ambiguous |= std::exchange(of_name[conflicts_.nodes[n].name], n) != NodeId::none;
+            if (ambiguous && !types)
+                types.emplace(most + 1);
             if (ambiguous)
-                assign_by_type(s, types);
+                assign_by_type(s, *types);
             else
                 assign_by_class(s, classes, type_of, of_name);
             for (NodeId n : conflicts_.nodes_of(s)) {

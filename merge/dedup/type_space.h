@@ -2,7 +2,7 @@
 // The types to be deduplicated: the base's, then those of each object, in one numbering.
 #pragma once
 
-#include "merge/input/prune_base.h"
+#include "merge/input/load_objects.h"
 
 #include <memory>
 #include <vector>
@@ -22,19 +22,35 @@ struct TypeAt {
 /// The plain types of a base or an object.
 struct Source {
     const Btf *btf;
-    const std::byte *hashes;       // of its types, as in a link trailer; at least `count`
-    const Selection *hashed;       // if not null: hashes are of these only, by id - 1
+    const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
-    const std::vector<bool> *skip; // by id - 1: these are not, or not wanted; null: all are
-    size_t offset;                 // number of its type 1 in the numbering of all types
+    const std::vector<bool> *skip; // by id - 1: these are not; null: all are
+    const Selection *chosen;       // of a base, by id - 1: these take part; null: it is an object
+    // Number of its type 1 in the numbering of all types. Those of a base are numbered among the
+    // chosen, behind a number for all others.
+    size_t offset;
 
-    /// By id - 1.
+    /// Of an object's type, by id - 1.
     Hash128 hash(uint32_t i) const
     {
-        if (hashed)
-            i = hashed->rank(i);
         return {load<uint64_t>(hashes + size_t{i} * 16, ByteOrder::little),
                 load<uint64_t>(hashes + size_t{i} * 16 + 8, ByteOrder::little)};
+    }
+    size_t index(TypeId id) const
+    {
+        if (!chosen)
+            return offset + raw(id) - 1;
+        return chosen->has(raw(id) - 1) ? offset + 1 + chosen->rank(raw(id) - 1) : offset;
+    }
+    /// visit(id, its number) for those that may be plain types and take part.
+    template <typename Visit>
+    void for_types(Visit visit) const
+    {
+        size_t next = offset + 1;
+        if (chosen)
+            return chosen->for_each(0, [&](uint32_t i) { visit(TypeId{i + 1}, next++); });
+        for (uint32_t i = 0; i < count; ++i)
+            visit(TypeId{i + 1}, offset + i);
     }
 };
 
@@ -43,11 +59,8 @@ struct Sources {
     std::vector<Source> list;
     std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
     bool has_base = false;
-    size_t types = 0; // of all sources
-    // Kept for the base.
-    std::unique_ptr<const BasePart> base_part = std::make_unique<BasePart>(); // has an address
-    std::vector<Hash128> base_hashes; // of what is wanted, as in a link trailer
-    std::unique_ptr<const std::vector<bool>> base_skip;
+    size_t types = 0;                // numbers of types of all sources
+    std::unique_ptr<Selection> base; // its chosen types
     // If an object's types are found by marks, the deduplication looks at them through its own Btf:
     // which types it looks at depends on which objects count, so it keeps the damage that it finds.
     struct OwnView {
@@ -63,7 +76,7 @@ struct Sources {
         return views[object] && views[object]->damage.found();
     }
     bool is_base(uint32_t source) const { return has_base && source == 0; }
-    size_t index(uint32_t source, TypeId id) const { return list[source].offset + raw(id) - 1; }
+    size_t index(uint32_t source, TypeId id) const { return list[source].index(id); }
     size_t index(TypeAt t) const { return index(t.source, t.type); }
     const btf_type &type(TypeAt t) const { return list[t.source].btf->type(t.type); }
     std::string_view name(TypeAt t) const { return list[t.source].btf->name(t.type); }
@@ -74,13 +87,15 @@ struct Sources {
     bool is_plain(uint32_t source, TypeId id) const
     {
         const Source &s = list[source];
+        if (s.chosen)
+            return s.chosen->has(raw(id) - 1);
         return raw(id) - 1 < s.count && !(s.skip && (*s.skip)[raw(id) - 1]);
     }
 };
 
-/// `base` may be null. The objects must outlive the result and not move.
-Result<Sources> make_sources(const std::vector<Object> &objects,
-                             const std::vector<bool> &not_linked, const Btf *base,
-                             const Where &base_where);
+/// `base` may be null; none of its types is chosen yet, and its types have no numbers. The objects
+/// must outlive the result and not move.
+Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base);
 
 } // namespace btflink::merge

@@ -160,23 +160,22 @@ private:
                 users_.emplace_back();
             }
         for (uint32_t source = 0; source < sources_.list.size(); ++source)
-            for (uint32_t i = 0; i < sources_.list[source].count; ++i) {
-                size_t index = sources_.list[source].offset + i;
+            sources_.list[source].for_types([&](TypeId id, size_t index) {
                 if (partition_.of[index] == ClassId::none)
-                    continue;
+                    return;
                 ClassId c = partition_.class_of(index);
                 uint32_t version = version_of[c];
                 if (version == no_number || users_[version].last == source)
-                    continue;
+                    return;
                 // An object that only declares it has no part in the difference.
-                if (btf::is_declaration(sources_.list[source].btf->type(TypeId{i + 1})) &&
+                if (btf::is_declaration(sources_.list[source].btf->type(id)) &&
                     !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
-                    continue;
+                    return;
                 users_[version].last = source;
                 ++users_[version].count;
                 if (users_[version].first.size() < objects_named)
                     users_[version].first.push_back(source);
-            }
+            });
     }
 
     std::string users_text(const VersionUsers &version) const

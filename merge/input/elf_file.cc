@@ -4,11 +4,11 @@
 // our Errors here.
 #include "merge/input/elf_file.h"
 
+#include "common/elf/compressed_section.h"
 #include "merge/input/reloc_kind.h"
 
 #include <algorithm>
 #include <llvm/Object/Archive.h>
-#include <llvm/Object/Decompressor.h>
 #include <llvm/Object/ELF.h>
 #include <llvm/Object/ELFTypes.h>
 #include <llvm/Support/MemoryBuffer.h>
@@ -84,9 +84,13 @@ public:
             return llvm_fail(where, data.takeError());
         SectionContents out;
         out.bytes = std::as_bytes(std::span(data->data(), data->size()));
-        if (section.flags & elf::SHF_COMPRESSED)
-            return decompress(out.bytes, where);
-        return out;
+        if (!is_compressed(section.name, section.flags, out.bytes))
+            return out;
+        auto plain = decompress(out.bytes, section.flags, ElfType::Is64Bits, in.order_, where);
+        if (!plain)
+            return tl::unexpected(plain.error());
+        auto owned = std::make_shared<std::vector<std::byte>>(std::move(*plain));
+        return SectionContents{*owned, owned};
     }
 
     static Result<std::vector<Reloc>> relocations(const ElfFile &in, uint32_t target, uint8_t width)
@@ -209,21 +213,6 @@ private:
             out.symbols_.push_back(s);
         }
         return {};
-    }
-
-    static Result<SectionContents> decompress(Bytes data, const Where &where)
-    {
-        constexpr uint64_t best_ratio = 1032; // of deflate
-        auto engine = object::Decompressor::create(view(text(data)).empty() ? "" : ".debug",
-                                                   text(data), little, ElfType::Is64Bits);
-        if (!engine)
-            return llvm_fail(where, engine.takeError());
-        if (engine->getDecompressedSize() > (data.size() + 1) * best_ratio)
-            return fail(where.at(0), "compressed section lies about its size");
-        auto contents = std::make_shared<std::vector<char>>();
-        if (auto error = engine->resizeAndDecompress(*contents))
-            return llvm_fail(where, std::move(error));
-        return SectionContents{std::as_bytes(std::span(*contents)), contents};
     }
 
     template <typename Range>

@@ -35,6 +35,24 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
 
 Result<Base> read_base(const std::string &path)
 {
+    auto base = open_base(path);
+    if (base && base->input)
+        if (auto parsed = parse_base(*base); !parsed)
+            return tl::unexpected(parsed.error());
+    return base;
+}
+
+Result<void> parse_base(Base &base)
+{
+    auto btf = Btf::parse(base.blob, base.where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    base.btf = std::make_shared<const Btf>(std::move(*btf));
+    return {};
+}
+
+Result<Base> open_base(const std::string &path)
+{
     Base base;
     if (path.empty())
         return base;
@@ -48,10 +66,8 @@ Result<Base> read_base(const std::string &path)
     if (!*found)
         return fail(base.input->where, "has no .BTF to build on");
     base.contents = std::move((*found)->contents);
-    auto btf = Btf::parse((*found)->blob, (*found)->where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    base.btf = std::make_shared<const Btf>(std::move(*btf));
+    base.blob = (*found)->blob;
+    base.where = (*found)->where;
     return base;
 }
 

@@ -8,6 +8,8 @@
 namespace btflink::merge
 {
 
+class BaseIndex;
+
 /// Raw BTF, or what a section of an ELF file holds.
 struct FinalBlob {
     SectionContents contents; // keeps `blob`
@@ -21,10 +23,16 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
 struct Base {
     std::optional<Input> input;
     SectionContents contents;
-    std::shared_ptr<const Btf> btf; // null: none
+    Bytes blob; // as it is in the file
+    Where where;
+    std::shared_ptr<const Btf> btf;         // null: none
+    std::shared_ptr<const BaseIndex> index; // of it; null: none
 };
 /// No base if `path` is empty.
 Result<Base> read_base(const std::string &path);
+/// The same in two steps: `btf` is not there until the second.
+Result<Base> open_base(const std::string &path);
+Result<void> parse_base(Base &base);
 
 /// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large.
 /// Empty if there is no C `long`.

@@ -9,7 +9,9 @@
 // up in the image's symbol table and taken if its name is unique there. Without an image: the
 // relocation itself, on top of where the input's section begins.
 //
-// Invariant. A Location is never a guess: if it is not certain it is `unknown`.
+// Invariant. A Location is never a guess: if it is not certain it is `unknown`. One thing cannot be
+// told here. Linkers write 0 into the pools for what they discard, and 0 may also be an address (of
+// per-CPU variables). So 0 in a linked image is `known`, and its users judge it.
 #include "merge/link/resolve_addresses.h"
 
 #include <algorithm>

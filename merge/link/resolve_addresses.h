@@ -12,10 +12,10 @@ namespace btflink::merge
 struct Location {
     enum State : uint8_t {
         unknown,   // cannot be found out
-        discarded, // the linker dropped it
+        discarded, // the linker dropped it, and says so: all ones in a pool, or no place there
         undefined, // declared, defined nowhere
         common,    // gets its place at the final link
-        known,
+        known,     // in a linked image 0 may mean "discarded": whoever uses it must judge
     };
     State state = unknown;
     Address address; // known

@@ -21,6 +21,7 @@
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
 //   modules: an offset of 0 is no address              it is one
+//                                                      (in a linked image 0 is none)
 //   undefined symbols are functions at address 0       they are none
 //
 // Cost. One hash lookup per instance, one sort of the few that matter.

@@ -4,8 +4,10 @@
 
 #include "common/btf/btf.h"
 #include "common/graph/flat_index.h"
+#include "merge/base_index/base_index.h"
 #include "merge/dedup/hash_bits.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,19 +30,22 @@ struct Text {
     operator std::string_view() const { return {begin, size}; }
 };
 
-/// Strings of the result; those of the base that are `wanted` are used where they are.
+/// Strings of the result. What the base has, too, is used where it is there.
 class ResultStrings
 {
-public:
-    ResultStrings(const Btf *base, const std::vector<uint32_t> &wanted)
+    auto is(const Text &text) const
     {
-        if (!base) {
+        return [this, &text](uint32_t offset) { return std::string_view(at(offset)) == text; };
+    }
+
+public:
+    /// `index`: says where strings are in the base; null: use() does.
+    ResultStrings(const Btf *base, const BaseIndex *index) : index_(index)
+    {
+        if (base)
+            base_ = base->strings();
+        else
             own_.push_back('\0');
-            return;
-        }
-        base_ = base->strings();
-        for (uint32_t at : wanted)
-            use(at);
     }
 
     /// The base's string at `offset` is used where it is, if no equal one was added before.
@@ -51,6 +56,9 @@ public:
     {
         if (text.size == 0)
             return 0;
+        if (index_)
+            if (auto place = index_->find_string(text))
+                return *place;
         auto next = static_cast<uint32_t>(base_.size() + own_.size());
         uint32_t found = find(text, next);
         if (found == next) {
@@ -60,6 +68,16 @@ public:
         return found;
     }
     uint32_t add(std::string_view text) { return add(Text(text)); }
+
+    /// Offset of the string; empty: it was neither added nor used.
+    std::optional<uint32_t> find(std::string_view string) const
+    {
+        const Text text(string);
+        if (text.size == 0)
+            return 0;
+        const uint32_t found = offsets_.find(text.hash, is(text));
+        return found == FlatIndex::none ? std::nullopt : std::optional(found);
+    }
     const std::string &blob() const { return own_; }
 
 private:
@@ -72,10 +90,10 @@ private:
     /// Offset of an equal string; `offset`, which then is its own, if there is none.
     uint32_t find(const Text &text, uint32_t offset)
     {
-        auto same = [&](uint32_t other) { return std::string_view(at(other)) == text; };
-        return offsets_.find_or_add(text.hash, offset, same).first;
+        return offsets_.find_or_add(text.hash, offset, is(text)).first;
     }
 
+    const BaseIndex *index_;
     std::string_view base_;
     std::string own_;
     FlatIndex offsets_{4095};

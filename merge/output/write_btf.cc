@@ -36,16 +36,28 @@ namespace
 class WordIndex
 {
 public:
+    /// `base`: an index of the base, whose types then count as added; may be null.
+    explicit WordIndex(const BaseIndex *base) : base_(base) {}
+
     /// Id of the type with these words: one that was added before, or `id` itself.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
         auto [number, is_new] = types_.add(words);
-        if (is_new)
-            ids_.push_back(id);
+        if (is_new) {
+            const TypeId found = base_ ? base_->find_words(words) : void_id;
+            ids_.push_back(found != void_id ? raw(found) : id);
+        }
         return ids_[number];
+    }
+    /// The same for a type of the result's own that is like none of the base.
+    void add_own(std::span<const uint32_t> words, uint32_t id)
+    {
+        if (types_.add(words).second)
+            ids_.push_back(id);
     }
 
 private:
+    const BaseIndex *base_;
     VectorIndex types_;
     std::vector<uint32_t> ids_; // by number
 };
@@ -55,12 +67,16 @@ class ResultWriter
 public:
     ResultWriter(const std::vector<Object> &objects, const Sources &sources,
                  const Partition &partition, const Functions &functions, const Variables &variables,
-                 const Btf *base, unsigned threads)
+                 const BaseKnowledge &known, unsigned threads)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
-          variables_(variables), base_(base), threads_(threads),
-          strings_(base, sources.base_part->strings), ids_(partition.classes.size()),
+          variables_(variables), known_(known),
+          base_(sources.has_base ? sources.list[0].btf : nullptr), threads_(threads),
+          strings_(base_, known.index), index_(known.index), ids_(partition.classes.size()),
           var_ids_(objects.size())
     {
+        if (known_.part)
+            for (uint32_t at : known_.part->strings)
+                strings_.use(at);
     }
 
     Result<std::vector<std::byte>> run(ByteOrder order, const Where &where)
@@ -68,7 +84,7 @@ public:
         sort_classes();
         number();
         write_plain();
-        if (base_)
+        if (known_.part)
             index_base();
         ReadAhead ahead(
             functions_.selected.size(), threads_,
@@ -225,7 +241,7 @@ private:
         const btf_type &t = sources_.type(mine.canonical);
         auto words = copy(mine.canonical.source, t, &ahead);
         if (may_recur(*sources_.list[mine.canonical.source].btf, t))
-            index_.add(words, ids_[c]);
+            index_.add_own(words, ids_[c]);
     }
 
     /// May a type that is made for a function be equal to this one?
@@ -242,7 +258,7 @@ private:
     /// Index the types of the base that a function's may be equal to.
     void index_base()
     {
-        sources_.base_part->wanted.for_each(0, [&](uint32_t i) {
+        known_.part->wanted.for_each(0, [&](uint32_t i) {
             const btf_type &t = base_->type(TypeId{i + 1});
             uint32_t kind = btf::kind_of(t);
             if (may_recur(*base_, t) || kind == BTF_KIND_FUNC || kind == BTF_KIND_DECL_TAG)
@@ -257,8 +273,14 @@ private:
         base_words_.resize(btf::words_of(t));
         std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
-        btf::for_each_str_off(copied, [&](uint32_t &off) { off = strings_.add(base_->str(off)); });
-        index_.add(base_words_, id);
+        bool known = true; // else no type of the result has such a string
+        btf::for_each_str_off(copied, [&](uint32_t &off) {
+            const auto found = strings_.find(base_->str(off));
+            known &= found.has_value();
+            off = found.value_or(0);
+        });
+        if (known)
+            index_.add(base_words_, id);
     }
 
     /// Names of clones are not among the objects' strings, so those of the base are not wanted.
@@ -270,6 +292,12 @@ private:
                 clones.insert(f.clone);
         if (clones.empty())
             return;
+        for (std::string_view text = base_->strings(), rest = text; !rest.empty();) {
+            const size_t length = rest.find('\0');
+            if (clones.contains(rest.substr(0, length)))
+                strings_.use(static_cast<uint32_t>(rest.data() - text.data()));
+            rest.remove_prefix(length + 1);
+        }
         std::unordered_set<uint32_t> found;
         auto index_all = [&](uint32_t kind, auto is_of_clone) {
             for (uint32_t id = 1; id < raw(base_->end_id()); ++id) {
@@ -277,7 +305,8 @@ private:
                 if (btf::kind_of(t) != kind || !is_of_clone(t))
                     continue;
                 found.insert(id);
-                strings_.use(t.name_off);
+                if (kind == BTF_KIND_FUNC)
+                    strings_.use(t.name_off);
                 index_base_type(id);
             }
         };
@@ -349,6 +378,7 @@ private:
     const Partition &partition_;
     const Functions &functions_;
     const Variables &variables_;
+    const BaseKnowledge &known_;
     const Btf *base_;
     unsigned threads_;
     ResultStrings strings_;
@@ -367,10 +397,10 @@ private:
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
-                                           const Btf *base, ByteOrder order, const Where &where,
-                                           unsigned threads)
+                                           const BaseKnowledge &known, ByteOrder order,
+                                           const Where &where, unsigned threads)
 {
-    return ResultWriter(objects, sources, partition, functions, variables, base, threads)
+    return ResultWriter(objects, sources, partition, functions, variables, known, threads)
         .run(order, where);
 }
 

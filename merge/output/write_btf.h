@@ -2,6 +2,7 @@
 // Writes the BTF of the result: final classes, functions and variables.
 #pragma once
 
+#include "merge/dedup/choose_base.h"
 #include "merge/dedup/split_conflicts.h"
 #include "merge/link/select_functions.h"
 #include "merge/link/select_variables.h"
@@ -9,11 +10,12 @@
 namespace btflink::merge
 {
 
-/// Types and strings in byte order `order`, continuing `base` (may be null).
+/// Types and strings in byte order `order`, continuing the base of `sources`, if there is one, of
+/// which `known` tells what is needed.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
-                                           const Btf *base, ByteOrder order, const Where &where,
-                                           unsigned threads);
+                                           const BaseKnowledge &known, ByteOrder order,
+                                           const Where &where, unsigned threads);
 
 } // namespace btflink::merge

@@ -11,8 +11,8 @@ BUILD: a meson build folder. FILE: object BTF of a kernel, such as vmlinux.o. O:
 the table of separate files; it is named many times. KO: a module with object BTF of the same kernel.
 Scratch needs 9 times the bytes of the objects' BTF.
 
-Eight copies of the objects, each with names of its own for what few objects know, are the most that
-a BTF can take (2^20 types, 16 MB of names); further ones are given again: all their types are equal
+Eight copies of the objects have names of their own for what few objects know; fifteen would be more than
+a BTF can take (2^20 types). Further objects are the same given again: all their types are equal
 to others. Time is processor time (user + system), so that it can be compared on a busy machine;
 private memory as in merge.py. Medians.
 """

@@ -342,6 +342,60 @@ TEST_F(CheckKernel, TruncatedBase)
     EXPECT_EQ(findings().front().substr(0, 17), "verifier vmlinux:");
 }
 
+TEST_F(CheckKernel, RenumberedBase)
+{
+    // The same types and strings, two of them the other way round.
+    std::string text = vmlinux_text;
+    text = replaced(
+        text, "[5] PTR '' type_id=2\n    [6] FUNC_PROTO '' ret_type_id=1\n        'task' type_id=5",
+        "[5] FUNC_PROTO '' ret_type_id=1\n        'task' type_id=6\n    [6] PTR '' type_id=2");
+    text = replaced(text, "'bpf_take' type_id=6", "'bpf_take' type_id=5");
+    text = replaced(text, "'bpf_hide' type_id=6", "'bpf_hide' type_id=5");
+    text = replaced(text, "'task' type_id=5\n        'aux'", "'task' type_id=6\n        'aux'");
+    set_vmlinux(text);
+    const Lines found = findings();
+    ASSERT_FALSE(found.empty());
+    EXPECT_EQ(found[0].substr(0, 43), "verifier mine: type 17 (STRUCT 'mine'): mem") << found[0];
+    for (const std::string &line : found)
+        EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
+}
+
+TEST_F(CheckKernel, TruncatedDistilledBase)
+{
+    constexpr const char *distilled = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+    [2] STRUCT 'task_struct' size=16)";
+    constexpr const char *over_it = R"(
+    [3] STRUCT 'mine' size=16
+        'task' type_id=2 bits_offset=0)";
+    set_module(over_it, distilled);
+    const std::vector<std::byte> whole = kernel_.modules[0].base;
+    for (size_t size : {size_t{1}, size_t{20}, size_t{30}, whole.size() - 1}) {
+        kernel_.modules[0].base.assign(whole.begin(), whole.begin() + static_cast<long>(size));
+        const Lines found = findings();
+        ASSERT_FALSE(found.empty()) << size;
+        EXPECT_EQ(found[0].substr(0, 14), "verifier mine:") << found[0];
+    }
+}
+
+TEST_F(CheckKernel, InvalidName)
+{
+    set_module(replaced(module_text, "FUNC 'bpf_mine'", "FUNC 'bpf mine'"));
+    const Lines found = findings();
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(found[0].starts_with("verifier mine: type 20 (FUNC 'bpf mine'): ")) << found[0];
+}
+
+TEST_F(CheckKernel, FuncOfModuleLost)
+{
+    Ids ids;
+    ids.set8("mine_kfuncs", {{0, 0}, {20, 0}}, {"bpf_gone", "bpf_mine"});
+    ids.give(kernel_.modules[0]);
+    EXPECT_EQ(findings(),
+              Lines{"kfunc-func mine: kfunc bpf_gone of mine_kfuncs has no FUNC: no program "
+                    "can call it"});
+}
+
 TEST_F(CheckKernel, DistilledBase)
 {
     constexpr const char *distilled = R"(

@@ -18,6 +18,15 @@ GDB = ['gdb', '-nx', '-batch', '-ex', 'ptype struct point', '-ex', 'info line ad
        'info scope add', '-ex', 'list add']
 LLDB = ['lldb', '--no-lldbinit', '--batch', '-o', 'type lookup point', '-o',
         'image lookup --verbose --name add']
+# drgn is a library, of the system's own python.
+DRGN = ['/usr/bin/python3', '-c', '''import sys, drgn
+program = drgn.Program()
+program.load_debug_info([sys.argv[1]])
+add = program.function("add")
+print(program.type("struct point"), add.type_.type, hex(add.address_))
+print([parameter.name for parameter in add.type_.parameters], program.variable("count").type_)
+''']
+PERF = [['sh', '-c', f'exec perf probe -x "$1" {option} add', 'sh'] for option in ('-V', '-D')]
 # What each says of an object, and of a program, must be the same.
 TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['eu-readelf', '-w'],
          ['llvm-dwarfdump', '--all'], ['llvm-dwarfdump-19', '--all'], ['llvm-objdump', '-dl'],
@@ -76,6 +85,28 @@ class Readers(CliCase):
                         self.assertEqual(self.said(tool, 'with', name), want)
                         if name == 'add.o':
                             self.assertRegex('\n'.join(want[2]), 'add|_?point')
+
+    def test_tools_for_programs(self):
+        """Those that take no object."""
+        tools = PERF[:] if shutil.which('perf') else []
+        if not tools:
+            print('SKIP perf: not installed')
+        if os.path.exists(DRGN[0]) and self.call(DRGN[0], '-c', 'import drgn').returncode == 0:
+            tools.append(DRGN)
+        else:
+            print('SKIP drgn: not installed')
+        if not tools:
+            self.skipTest('neither perf nor drgn is installed')
+        for version in ('4', '5'):
+            for kind in ('without', 'with'):
+                shutil.rmtree(self.path(kind), ignore_errors=True)
+            self.both('gcc', version)
+            for tool in tools:
+                with self.subTest(tool=tool, version=version):
+                    want = self.said(tool, 'without', './program')
+                    self.assertEqual(self.said(tool, 'with', './program'), want)
+                    self.assertEqual(want[0], 0, want)
+                    self.assertRegex('\n'.join(want[2]), 'point|add', want)
 
     def test_dwz(self):
         """It takes the program, and what it makes is read as before."""

@@ -14,6 +14,9 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+
+namespace fs = std::filesystem;
 
 namespace btflink::fuzz
 {
@@ -66,6 +69,23 @@ Text merge_into(merge::Options options, std::optional<Error> &error)
     return {first, first + bytes->size()};
 }
 
+/// A directory of debug files with one in it, where seeds.py says that it is: ALTERNATE there.
+struct DebugFolder {
+    std::string path;
+
+    explicit DebugFolder(const std::string &alternate)
+        : path((fs::temp_directory_path() / "btflink-fuzz-XXXXXX").string())
+    {
+        if (!::mkdtemp(path.data()))
+            std::abort();
+        fs::create_directory(path + "/.dwz");
+        fs::create_symlink(alternate, path + "/.dwz/alternate");
+    }
+    ~DebugFolder() { fs::remove_all(path); }
+    DebugFolder(const DebugFolder &) = delete;
+    DebugFolder &operator=(const DebugFolder &) = delete;
+};
+
 [[noreturn]] void differ(const char *what)
 {
     std::fprintf(stderr, "the result depends on %s\n", what);
@@ -81,6 +101,10 @@ Run run_emit(const Bundle &bundle)
         return {};
     uint8_t bits = bundle.settings[0];
     emit::EmitOptions options;
+    options.reader = static_cast<emit::ReaderChoice>(bundle.settings[3] % 3);
+    std::optional<DebugFolder> debug;
+    if (files.size() > 1)
+        options.debug_dir = debug.emplace(files[1].path()).path;
     options.image = bits & 1;
     options.strip_dwarf = bits & 2;
     options.unit.address_pool = bits & 4;
@@ -100,7 +124,10 @@ Run run_emit(const Bundle &bundle)
         then.features = options.unit.features;
         merge_into(then, ignored);
     }
-    return ended(files, error_of(done));
+    Run run = ended(files, error_of(done));
+    if (debug)
+        run.paths.push_back(debug->path);
+    return run;
 }
 
 Run run_merge(const Bundle &bundle)

@@ -16,9 +16,10 @@ struct Run {
     std::vector<std::string> paths; // of the bundle's files: what an error may be about
 };
 
-/// btf-emit on the first file. Settings: byte 0: 1 --image, 2 --strip-dwarf, 4 --address-pool, 8
+/// btf-emit on the first file; the second, if there is one, is what .gnu_debugaltlink may name.
+/// Settings: byte 0: 1 --image, 2 --strip-dwarf, 4 --address-pool, 8
 /// complete what is there, 16 into another file, 32 detached, 64 two threads, 128 merge what comes
-/// out; bytes 1 and 2: features.
+/// out; bytes 1 and 2: features; byte 3: the reader, as in ReaderChoice, modulo 3.
 Run run_emit(const Bundle &bundle);
 
 /// btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte 0: 1
@@ -30,8 +31,9 @@ Run run_merge(const Bundle &bundle);
 /// btf-merge --check of the first file with role 'i', with the base 'b'.
 Run run_check(const Bundle &bundle);
 
-/// btf-kernel check of all files as one package. Byte 0 of the settings: 1 two threads. Errors are
-/// those of opening. Does nothing where there is no btf-kernel.
+/// btf-kernel check of all files as one package. Byte 0 of the settings: 1 two threads, 2 also
+/// report, 4 also diff and check --against. Errors are those of opening. Does nothing where there
+/// is no btf-kernel.
 Run run_package(const Bundle &bundle);
 
 /// Response files, and lists in options and in the environment: the first file is the text. Byte 0

@@ -29,6 +29,14 @@ EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 
 MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own_image': 32,
          'module': 64}
 
+READERS = (0, 2)  # automatic, libdw
+# Compiler and flags of debug information that only libdw reads, or that it reads beside the fast
+# reader.
+FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
+         ('clang-14', '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
+         ('gcc', '-gdwarf-5', '-fdebug-types-section'), ('clang-14', '-gdwarf-4'),
+         ('gcc', '-gdwarf-2'), ('gcc', '-gdwarf64'), ('gcc', '-flto', '-ffat-lto-objects')]
+
 # A kernel in small: kfuncs, per-CPU variables, weak and strong, one name twice.
 KERNEL = {
     'core.c': '''
@@ -117,6 +125,33 @@ class Seeds:
             made = foreign and self.compile(str(source), 'x.o', foreign[n % len(foreign)], '-O2')
             if made:
                 self.put('emit', f'{source.stem}-foreign', bundle([('i', made)], EMIT['merge']))
+            made = self.compile(str(source), 'x.o', *FORMS[n % len(FORMS)], '-O2')
+            if made:
+                self.put('emit', f'{source.stem}-form',
+                         bundle([('i', made)], ways[n % len(ways)], last=READERS[n % 2]))
+
+    def shared_debug_seeds(self):
+        """Partial units, and an alternate file, by dwz; zstd, by objcopy."""
+        for name, text in KERNEL.items():
+            (self.work / name).write_text(text)
+        for image, version in (('one', '-gdwarf-5'), ('two', '-gdwarf-4')):
+            for name in KERNEL:
+                self.compile(name, name[:-2] + '.o', 'gcc', '-O2', version)
+            self.run('ld', '-e', 'start', '-o', image, 'core.o', 'more.o')
+        for reader in READERS:
+            self.put('emit', f'image-{reader}',
+                     bundle([('i', self.read('one'))], EMIT['image'], last=reader))
+        self.run('objcopy', '--compress-debug-sections=zstd', 'core.o', 'packed.o')
+        self.put('emit', 'zstd', bundle([('i', self.read('packed.o'))], EMIT['pool']))
+        if not shutil.which('dwz'):
+            return
+        shutil.copy(self.work / 'one', self.work / 'single')
+        self.run('dwz', 'single')
+        self.put('emit', 'partial', bundle([('i', self.read('single'))], EMIT['image']))
+        shutil.copy(self.work / 'one', self.work / 'again')
+        self.run('dwz', '-m', 'alternate', '-M', '/usr/lib/debug/.dwz/alternate', 'one', 'again')
+        self.put('emit', 'alternate',
+                 bundle([('i', self.read('one')), ('i', self.read('alternate'))], EMIT['image']))
 
     def link_seeds(self):
         for name, text in KERNEL.items():
@@ -200,7 +235,8 @@ class Seeds:
                             ('image', [bytes(setup) + payload, module]), ('zboot', [zboot]),
                             ('flat', [flat, module]), ('packed', [gzip.compress(flat)]),
                             ('elf', [image, gzip.compress(module)])):
-            self.put('package', name, bundle([('i', part) for part in parts]))
+            for way in (0, 2, 4):
+                self.put('package', f'{name}-{way}', bundle([('i', part) for part in parts], way))
 
     def words_seeds(self):
         for n, text in enumerate(WORDS):
@@ -223,6 +259,7 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         seeds = Seeds(*sys.argv[1:], work)
         seeds.emit_seeds()
+        seeds.shared_debug_seeds()
         seeds.link_seeds()
         seeds.words_seeds()
         seeds.found_seeds()

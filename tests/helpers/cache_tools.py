@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Compiler caches and servers for tests: private ones, on loopback, in a folder of the test."""
+import json
 import os
 import pathlib
 import pwd
@@ -9,7 +10,7 @@ import subprocess
 import time
 
 # Settings of whoever runs the tests must not be ours.
-FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_')
+FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_', 'ICECC_', 'SCCACHE_')
 START_SECONDS = 30
 
 
@@ -109,6 +110,29 @@ class Redis(Server):
     def ask(self, *words):
         return subprocess.run(['redis-cli', '-p', str(self.port), *words], check=True,
                               capture_output=True, text=True).stdout
+
+
+class Sccache(Server):
+    """sccache's server, with its cache in `folder`. It keeps no settings of those who ask it."""
+
+    def settings(self):
+        return {'SCCACHE_DIR': str(self.folder / 'cache'), 'SCCACHE_SERVER_PORT': str(self.port),
+                'SCCACHE_CONF': '/dev/null', 'SCCACHE_IDLE_TIMEOUT': '300'}
+
+    def environment(self):
+        return clean_environment(SCCACHE_START_SERVER='1', SCCACHE_NO_DAEMON='1',
+                                 **self.settings())
+
+    def command(self):
+        return ['sccache']
+
+    def counts(self):
+        """Hits and misses since the start."""
+        said = subprocess.run(['sccache', '--show-stats', '--stats-format', 'json'], check=True,
+                              env=clean_environment(**self.settings()), capture_output=True,
+                              text=True).stdout
+        stats = json.loads(said)['stats']
+        return tuple(sum(stats[name]['counts'].values()) for name in ('cache_hits', 'cache_misses'))
 
 
 class Distccd(Server):

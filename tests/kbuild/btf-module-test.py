@@ -10,7 +10,8 @@ import shutil
 
 from helpers.kbuild_case import HERE, KbuildCase, run
 
-SCRIPT = os.path.join(HERE, '..', '..', 'kbuild-integration', 'btf-module')
+ROOT = os.path.join(HERE, '..', '..')
+SCRIPT = os.path.join(ROOT, 'kbuild-integration', 'btf-module')
 MANUAL = SCRIPT + '.1'
 KERNEL = 'struct task { int pid; }; struct page { long flags; }; struct task *t; struct page *p;\n'
 MODULE = '''struct task { int pid; };
@@ -145,6 +146,17 @@ class Module(KbuildCase):
         self.write('dkms.conf', 'PACKAGE_NAME=x\n')
         self.btf('--build=build', '--dkms=dkms.conf')
         self.assertIn('.BTF', self.section_names('x.ko'))
+
+    def test_recipe_for_dkms(self):
+        """dkms reads dkms.conf in the folder that it was started from, and makes in another."""
+        for name, prefix in (('kbuild-integration/README.md', '    '), ('docs/recipes.md', '    ')):
+            with open(os.path.join(ROOT, name), encoding='utf-8') as file:
+                line = next(l for l in file if l.startswith(prefix + 'MAKE[0]='))
+            self.write('dkms.conf', f'PACKAGE_NAME=x\nPACKAGE_VERSION=1\n{line.strip()}\n')
+            said = self.must('env', '-C', '/', 'kernelver=6.12', 'kernel_source_dir=/headers',
+                             'dkms_tree=/tree', 'bash', '-c',
+                             f'. {self.path("dkms.conf")}; echo "${{MAKE[0]}}"')
+            self.assertIn(' M=/tree/x/1/build modules && { btf-module --kernel=6.12 ', said, name)
 
     def test_usage(self):
         for arguments in ([], ['--nonsense', 'x.ko'], ['--base=', 'x.ko'], ['--dkms=none'],

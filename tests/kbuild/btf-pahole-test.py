@@ -210,6 +210,14 @@ class Features(Command):
                                  (0, '', said))
             self.assertNotIn('out', self.names())
             self.assertEqual(self.read('prog'), before)
+            # What an earlier run has left is not its BTF.
+            self.write('out', b'stale')
+            os.symlink('out', self.path('link'))
+            self.pahole('-J', '--btf_encode_detached=link', *arguments, 'prog', settings=settings)
+            self.assertIn('link', self.names())
+            self.pahole('-J', '--btf_encode_detached=out', *arguments, 'prog', settings=settings)
+            self.assertNotIn('out', self.names())
+            os.unlink(self.path('link'))
         self.assertEqual(self.pahole('-J', '--lang_exclude=rust', 'prog',
                                      settings={'PAHOLE_LANG_EXCLUDE': only}), (0, '', ''))
         self.assertIn('.BTF', self.section_names('prog'))

@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 from helpers.btf_reader import Elf
-from helpers.cache_tools import Ccache, Distccd, Redis, missing
+from helpers.cache_tools import Ccache, Distccd, Redis, Sccache, missing
 
 PROJECT = {
     'Makefile': '''
@@ -309,6 +309,38 @@ class RedisTest(CacheCase):
         self.cache.clear()
         self.counts(self.build('btf-cc ccache gcc', **remote)[1], misses=COUNT)
         self.assertEqual(self.contents(), expected)
+
+
+class SccacheTest(CacheCase):
+    needs = ['sccache']
+
+    def test_second_build(self):
+        """The cache has the compiler's objects; BTF is made after each hit, by the settings of then."""
+        expected = self.direct()
+        stripped = self.direct(BTF_CC_STRIP_DWARF='1')
+        with Sccache(self.top / 'sccache') as server:
+            for counts, objects, settings in (((0, COUNT), expected, {}),
+                                              ((COUNT, COUNT), expected, {}),
+                                              ((2 * COUNT, COUNT), stripped,
+                                               {'BTF_CC_STRIP_DWARF': '1'})):
+                said, _ = self.build('btf-cc sccache gcc', BTF_CC_VERBOSE='1', **settings,
+                                     **server.settings())
+                self.assertEqual(said.count('object BTF written'), COUNT, said)
+                self.assertEqual(server.counts(), counts)
+                self.assertEqual(self.contents(), objects)
+            # Others of this cache get plain objects.
+            self.build('sccache gcc', **server.settings())
+            self.assertEqual(server.counts(), (3 * COUNT, COUNT))
+            self.assertEqual(self.with_btf(), [])
+
+    def test_compile_errors_are_the_compilers(self):
+        (self.project / 'bad.c').write_text('int f(void) { return nothing; }\n')
+        args = ['-g', '-c', '-o', 'bad.o', 'bad.c']
+        plain = self.call('gcc', *args)
+        with Sccache(self.top / 'sccache') as server:
+            cached = self.call('btf-cc', 'sccache', 'gcc', *args, **server.settings())
+        self.assertEqual((plain.returncode, plain.stderr), (cached.returncode, cached.stderr))
+        self.assertFalse((self.project / 'bad.o').exists())
 
 
 class OtherOrders(CacheCase):

@@ -24,9 +24,11 @@ namespace
 class Property : public testing::Test
 {
 protected:
-    std::vector<std::byte> merge_by(Engine engine, unsigned threads, const std::string &base = "")
+    std::vector<std::byte> merge_by(Engine engine, unsigned threads, const std::string &base = "",
+                                    const std::string &base_index = "")
     {
         Options options;
+        options.base_index = base_index;
         options.inputs = paths_;
         options.engine = engine;
         options.threads = threads;
@@ -144,6 +146,10 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
+        // That of the seed before does not fit; it is replaced by the first, and used by the
+        // others.
+        for (unsigned threads : {1, 1, 3})
+            EXPECT_EQ(ours, merge_by(Engine::hash, threads, dir_ / "base", dir_ / "index"));
         compare(seed, corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
     }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Merging as text before and after: each file of cases/ has the BTF of some objects and what must
-// come out of their merge, word by word. Lines "== object", "== base", "== result" begin the parts,
-// "== result of btf__dedup" what that makes of it where ours leaves fewer types, "== at most as
-// many as btf__dedup" that what it makes of it depends on libbpf's version; '#' begins a comment.
+// come out of their merge, word by word. A new file there is a new case. Its lines begin the parts:
+//   == object                       an object's BTF; one or more
+//   == base                         over which they are merged
+//   == distilled base               what is made of the base, and the result continues
+//   == result                       what comes out
+//   == result of btf__dedup         ... of --dedup=libbpf, where ours leaves fewer types
+//   == at most as many as btf__dedup  what that makes of it depends on libbpf's version (no text)
+// '#' begins a comment.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
 #include "tests/tools/btf_text.h"
@@ -85,9 +90,11 @@ TEST_P(TextCases, Merge)
     options.output = folder_ / "result.btf";
     uint32_t of_libbpf = UINT32_MAX; // types
     for (Engine engine : {Engine::libbpf, Engine::hash})
-        for (unsigned threads : {1, 4}) {
+        for (unsigned threads : {1, 4, 1}) {
             options.engine = engine;
             options.threads = threads;
+            if (threads > 1 && !c.base.empty()) // then it is made, and the last of these uses it
+                options.base_index = folder_ / "index";
             Report report;
             auto done = merge(options, report);
             ASSERT_TRUE(done) << done.error().str();

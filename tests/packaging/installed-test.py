@@ -16,9 +16,9 @@ import unittest
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
 DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICENSE', 'README.md',
              'common/FORMAT.md', 'docs/compilers.md', 'docs/differences.md', 'docs/distribution.md',
-             'docs/figures.md', 'docs/limits.md', 'docs/report.png', 'emit/NOTES.md', 'kbuild-integration/CACHES.md',
-             'kbuild-integration/README.md', 'merge/NOTES.md', 'merge/dedup/README.md',
-             'tests/README.md')
+             'docs/figures.md', 'docs/limits.md', 'docs/recipes.md', 'docs/report.png', 'emit/NOTES.md',
+             'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md',
+             'merge/dedup/README.md', 'tests/README.md')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.

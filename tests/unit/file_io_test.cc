@@ -2,10 +2,16 @@
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
 
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -148,6 +154,64 @@ TEST_F(FileIo, PipesCanBeRead)
     ::close(ends[1]);
     EXPECT_EQ(contents(strf("/proc/self/fd/%d", ends[0])), "piped");
     ::close(ends[0]);
+}
+
+/// `count` parts of different sizes, some of them empty, and what they are together.
+std::pair<std::vector<std::string>, std::string> many_parts(size_t count)
+{
+    std::vector<std::string> parts;
+    std::string whole;
+    for (size_t i = 0; i < count; ++i) {
+        parts.push_back(std::string(i % 977, static_cast<char>('a' + i % 26)));
+        whole += parts.back();
+    }
+    return {parts, whole};
+}
+
+std::vector<Bytes> bytes_of(const std::vector<std::string> &parts)
+{
+    std::vector<Bytes> bytes;
+    for (const std::string &part : parts)
+        bytes.push_back(as_bytes(part));
+    return bytes;
+}
+
+TEST_F(FileIo, MorePartsThanOneCallTakes)
+{
+    auto [parts, whole] = many_parts(5 * IOV_MAX / 2);
+    ASSERT_TRUE(write_file(path("a"), bytes_of(parts)));
+    EXPECT_EQ(contents(path("a")), whole);
+    ASSERT_TRUE(write_file(path("a"), std::vector<Bytes>(3)));
+    EXPECT_EQ(contents(path("a")), "");
+}
+
+TEST_F(FileIo, InterruptedWritesGoOn)
+{
+    const std::string pipe = path("pipe");
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    struct sigaction action = {}, old;
+    action.sa_handler = [](int) {}; // without SA_RESTART
+    ASSERT_EQ(::sigaction(SIGUSR1, &action, &old), 0);
+    auto made = many_parts(3000);
+    std::string got;
+    std::atomic<bool> done = false;
+    const pthread_t writer = ::pthread_self();
+    std::thread reader([&] {
+        int fd = ::open(pipe.c_str(), O_RDONLY);
+        char buffer[9999];
+        for (ssize_t n; (n = ::read(fd, buffer, sizeof buffer)) > 0;) {
+            got.append(buffer, static_cast<size_t>(n));
+            if (!done)
+                ::pthread_kill(writer, SIGUSR1);
+        }
+        ::close(fd);
+    });
+    auto wrote = write_file(pipe, bytes_of(made.first));
+    done = true;
+    reader.join();
+    ::sigaction(SIGUSR1, &old, nullptr);
+    ASSERT_TRUE(wrote) << wrote.error().str();
+    EXPECT_TRUE(got == made.second) << got.size() << " bytes of " << made.second.size();
 }
 
 TEST_F(FileIo, NoMoreIsReadThanIsAllowed)

@@ -2,6 +2,7 @@
 // Prepares a file for libdw, and finds what its addresses refer to.
 #include "emit/dwarf/libdw/libdw_file.h"
 
+#include "common/elf/compressed_section.h"
 #include "emit/dwarf/libdw/plain_elf.h"
 
 #include <algorithm>
@@ -154,8 +155,7 @@ Result<void> LibdwFile::read_sections()
 Result<void> LibdwFile::take(uint32_t index, const std::string &name)
 {
     const ElfSection &section = file_.image().sections[index];
-    const bool packed =
-        (section.head.sh_flags & SHF_COMPRESSED) || section.name.starts_with(".zdebug_");
+    const bool packed = is_compressed(section.name, section.head.sh_flags, section.data);
     const bool grouped = section.head.sh_flags & SHF_GROUP;
     const bool known = contents_.contains(name);
     if (known && !(grouped && has_units(name)))
@@ -164,7 +164,9 @@ Result<void> LibdwFile::take(uint32_t index, const std::string &name)
     std::vector<std::byte> plain;
     Bytes bytes = section.data;
     if (packed) {
-        auto unpacked = decompress(section, file_.image(), file_.image().place(index));
+        const ElfImage &image = file_.image();
+        auto unpacked = decompress(section.data, section.head.sh_flags, image.is64, image.order,
+                                   image.place(index));
         if (!unpacked)
             return tl::unexpected(unpacked.error());
         plain = std::move(*unpacked);

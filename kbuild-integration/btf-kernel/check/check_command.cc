@@ -19,20 +19,12 @@ namespace
 
 struct Draft {
     bool help = false, quiet = false, verbose = false, json = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     OpenOptions open;
     CheckOptions check;
     std::vector<Rule> ignored;
     std::vector<std::string> against;
 };
-
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.open.threads = draft.check.threads = *count;
-    return {};
-}
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
@@ -84,7 +76,7 @@ constexpr Option<Draft> options[] = {
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.letter = 'q', .name = "quiet", .help = "Findings alone: no summary, no progress"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "Print notes, too"},
@@ -94,7 +86,7 @@ constexpr Option<Draft> options[] = {
 std::string line_of(const Finding &finding)
 {
     return std::string(rule_name(finding.rule)) + ": " +
-           (finding.binary.empty() ? "" : finding.binary + ": ") + finding.error.str();
+           (finding.binary.empty() ? "" : plain_text(finding.binary) + ": ") + finding.error.str();
 }
 
 std::string version_text(const std::optional<KernelVersion> &version)
@@ -114,7 +106,7 @@ void print_text(const Kernel &kernel, const CheckReport &report, const Draft &dr
     const std::string version = version_text(report.version);
     std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
                 "their tag: %zu findings, %zu notes\n",
-                kernel.release.empty() ? "kernel" : kernel.release.c_str(),
+                kernel.release.empty() ? "kernel" : plain_text(kernel.release).c_str(),
                 version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
                 report.modules, report.kfuncs, report.tagged, report.findings.size(),
                 report.notes.size());
@@ -194,7 +186,6 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
 int check_command(int argc, char **argv)
 {
     Draft draft;
-    draft.open.threads = draft.check.threads = std::max(1u, std::thread::hardware_concurrency());
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error("check", given.error());
@@ -209,6 +200,7 @@ int check_command(int argc, char **argv)
     }
     if (given->operands.empty())
         return usage_error("check", {{}, "PACKAGE is required"});
+    draft.open.threads = draft.check.threads = draft.threads;
     std::optional<Kernel> kernel;
     auto report = check(given->operands, draft, kernel);
     if (!report)

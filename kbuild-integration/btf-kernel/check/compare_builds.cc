@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares the BTF of two builds, byte by byte, and where bytes differ, says what of it does.
 //
-// BTF has neither times nor folders nor users in it. What makes it differ is the form of its header
-// (the version of a library), the order of types (threads, the order of inputs), or other types
-// (another compiler, configuration or source). Types are compared by what they are by themselves:
-// kind, name, size, members' names and offsets; so a type that moved is recognised.
+// BTF has neither times nor users in it, and of folders only the length of an array that is made of
+// __FILE__. What makes it differ is the form of its header (the version of a library), the order of
+// types (threads, the order of inputs), or other types (another compiler, configuration or source).
+// Compilers and configurations are named if kernels tell them. Types are compared by what they are
+// by themselves: kind, name, size, members' names and offsets; so a type that moved is recognised.
 #include "kbuild-integration/btf-kernel/check/compare_builds.h"
 
 #include "common/io/parallel.h"
+#include "kbuild-integration/btf-kernel/check/build_facts.h"
 
 #include <algorithm>
 #include <map>
@@ -31,6 +33,8 @@ std::string outline(const Btf &btf, TypeId id)
         out += strf(", %u elements", btf::vlen_of(t));
     const uint32_t *element = btf::tail_of(t);
     std::string more;
+    if (btf::kind_of(t) == BTF_KIND_ARRAY)
+        out += strf(" of %u elements", element[2]);
     for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(t) != BTF_KIND_ARRAY; ++i)
         more += strf(" %x", element[i]);
     element += kind.fixed_words;
@@ -163,6 +167,14 @@ void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, F
              difference.text.empty() ? "references: the same types, which refer to others"
                                      : difference.text);
     }
+    const BuildDifferences facts = compare_facts(here, there);
+    for (const std::string &what : facts.causes)
+        if (same_base)
+            out.note(Rule::against, "", {Where{here.package}, what});
+        else
+            out.add(Rule::against, "", {Where{here.package}, what});
+    for (const std::string &what : facts.harmless)
+        out.note(Rule::against, "", {Where{here.package}, what});
     std::map<std::string_view, const Binary *> others; // by name
     for (const Binary &module : there.modules)
         others.emplace(module.name, &module);

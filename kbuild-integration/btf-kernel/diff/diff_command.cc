@@ -29,15 +29,6 @@ struct Draft {
     std::string symbols;
 };
 
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.threads = *count;
-    return {};
-}
-
 constexpr Option<Draft> options[] = {
     {.words = {.name = "bpf",
                .value = "PROG.o",
@@ -56,7 +47,7 @@ constexpr Option<Draft> options[] = {
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.name = "json", .help = "Print JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
     {.words = {.name = "markdown", .help = "Print markdown for a comment on a pull request"},
@@ -106,7 +97,7 @@ void parse_modules(Opened &opened, unsigned threads)
             ++opened.errors;
         }
         if (parsed[i])
-            opened.types.modules.push_back({list[i].name, parsed[i]});
+            opened.types.modules.push_back({plain_text(list[i].name), parsed[i]});
     }
     // Of several files of one name the first counts: paths are sorted.
     auto &modules = opened.types.modules;
@@ -131,7 +122,7 @@ Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
     auto vmlinux = parse_vmlinux(opened.kernel);
     if (!vmlinux)
         return tl::unexpected(vmlinux.error());
-    opened.types.name = opened.kernel.release.empty() ? path : opened.kernel.release;
+    opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
     opened.types.vmlinux = *vmlinux;
     for (const Error &error : opened.kernel.left_out)
         print_error(error);

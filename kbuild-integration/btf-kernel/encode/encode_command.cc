@@ -22,17 +22,9 @@ constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl
 
 struct Draft {
     bool help = false, quiet = false, json = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     EncodeOptions encode;
 };
-
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.encode.jobs = *count;
-    return {};
-}
 
 Result<void> take_features(Draft &draft, std::string_view list)
 {
@@ -66,7 +58,7 @@ constexpr Option<Draft> options[] = {
                .name = "threads",
                .value = "N",
                .help = "Modules at a time, 1 to 1024 (default: processors)"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress bar"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
 };
@@ -98,22 +90,23 @@ int encode_command(int argc, char **argv)
 {
     Draft draft;
     draft.encode.features = *parse_features(kernel_features);
-    draft.encode.jobs = std::max(1u, std::thread::hardware_concurrency());
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error("encode", given.error());
     if (draft.help) {
         std::printf("Make BTF of the DWARF of a kernel and its modules.\n"
-                    "Usage: btf-kernel encode [OPTIONS] FOLDER -o OUTPUT\n\n"
-                    "FOLDER: an unpacked package of debug information, or a build\n\n%s",
+                    "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
+                    "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
+                    "build\n\n%s",
                     options_text(options).c_str());
         return end_output(exit_good);
     }
     if (given->operands.size() != 1)
-        return usage_error("encode", {{}, "one FOLDER is required"});
+        return usage_error("encode", {{}, "one PACKAGE is required"});
     if (draft.encode.output.empty())
         return usage_error("encode", {{}, "--output is required"});
-    draft.encode.folder = given->operands[0];
+    draft.encode.package = given->operands[0];
+    draft.encode.jobs = draft.threads;
     auto report = encode(draft);
     if (!report) {
         print_error(report.error());

@@ -55,26 +55,34 @@ Result<void> check_nesting(archive *a, const Where &where)
     return fail(where, strf("has more than %u compressed files inside each other", most_nested));
 }
 
-/// All data of the current entry.
-Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, int64_t expected,
+/// All data of the current entry. `expected` bytes, perhaps.
+Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t expected,
                                           const Where &where)
 {
+    // Memory that is not touched costs nothing; more is not believed.
+    constexpr uint64_t most_believed = 256 << 20;
     std::vector<std::byte> bytes;
-    if (expected > 0)
-        bytes.reserve(std::min<uint64_t>({static_cast<uint64_t>(expected), most, 64 << 20}));
+    bytes.reserve(std::min({expected, most, most_believed}));
     for (;;) {
-        const size_t at = bytes.size();
-        // Grown by halves: the data of 400 MB is not copied for each block.
-        bytes.resize(std::max(std::min(bytes.capacity(), at + block * 8), at + block));
-        const la_ssize_t got = archive_read_data(a, bytes.data() + at, bytes.size() - at);
-        if (got < 0)
+        const void *data = nullptr;
+        size_t size = 0;
+        la_int64_t offset = 0; // of a file with holes
+        const int status = archive_read_data_block(a, &data, &size, &offset);
+        if (status == ARCHIVE_EOF)
+            offset = static_cast<la_int64_t>(bytes.size());
+        else if (status < ARCHIVE_WARN)
             return fail_archive(a, where);
-        bytes.resize(at + static_cast<size_t>(got));
-        if (bytes.size() > most)
+        const auto begin = static_cast<uint64_t>(offset);
+        if (offset < 0 || begin < bytes.size())
+            return fail(where, "has parts in disorder");
+        if (begin > most || size > most - begin)
             return fail(where, strf("unpacks to more than %llu bytes",
                                     static_cast<unsigned long long>(most)));
-        if (got == 0)
+        if (status == ARCHIVE_EOF)
             return bytes;
+        bytes.resize(begin); // a hole
+        const auto *first = static_cast<const std::byte *>(data);
+        bytes.insert(bytes.end(), first, first + size);
     }
 }
 
@@ -190,8 +198,9 @@ private:
                                                                       : "is no regular file"});
             return {};
         }
-        const int64_t size = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0;
-        if (size > 0 && static_cast<uint64_t>(size) > most) {
+        const auto size = static_cast<uint64_t>(
+            std::max<int64_t>(archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0, 0));
+        if (size > most) {
             visitor_.refuse(
                 {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
             return {};
@@ -245,7 +254,8 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
     if (archive_filter_count(a) < 2)
         return fail(where, "is not compressed in a way that is known");
     RETURN_IF_ERROR(check_nesting(a, where));
-    return read_entry(a, most, 0, where);
+    constexpr uint64_t usual_ratio = 6;
+    return read_entry(a, most, bytes.size() * usual_ratio, where);
 }
 
 } // namespace btflink::kernel

@@ -203,11 +203,13 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
     facts.binary.name = "vmlinux";
     facts.release = std::move(image->release);
     for (Bytes bytes : memory) {
-        if (facts.release.empty())
-            facts.release = find_release(bytes);
+        if (facts.banner.empty())
+            facts.banner = find_banner(bytes);
         if (facts.config.empty())
             facts.config = find_config(bytes, where);
     }
+    if (facts.release.empty())
+        facts.release = facts.banner.substr(0, facts.banner.find(' '));
     return facts;
 }
 

@@ -12,7 +12,7 @@ Result<Binary> read_binary(Bytes file, const Where &where);
 
 struct ImageFacts {
     Binary binary;
-    std::string release, config; // that the image says; empty: nothing
+    std::string release, config, banner; // that the image says; empty: nothing
 };
 /// Any image of a kernel. `owner` keeps `file`.
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);

@@ -180,6 +180,8 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
             best = &image;
         if (kernel.config.empty())
             kernel.config = image.facts->config;
+        if (kernel.banner.empty())
+            kernel.banner = image.facts->banner;
     }
     if (best)
         kernel.vmlinux = std::move(best->facts->binary);

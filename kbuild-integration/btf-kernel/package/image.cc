@@ -38,6 +38,8 @@ bool is_btf(Bytes file)
 }
 
 /// Characters up to white space or the end.
+constexpr size_t most_of_banner = 1000;
+
 std::string first_word(std::string_view text)
 {
     size_t end = 0;
@@ -150,14 +152,14 @@ Bytes find_btf(Bytes flat)
     return largest;
 }
 
-std::string find_release(Bytes memory)
+std::string find_banner(Bytes memory)
 {
     constexpr std::string_view begin = "Linux version ";
     const std::string_view text = as_text(memory);
     for (size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + 1))
-        if (std::string word = first_word(text.substr(at + begin.size()));
-            !word.empty() && word[0] >= '0' && word[0] <= '9')
-            return word;
+        if (std::string_view rest = text.substr(at + begin.size(), most_of_banner);
+            !rest.empty() && rest[0] >= '0' && rest[0] <= '9' && !first_word(rest).empty())
+            return std::string(rest.substr(0, rest.find_first_of(std::string_view("\n\0", 2))));
     return {};
 }
 

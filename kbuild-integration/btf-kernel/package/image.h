@@ -27,8 +27,8 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
 /// The BTF in a flat image; empty: there is none.
 Bytes find_btf(Bytes flat);
 
-/// What stands behind "Linux version " in memory; empty: nothing.
-std::string find_release(Bytes memory);
+/// The rest of a line "Linux version " in memory, which begins with the release; empty: none.
+std::string find_banner(Bytes memory);
 
 /// The configuration that the kernel has inside (CONFIG_IKCONFIG); empty: none.
 std::string find_config(Bytes memory, const Where &where);

@@ -52,6 +52,7 @@ struct Kernel {
     std::optional<KernelVersion> version; // of `release`
     std::optional<Binary> vmlinux;        // none: only modules are there
     std::vector<Binary> modules;          // by path
+    std::string banner;                   // behind "Linux version "; empty: not known
     std::string config;                   // text of its configuration; empty: there is none
     std::vector<Error> left_out;          // members that were refused, and why; by path
 

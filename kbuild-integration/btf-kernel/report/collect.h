@@ -14,8 +14,9 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
                             std::vector<Error> &errors);
 
 /// Which source brought which types, and which functions were left out: `objects` are files with
-/// object BTF (vmlinux.o, or those that were linked); `image`: what was linked of them.
-Result<void> collect_objects(const std::vector<std::string> &objects, const std::string &image,
+/// object BTF (vmlinux.o, or those that were linked); `image`: what was linked of them. False: none
+/// has object BTF.
+Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
 /// A file that --time-trace wrote.

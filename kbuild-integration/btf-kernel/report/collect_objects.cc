@@ -165,7 +165,7 @@ Result<void> collect_left_out(const std::vector<std::string> &objects, const std
 
 } // namespace
 
-Result<void> collect_objects(const std::vector<std::string> &objects, const std::string &image,
+Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out)
 {
     auto inputs = merge::open_inputs(objects, threads);
@@ -175,11 +175,12 @@ Result<void> collect_objects(const std::vector<std::string> &objects, const std:
     if (!loaded)
         return tl::unexpected(loaded.error());
     if (loaded->objects.empty())
-        return fail(Where{objects.front()}, "has no object BTF");
+        return false;
     SourceCounter counter(loaded->objects);
     counter.fill(out);
     counter.find_owners(loaded->objects, out);
-    return collect_left_out(objects, image, threads, out);
+    RETURN_IF_ERROR(collect_left_out(objects, image, threads, out));
+    return true;
 }
 
 } // namespace btflink::kernel::report

@@ -20,6 +20,7 @@ namespace
 
 struct Draft {
     bool help = false, quiet = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
     std::string output, image;
     std::vector<std::string> objects, traces;
     OpenOptions open;
@@ -29,15 +30,6 @@ template <auto field>
 Result<void> take_file(Draft &draft, std::string_view text)
 {
     (draft.*field).emplace_back(text);
-    return {};
-}
-
-Result<void> take_threads(Draft &draft, std::string_view text)
-{
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.open.threads = *count;
     return {};
 }
 
@@ -52,7 +44,7 @@ constexpr Option<Draft> options[] = {
                .name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads},
+     .take = take_threads<&Draft::threads>},
     {.words = {.name = "objects",
                .value = "FILE",
                .help = "A file with object BTF (default: vmlinux.o of a build, if it has any)",
@@ -99,10 +91,13 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
     if (paths.size() == 1)
         find_objects(paths[0], draft);
     if (!draft.objects.empty()) {
-        auto done = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
-        // A build by other tools has objects without BTF.
-        if (!done && asked)
-            return tl::unexpected(done.error());
+        auto any = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
+        if (!any && asked)
+            return tl::unexpected(any.error());
+        if (!any)
+            found.push_back(any.error());
+        else if (!*any && asked) // a build by other tools has none
+            return fail(Where{draft.objects.front()}, "has no object BTF");
     }
     for (const std::string &trace : draft.traces)
         RETURN_IF_ERROR(report::collect_trace(trace, data));
@@ -119,7 +114,6 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
 int report_command(int argc, char **argv)
 {
     Draft draft;
-    draft.open.threads = std::max(1u, std::thread::hardware_concurrency());
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
         return usage_error("report", given.error());
@@ -141,6 +135,7 @@ int report_command(int argc, char **argv)
         print_error(writable.error());
         return exit_findings;
     }
+    draft.open.threads = draft.threads;
     size_t errors = 0;
     auto data = collect(given->operands, draft, errors);
     Result<void> done;

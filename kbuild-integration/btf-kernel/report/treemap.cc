@@ -4,6 +4,7 @@
 // is closed when one more would make its worst rectangle longer (Bruls, Huizing, van Wijk 2000).
 #include "kbuild-integration/btf-kernel/report/treemap.h"
 
+#include "common/cli/json_text.h"
 #include "common/result.h"
 
 #include <algorithm>
@@ -140,9 +141,13 @@ std::string size_text(double bytes)
 std::string html_text(std::string_view text)
 {
     std::string out;
-    for (char c : text) {
+    while (!text.empty()) {
+        const size_t size = utf8_character(text);
+        const char c = text[0];
         const auto byte = static_cast<unsigned char>(c);
-        if (c == '&')
+        if (size == 0)
+            out += "\ufffd"; // a browser may take the whole page for another encoding
+        else if (c == '&')
             out += "&amp;";
         else if (c == '<')
             out += "&lt;";
@@ -153,7 +158,8 @@ std::string html_text(std::string_view text)
         else if (byte < 0x20 || byte == 0x7f)
             out += ' ';
         else
-            out += c;
+            out += text.substr(0, size);
+        text.remove_prefix(size ? size : 1);
     }
     return out;
 }

@@ -135,12 +135,13 @@ class Report(CliCase):
             self.must(self.btf_emit, '--address-pool', objects[-1])
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
         self.write('start.c', 'int main(void) { return 0; }\n')
-        self.must('gcc', '-o', 'vmlinux', 'start.c', 'vmlinux.o')
+        self.must('gcc', '-c', 'start.c')
+        self.must('gcc', '-o', 'vmlinux', 'start.o', 'vmlinux.o')
         self.must(self.btf_merge, '--time-trace=trace.json', '--image=vmlinux', '--update=vmlinux',
                   'vmlinux.o')
 
     def report(self, *arguments, status=0):
-        done = self.call(self.btf_kernel, 'report', '-q', *arguments)
+        done = self.call(self.btf_kernel, 'report', '-q', *arguments, errors='surrogateescape')
         self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
         return done.stderr
 
@@ -172,6 +173,54 @@ class Report(CliCase):
         files = sum(int(size) for name, size in rows.items() if name.endswith('.c'))
         self.assertAlmostEqual(folders, files, delta=4)
 
+    def test_merge(self):
+        """btf-merge has the same page written."""
+        self.build()
+        environment = {**os.environ, 'PATH': os.path.dirname(self.btf_kernel) + ':' + os.environ['PATH']}
+
+        def merge(*arguments, status=0):
+            done = self.call(self.btf_merge, *arguments, env=environment)
+            self.assertEqual(done.returncode, status, done.stderr)
+            return done.stderr
+        merge('--report=page.html', '--image=vmlinux', '-o', 'raw.btf', 'vmlinux.o')
+        page = self.read('page.html').decode()
+        self.assertIn('<code>struct device</code>: 2 versions', page)
+        self.assertIn('>kernel/sched/core.c</td>', page)
+        self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
+        self.assertIn('btf-merge: select_functions', page)
+        # A module, which loses its object BTF by the merge.
+        self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
+        self.must('gcc', '-g', '-O2', '-c', 'module.c', '-o', 'module.ko')
+        self.must(self.btf_emit, 'module.ko')
+        merge('--report=module.html', '--base=vmlinux', '--update=module.ko', 'module.ko')
+        page = self.read('module.html').decode()
+        self.assertRegex(page, r'<td>module\.c</td>')
+        self.assertIn('>module</td>', page)
+        # What cannot be.
+        self.assertIn('--report of BTF', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
+        self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
+        self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
+        environment['PATH'] = os.path.dirname(shutil.which('cp'))
+        self.assertIn('--report needs btf-kernel', merge('--report=x.html', '-o', 'new.btf', 'main.o', status=1))
+        self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
+
+    def test_names_of_any_bytes(self):
+        self.build()
+        self.write('bad-\udcff\udcc3.ko', b'none')
+        self.report('.', '-o', 'report.html', status=1)
+        page = self.read('report.html').decode()  # strictly
+        self.assertIn('>bad_\ufffd\ufffd</td>', page)
+
+    def test_damaged_objects_are_an_error(self):
+        self.build()
+        whole = self.read('vmlinux.o')
+        self.write('vmlinux.o', whole[:len(whole) // 2])
+        self.assertIn('ERROR: ./vmlinux.o', self.report('.', '-o', 'report.html', status=1))
+        # The rest is there; objects that have no object BTF are none.
+        self.assertIn('<code>struct device</code>: 2 versions', self.read('report.html').decode())
+        self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
+        self.report('.', '-o', 'report.html')
+
     def test_errors(self):
         self.build()
         self.assertIn('-o are required', self.report('.', status=2))
@@ -187,6 +236,7 @@ class Report(CliCase):
 class InBrowser(Report):
     # Not once more:
     test_page = test_sizes = test_errors = None
+    test_merge = test_names_of_any_bytes = test_damaged_objects_are_an_error = None
 
     def browser(self):
         for program in ('chromium', 'chromedriver'):

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decompresses a debug section.
-#include "emit/dwarf/debug_section.h"
+// Decompresses a section.
+#include "common/elf/compressed_section.h"
 
 #include <cstring>
+#include <elf.h>
 #include <zlib.h>
 #include <zstd.h>
 
-namespace btflink::emit
+namespace btflink
 {
 
 namespace
@@ -38,23 +39,32 @@ bool unpack(uint32_t type, Bytes packed, std::span<std::byte> out)
 
 } // namespace
 
-Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfImage &image,
+bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
+{
+    constexpr std::string_view magic = "ZLIB";
+    if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
+        return true;
+    // objcopy gives .debug no other name. No contribution begins so: its version would be 0.
+    return name == ".debug" && data.size() >= magic.size() &&
+           std::memcmp(data.data(), magic.data(), magic.size()) == 0;
+}
+
+Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is64, ByteOrder order,
                                           const Where &where)
 {
-    Bytes packed = section.data;
     uint64_t size = 0;
     size_t header = 0;
     uint32_t type = ELFCOMPRESS_ZLIB;
-    if (section.head.sh_flags & SHF_COMPRESSED) {
-        header = image.is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+    if (flags & SHF_COMPRESSED) {
+        header = is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
         if (packed.size() < header)
             return fail(where.at(0), "compression header is cut off");
-        type = load<uint32_t>(packed.data(), image.order);
+        type = load<uint32_t>(packed.data(), order);
         if (type != ELFCOMPRESS_ZLIB && type != compress_zstd)
             return fail(where.at(0),
                         strf("compression type %u is not supported (zlib and zstd are)", type));
-        size = image.is64 ? load<uint64_t>(packed.data() + 8, image.order)
-                          : load<uint32_t>(packed.data() + 4, image.order);
+        size = is64 ? load<uint64_t>(packed.data() + 8, order)
+                    : load<uint32_t>(packed.data() + 4, order);
     } else {
         header = 12; // "ZLIB", size as a big-endian 64-bit integer
         if (packed.size() < header || std::memcmp(packed.data(), "ZLIB", 4) != 0)
@@ -71,4 +81,4 @@ Result<std::vector<std::byte>> decompress(const ElfSection &section, const ElfIm
     return plain;
 }
 
-} // namespace btflink::emit
+} // namespace btflink

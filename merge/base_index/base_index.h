@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// An index of a base: what a module asks of it, found without a look at the whole base. FORMAT.md
+// specifies the bytes; make_index.h makes them.
+#pragma once
+
+#include "common/btf/btf.h"
+#include "common/object_btf/type_hash.h"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace btflink::merge
+{
+
+class BaseIndex;
+
+/// What bytes are that may be an index of certain BTF.
+struct IndexState {
+    bool fits = false;                      // they are undamaged, and of that BTF
+    std::shared_ptr<const BaseIndex> index; // null, though they fit: that BTF cannot have one
+};
+
+class BaseIndex
+{
+public:
+    /// An index of the BTF that is `blob`, from `bytes`, which must be aligned to 8 bytes and stay
+    /// where they are as long as `owner` lives. All bytes of both are looked at.
+    static IndexState open(Bytes bytes, Bytes blob, std::shared_ptr<const void> owner);
+
+    /// The BTF that it was opened for. Its types are checked as they are asked for.
+    const std::shared_ptr<const Btf> &btf() const { return btf_; }
+    /// Was something found that cannot be in an index of this BTF? Then no answer is worth
+    /// anything.
+    bool is_damaged() const { return damage_.found(); }
+
+    /// The plain types with this stub hash; ids in order.
+    std::span<const uint32_t> types_with(const Hash128 &hash) const;
+
+    /// visit(id, the lowest type with the same stub hash) for the structs, unions and enums of this
+    /// name, defined or declared.
+    template <typename Visit>
+    void for_named(std::string_view name, Visit visit) const
+    {
+        const uint32_t hash = hash_of(name);
+        for (const Named &n : bucket(named_, named_buckets_, hash))
+            if (n.hash == hash && is_type(n.type) && is_type(n.lowest) &&
+                btf_->name(TypeId{n.type}) == name)
+                visit(TypeId{n.type}, TypeId{n.lowest});
+    }
+
+    /// Where the base has this string.
+    std::optional<uint32_t> find_string(std::string_view text) const;
+
+    /// The lowest type with these words, of the kinds that a function's types are of (FORMAT.md);
+    /// void: there is none.
+    TypeId find_words(std::span<const uint32_t> words) const;
+
+    // What is in the tables, each in the order of its hashes.
+    struct Place { // of a string, or of a type with certain words
+        uint32_t hash, at;
+    };
+    struct Named {
+        uint32_t hash, type, lowest;
+    };
+    static uint32_t hash_of(std::string_view text);
+    static uint32_t hash_of(std::span<const uint32_t> words);
+
+private:
+    BaseIndex() = default;
+    bool is_type(uint32_t id) const { return note_unless(id > 0 && id < raw(btf_->end_id())); }
+    /// Returns `ok`.
+    bool note_unless(bool ok) const
+    {
+        if (!ok)
+            damage_.note();
+        return ok;
+    }
+    /// Those whose hashes have the same highest bits. `buckets`: where each begins, and the end.
+    template <typename Entry>
+    std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
+                                  uint64_t hash, unsigned hash_bits = 32) const
+    {
+        const size_t number = hash_bits == 32 ? hash * (buckets.size() - 1) >> 32
+                                              : (hash >> 32) * (buckets.size() - 1) >> 32;
+        const uint32_t begin = buckets[number], end = buckets[number + 1];
+        if (!note_unless(begin <= end && end <= entries.size()))
+            return {};
+        return entries.subspan(begin, end - begin);
+    }
+
+    std::shared_ptr<const void> owner_;
+    mutable Damage damage_;
+    std::shared_ptr<const Btf> btf_;
+    std::span<const uint32_t> hash_buckets_, hashed_, named_buckets_, string_buckets_,
+        words_buckets_;
+    std::span<const Hash128> hashes_; // hashed_: the type that has each
+    std::span<const Named> named_;
+    std::span<const Place> strings_, words_;
+};
+
+} // namespace btflink::merge

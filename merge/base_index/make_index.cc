@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Whether or not there is an index, a module's result must be the same to the byte. What a
+// search does in cases that no kernel has would be hard to do by an index.
+//
+// Method. Hash all types of the base, and sort. For BTF that has such a case no index is made, so a
+// search is left:
+//  - another byte order, or types at an odd address: Btf has a copy of these;
+//  - a string that is there twice, or a name inside of a string: there is more than one offset;
+//  - a cycle that passes no named struct: its hash may depend on which types are hashed;
+//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it if it meets
+//    it.
+//
+// Cost. A look at all types and strings, and four sorts: three times what parsing takes.
+#include "merge/base_index/make_index.h"
+
+#include "common/graph/post_order.h"
+#include "merge/base_index/layout.h"
+
+#include <algorithm>
+#include <cstring>
+#include <tuple>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+using index_layout::Header, index_layout::Places;
+
+struct HashedType {
+    Hash128 hash;
+    uint32_t id;
+};
+
+/// Where buckets of entries in the order of their hashes begin. high(entry): highest 32 bits.
+template <typename Entry, typename High>
+std::vector<uint32_t> buckets_of(const std::vector<Entry> &entries, High high)
+{
+    const size_t count = index_layout::buckets_for(static_cast<uint32_t>(entries.size()));
+    std::vector<uint32_t> begin(count + 1);
+    for (const Entry &e : entries)
+        ++begin[(uint64_t{high(e)} * count >> 32) + 1];
+    for (size_t i = 0; i < count; ++i)
+        begin[i + 1] += begin[i];
+    return begin;
+}
+
+class IndexMaker
+{
+public:
+    IndexMaker(const Btf &base, Bytes blob) : base_(base), blob_(blob) {}
+
+    std::vector<std::byte> run()
+    {
+        if (!is_in_place() || !add_strings() || !is_fit()) {
+            strings_.clear();
+            return bytes(0);
+        }
+        add_types();
+        return bytes(base_.size());
+    }
+
+private:
+    template <typename Visit>
+    void for_ids(Visit visit) const
+    {
+        for (uint32_t id = 1; id <= base_.size(); ++id)
+            visit(TypeId{id});
+    }
+
+    bool is_in_place() const
+    {
+        const auto *words = reinterpret_cast<const std::byte *>(base_.words().data());
+        return !base_.base() && words >= blob_.data() && words < blob_.data() + blob_.size();
+    }
+
+    bool is_link_kind(TypeId id) const
+    {
+        const uint32_t kind = base_.kind(id);
+        return kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC;
+    }
+    bool is_plain(TypeId id) const
+    {
+        const btf_type &t = base_.type(id);
+        const bool tags_link_part =
+            btf::kind_of(t) == BTF_KIND_DECL_TAG && is_link_kind(TypeId{t.type});
+        return !is_link_kind(id) && !tags_link_part;
+    }
+
+    /// False: one is there twice.
+    bool add_strings()
+    {
+        const std::string_view all = base_.strings();
+        is_start_.assign(all.size(), false);
+        is_start_[0] = true;
+        for (size_t at = 0; at < all.size();) {
+            const std::string_view text = all.data() + at;
+            is_start_[at] = true;
+            if (at && text.empty())
+                return false;
+            if (at)
+                strings_.push_back({BaseIndex::hash_of(text), static_cast<uint32_t>(at)});
+            at += text.size() + 1;
+        }
+        sort(strings_);
+        for (size_t i = 0; i < strings_.size(); ++i)
+            for (size_t j = i + 1; j < strings_.size() && strings_[j].hash == strings_[i].hash; ++j)
+                if (base_.str(strings_[i].at) == base_.str(strings_[j].at))
+                    return false;
+        return true;
+    }
+
+    bool is_fit()
+    {
+        bool fit = true;
+        for_ids([&](TypeId id) {
+            const btf_type &t = base_.type(id);
+            btf::for_each_str_off(t, [&](uint32_t at) { fit = fit && is_start_[at]; });
+            if (is_plain(id))
+                btf::for_each_type_id(t, [&](uint32_t ref) {
+                    fit = fit && !is_link_kind(TypeId{ref}) &&
+                          base_.kind(TypeId{ref}) != BTF_KIND_DECL_TAG;
+                });
+        });
+        return fit && !has_cycle();
+    }
+
+    /// Does a cycle pass no named struct?
+    bool has_cycle() const
+    {
+        std::vector<uint8_t> state(base_.size() + 1);
+        std::vector<TypeId> stack;
+        bool found = false;
+        for_ids([&](TypeId root) {
+            post_order(
+                root, [&](TypeId id) -> uint8_t & { return state[raw(id)]; }, stack,
+                [&](TypeId id, auto need) {
+                    btf::for_each_type_id(base_.type(id), [&](uint32_t ref) {
+                        if (!ref || stub_class(base_, TypeId{ref}))
+                            return;
+                        found |= state[ref] == walk::open;
+                        need(TypeId{ref});
+                    });
+                },
+                [](TypeId) {});
+        });
+        return found;
+    }
+
+    void add_types()
+    {
+        const std::vector<Hash128> hashes = stub_hashes(base_);
+        for_ids([&](TypeId id) {
+            if (is_plain(id))
+                hashes_.push_back({hashes[raw(id) - 1], raw(id)});
+            if (may_be_functions(id))
+                add_words(id);
+        });
+        std::sort(hashes_.begin(), hashes_.end(), [](const HashedType &a, const HashedType &b) {
+            return std::tuple(a.hash.low, a.hash.high, a.id) <
+                   std::tuple(b.hash.low, b.hash.high, b.id);
+        });
+        for (size_t i = 0, first = 0; i < hashes_.size(); ++i) {
+            if (!(hashes_[i].hash == hashes_[first].hash))
+                first = i;
+            add_name(TypeId{hashes_[i].id}, hashes_[first].id);
+        }
+        std::sort(named_.begin(), named_.end(), [](const auto &a, const auto &b) {
+            return std::pair(a.hash, a.type) < std::pair(b.hash, b.type);
+        });
+        sort(words_);
+    }
+
+    void add_name(TypeId id, uint32_t lowest)
+    {
+        const btf_type &t = base_.type(id);
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+        case BTF_KIND_FWD:
+            if (t.name_off)
+                named_.push_back({BaseIndex::hash_of(base_.name(id)), raw(id), lowest});
+            break;
+        default:
+            break;
+        }
+    }
+
+    /// May a type that is made for a function be the same? See output/write_btf.cc.
+    bool may_be_functions(TypeId id) const
+    {
+        auto is_marked = [&](TypeId tag) {
+            return base_.kind(tag) == BTF_KIND_TYPE_TAG && btf::kflag_of(base_.type(tag));
+        };
+        const btf_type &t = base_.type(id);
+        const uint32_t kind = btf::kind_of(t);
+        return kind == BTF_KIND_FUNC_PROTO || kind == BTF_KIND_FUNC || kind == BTF_KIND_DECL_TAG ||
+               is_marked(id) || (kind == BTF_KIND_PTR && is_marked(TypeId{t.type}));
+    }
+
+    void add_words(TypeId id)
+    {
+        const btf_type &t = base_.type(id);
+        const std::span words(reinterpret_cast<const uint32_t *>(&t), btf::words_of(t));
+        words_.push_back({BaseIndex::hash_of(words), raw(id)});
+    }
+
+    static void sort(std::vector<BaseIndex::Place> &places)
+    {
+        std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
+            return std::pair(a.hash, a.at) < std::pair(b.hash, b.at);
+        });
+    }
+
+    /// `types`: 0 if it is none.
+    std::vector<std::byte> bytes(uint32_t types) const
+    {
+        auto count = [](const auto &table) { return static_cast<uint32_t>(table.size()); };
+        Header h{index_layout::magic,
+                 index_layout::version,
+                 types,
+                 0,
+                 blob_.size(),
+                 index_layout::hash_of_blob(blob_),
+                 count(hashes_),
+                 count(named_),
+                 count(strings_),
+                 count(words_),
+                 0};
+        const Places places(h);
+        h.file_bytes = places.end;
+        std::vector<std::byte> out(places.end);
+        auto put = [&](uint64_t at, const auto &table) {
+            if (!table.empty())
+                std::memcpy(out.data() + at, table.data(), table.size() * sizeof table[0]);
+        };
+        std::vector<Hash128> hashes;
+        std::vector<uint32_t> hashed, marks;
+        for (const HashedType &t : hashes_) {
+            hashes.push_back(t.hash);
+            hashed.push_back(t.id);
+        }
+        for (uint32_t i = 0; i < types; i += types_per_mark)
+            marks.push_back(base_.word_index(TypeId{i + 1}));
+        auto high = [](const auto &entry) { return entry.hash; };
+        put(places.hashes, hashes);
+        put(places.hashed, hashed);
+        put(places.hash_buckets, buckets_of(hashes_, [](const HashedType &t) {
+                return static_cast<uint32_t>(t.hash.low >> 32);
+            }));
+        put(places.named, named_);
+        put(places.named_buckets, buckets_of(named_, high));
+        put(places.strings, strings_);
+        put(places.string_buckets, buckets_of(strings_, high));
+        put(places.words, words_);
+        put(places.words_buckets, buckets_of(words_, high));
+        put(places.marks, marks);
+        std::memcpy(out.data(), &h, sizeof h);
+        h.check = index_layout::check_of(out);
+        std::memcpy(out.data(), &h, sizeof h);
+        return out;
+    }
+
+    const Btf &base_;
+    const Bytes blob_;
+    std::vector<bool> is_start_; // by offset: does a string begin there?
+    std::vector<HashedType> hashes_;
+    std::vector<BaseIndex::Named> named_;
+    std::vector<BaseIndex::Place> strings_, words_;
+};
+
+} // namespace
+
+std::vector<std::byte> make_index(const Btf &base, Bytes blob)
+{
+    return IndexMaker(base, blob).run();
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A kernel's BTF has a hundred thousand types, a module over it a few thousand. Types of
+// the base that no type of the module can be equal to, or be resolved to, must not cost anything.
+//
+// Method. Group the module's types first. Then a type of the base takes part
+//  - if it has the stub hash of a type of the module, or
+//  - if it is a struct, union or enum, defined or declared, and the module has one of that name.
+// An index answers both questions by look-ups. Without one, prune_base.cc tells by their names
+// which types of the base may matter; these are hashed, and the others are left out. Types of the
+// base with one stub hash are one class, whether or not the module has it.
+//
+// Why it is right. Equal types have equal stub hashes, and conflicts are found by names. Edges of
+// structs that lead to types that take no part are lost; of two structs with equal stub hashes,
+// only such edges are lost behind which the module has nothing of that name and kind, so it agrees
+// with anything there. Declarable enums are an exception: a type that refers to a declaration of
+// one has another hash than one that refers to the definition. If base and module have both, all
+// types that may matter take part (`all`), and an index is of no use.
+//
+// Invariant. Which types take part, and in which classes, does not depend on whether there is an
+// index. So the result does not.
+//
+// Cost. By an index: a few look-ups per class of the module. Else, see prune_base.cc.
+#include "merge/dedup/choose_base.h"
+
+#include "merge/dedup/distinct_hashes.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <xxhash.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+struct TextHash {
+    size_t operator()(std::string_view s) const { return XXH3_64bits(s.data(), s.size()); }
+};
+/// Names of structs, unions and enums.
+struct NameUse {
+    bool enum_defined = false, enum_declared = false; // in the objects
+};
+using Names = std::unordered_map<std::string_view, NameUse, TextHash>;
+
+/// A chosen type of the base.
+struct Choice {
+    TypeId lowest;                  // with the same hash
+    ClassId equals = ClassId::none; // of the objects' types
+};
+using Choices = std::vector<std::pair<TypeId, Choice>>;
+
+bool is_enum(const btf_type &t)
+{
+    return btf::kind_of(t) == BTF_KIND_ENUM || btf::kind_of(t) == BTF_KIND_ENUM64;
+}
+
+/// Can it be meant by its name?
+bool goes_by_name(const btf_type &t)
+{
+    const uint32_t kind = btf::kind_of(t);
+    return t.name_off && (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
+                          kind == BTF_KIND_FWD || is_enum(t));
+}
+
+/// Does some enum's declaration have to agree with a definition, one of both in the base?
+class EnumCheck
+{
+public:
+    explicit EnumCheck(const Btf &base) : base_(base) {}
+    /// A type of the base of that name.
+    void add(TypeId id, const NameUse &use)
+    {
+        const btf_type &t = base_.type(id);
+        if (is_enum(t))
+            open_ |= (btf::is_declaration(t) ? use.enum_defined : use.enum_declared);
+    }
+    bool found() const { return open_; }
+
+private:
+    const Btf &base_;
+    bool open_ = false;
+};
+
+class Chooser
+{
+public:
+    Chooser(const Sources &sources, const Classes &classes)
+        : sources_(sources), classes_(classes), base_(*sources.list[0].btf)
+    {
+        for (ClassId c : classes.first.ids())
+            note_name(classes.first[c]);
+    }
+
+    /// Empty: it does not say enough.
+    std::optional<Choices> by_index(const BaseIndex &index) const
+    {
+        Choices out;
+        EnumCheck enums(base_);
+        auto add = [&](TypeId id, TypeId lowest, ClassId equals) {
+            out.push_back({id, {std::min(id, lowest), equals}}); // a forged index may say anything
+        };
+        for (ClassId c : classes_.first.ids()) {
+            const auto found = index.types_with(hash_of(c));
+            for (uint32_t id : found)
+                add(TypeId{id}, TypeId{found.front()}, c);
+        }
+        for (const auto &[name, use] : names_)
+            index.for_named(name, [&, &use = use](TypeId id, TypeId lowest) {
+                add(id, lowest, ClassId::none);
+                enums.add(id, use);
+            });
+        if (enums.found())
+            return std::nullopt;
+        // What was found both ways comes first with the class that it equals.
+        std::sort(out.begin(), out.end(), [](const auto &a, const auto &b) {
+            return std::pair(a.first, a.second.equals) < std::pair(b.first, b.second.equals);
+        });
+        out.erase(std::unique(out.begin(), out.end(),
+                              [](const auto &a, const auto &b) { return a.first == b.first; }),
+                  out.end());
+        return out;
+    }
+
+    /// `wanted`: what may matter; no link part. `all`: choose all of it.
+    Choices by_search(const Selection &wanted, bool all) const
+    {
+        EnumCheck enums(base_);
+        wanted.for_each(0, [&](uint32_t i) {
+            if (auto use = named(TypeId{i + 1}))
+                enums.add(TypeId{i + 1}, *use);
+        });
+        all = all || enums.found();
+        const Selection hashed = all ? wanted : to_hash(wanted);
+        const std::vector<Hash128> hashes = stub_hashes(base_, hashed);
+        DistinctHashes distinct(sources_);
+        std::vector<ClassId> of; // by place among the hashed
+        hashed.for_each(0, [&](uint32_t i) {
+            of.push_back(distinct.add(visible(hashes[of.size()]), {0, TypeId{i + 1}}));
+        });
+        IdVector<ClassId, ClassId> equals(distinct.entries().size(), ClassId::none);
+        for (ClassId c : classes_.first.ids())
+            if (ClassId found = distinct.find(visible(hash_of(c)), classes_.first[c]);
+                found != ClassId::none)
+                equals[found] = c;
+        Choices out;
+        size_t place = 0;
+        hashed.for_each(0, [&](uint32_t i) {
+            const ClassId mine = of[place++];
+            if (all || equals[mine] != ClassId::none || named(TypeId{i + 1}))
+                out.push_back({TypeId{i + 1}, {distinct.entries()[mine].first.type, equals[mine]}});
+        });
+        return out;
+    }
+
+private:
+    void note_name(TypeAt at)
+    {
+        const btf_type &t = sources_.type(at);
+        if (!goes_by_name(t))
+            return;
+        NameUse &use = names_[sources_.name(at)];
+        if (is_enum(t))
+            (btf::is_declaration(t) ? use.enum_declared : use.enum_defined) = true;
+    }
+
+    Hash128 hash_of(ClassId c) const
+    {
+        const TypeAt at = classes_.first[c];
+        return sources_.list[at.source].hash(raw(at.type) - 1);
+    }
+
+    /// How the objects use the name of a type that goes by it; null: they do not, or it does not.
+    const NameUse *named(TypeId id) const
+    {
+        if (!goes_by_name(base_.type(id)))
+            return nullptr;
+        auto found = names_.find(base_.name(id));
+        return found == names_.end() ? nullptr : &found->second;
+    }
+
+    /// Those that may be chosen, and all whose hashes are part of theirs.
+    Selection to_hash(const Selection &wanted) const
+    {
+        Selection out(base_.size());
+        std::vector<TypeId> open;
+        auto add = [&](TypeId id) {
+            if (out.has(raw(id) - 1))
+                return;
+            out.set(raw(id) - 1, true);
+            open.push_back(id);
+        };
+        wanted.for_each(0, [&](uint32_t i) {
+            if (!goes_by_name(base_.type(TypeId{i + 1})) || named(TypeId{i + 1}))
+                add(TypeId{i + 1});
+        });
+        while (!open.empty()) {
+            const TypeId id = open.back();
+            open.pop_back();
+            btf::for_each_type_id(base_.type(id), [&](uint32_t ref) {
+                if (ref && !stub_class(base_, TypeId{ref}))
+                    add(TypeId{ref});
+            });
+        }
+        out.number();
+        return out;
+    }
+
+    const Sources &sources_;
+    const Classes &classes_;
+    const Btf &base_;
+    Names names_;
+};
+
+/// The part of `wanted` that is plain types.
+Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Where &where)
+{
+    Selection plain(base.size());
+    auto is_link_kind = [&](TypeId id) {
+        const uint32_t kind = base.kind(id);
+        return kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC;
+    };
+    uint32_t bad = 0;
+    wanted.for_each(0, [&](uint32_t i) {
+        const btf_type &t = base.type(TypeId{i + 1});
+        if (is_link_kind(TypeId{i + 1}) ||
+            (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type && is_link_kind(TypeId{t.type})))
+            return;
+        plain.set(i, true);
+        btf::for_each_type_id(t, [&](uint32_t ref) {
+            if (!bad && (is_link_kind(TypeId{ref}) || base.kind(TypeId{ref}) == BTF_KIND_DECL_TAG))
+                bad = i + 1;
+        });
+    });
+    if (bad)
+        return fail(where, strf("type %u (%s) refers to one that is no type proper", bad,
+                                base.kind_name(TypeId{bad})));
+    plain.number();
+    return plain;
+}
+
+/// Number classes anew: those of the base first.
+void add_classes(const Choices &choices, Sources &sources, Classes &classes)
+{
+    IdVector<ClassId, TypeAt> first;
+    IdVector<ClassId, ClassId> number(classes.first.size(), ClassId::none);
+    std::vector<ClassId> of_base{ClassId::none}; // by number, as in Source::index()
+    const Source &base = sources.list[0];
+    for (const auto &[id, choice] : choices) {
+        if (choice.lowest == id) {
+            of_base.push_back(first.next_id());
+            first.push_back({0, id});
+        } else {
+            of_base.push_back(of_base[base.index(choice.lowest) - base.offset]);
+        }
+        if (choice.equals != ClassId::none)
+            number[choice.equals] = of_base.back();
+    }
+    for (ClassId c : classes.first.ids())
+        if (number[c] == ClassId::none) {
+            number[c] = first.next_id();
+            first.push_back(classes.first[c]);
+        }
+    for (ClassId &c : classes.of)
+        if (c != ClassId::none)
+            c = number[c];
+    classes.of.insert(classes.of.end(), of_base.begin(), of_base.end());
+    classes.first = std::move(first);
+}
+
+} // namespace
+
+Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<Object> &objects,
+                         const BaseIndex *index, bool all, const Where &base_where,
+                         BaseKnowledge &known)
+{
+    const Btf &base = *sources.list[0].btf;
+    std::optional<Choices> choices;
+    if (index) {
+        choices = Chooser(sources, classes).by_index(*index);
+        if (!choices || index->is_damaged())
+            return false;
+        known.index = index;
+    } else {
+        auto part = std::make_unique<BasePart>(make_base_part(base, objects));
+        auto plain = plain_part(base, part->wanted, base_where);
+        if (!plain)
+            return tl::unexpected(plain.error());
+        choices = Chooser(sources, classes).by_search(*plain, all);
+        known.part = std::move(part);
+    }
+    for (const auto &[id, choice] : *choices)
+        sources.base->set(raw(id) - 1, true);
+    sources.base->number();
+    sources.list[0].offset = sources.types;
+    sources.types += 1 + choices->size();
+    add_classes(*choices, sources, classes);
+    return true;
+}
+
+} // namespace btflink::merge

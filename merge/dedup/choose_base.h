@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Chooses the types of a base that take part in the deduplication.
+#pragma once
+
+#include "merge/base_index/base_index.h"
+#include "merge/dedup/group_by_hash.h"
+#include "merge/input/prune_base.h"
+
+#include <memory>
+
+namespace btflink::merge
+{
+
+/// What is known of the base when its types have been chosen. One of both is there.
+struct BaseKnowledge {
+    std::unique_ptr<const BasePart> part;
+    const BaseIndex *index = nullptr;
+};
+
+/// `classes`, those of the objects' types, become those of all; classes of base types come first.
+/// `index`: of the base; null: the base is searched. The answer is the same. `all`: all that may
+/// have anything to do with the objects is chosen, for those who want to explain the result; not by
+/// an index.
+/// False: the index does not say enough for these objects; nothing was changed.
+Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<Object> &objects,
+                         const BaseIndex *index, bool all, const Where &base_where,
+                         BaseKnowledge &known);
+
+} // namespace btflink::merge

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// A table of distinct stub hashes, and the lowest type that has each.
+#pragma once
+
+#include "common/graph/open_table.h"
+#include "common/object_btf/hash_slot.h"
+#include "merge/dedup/hash_bits.h"
+#include "merge/dedup/ids.h"
+#include "merge/dedup/stub_equal.h"
+
+namespace btflink::merge
+{
+
+inline bool same_types(const Sources &sources, TypeAt a, TypeAt b)
+{
+    return hashes_believed || stub_equal(sources, a, b);
+}
+
+/// A distinct hash.
+struct Distinct {
+    Hash128 hash; // what is visible of it
+    TypeAt first;
+    ClassId number = ClassId::none; // at last
+};
+
+/// Distinct hashes in order of arrival, numbered as classes of a run or a shard. Slots hold whole
+/// hashes, so that a type is found by one look at memory.
+class DistinctHashes
+{
+public:
+    explicit DistinctHashes(const Sources &sources) : sources_(sources) {}
+
+    void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
+
+    /// The entry with this hash; made if there is none.
+    [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
+    {
+        auto same = [&](const HashSlot &slot) {
+            return slot.hash == hash &&
+                   same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
+        };
+        auto make = [&] {
+            entries_.push_back({hash, type});
+            return HashSlot{hash, static_cast<uint32_t>(entries_.size())};
+        };
+        return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
+    }
+
+    /// The entry with this hash; none: there is none.
+    ClassId find(const Hash128 &hash, TypeAt type) const
+    {
+        auto same = [&](const HashSlot &slot) {
+            return slot.hash == hash &&
+                   same_types(sources_, entries_[ClassId{slot.entry - 1}].first, type);
+        };
+        const HashSlot &slot = slots_.find(hash.low, same);
+        return slot.is_free() ? ClassId::none : ClassId{slot.entry - 1};
+    }
+
+    IdVector<ClassId, Distinct> &entries() { return entries_; }
+    const IdVector<ClassId, Distinct> &entries() const { return entries_; }
+
+private:
+    const Sources &sources_;
+    IdVector<ClassId, Distinct> entries_;
+    OpenTable<HashSlot> slots_{4096};
+};
+
+} // namespace btflink::merge

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// btf-kernel is another program because it needs libarchive, and because a page is wanted once in a
+// thousand merges: nothing of it is in btf-merge, which runs in every build.
+#include "merge/report_page.h"
+
+#include "common/io/file_io.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+constexpr const char *program_name = "btf-kernel";
+
+/// Beside this program, as it is installed, or in PATH; empty: nowhere.
+std::string find_program()
+{
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/exe", error);
+    const char *path = std::getenv("PATH");
+    std::string folders = own.parent_path().string() + ":" + (path ? path : "");
+    while (!folders.empty()) {
+        const size_t end = std::min(folders.find(':'), folders.size());
+        const std::string candidate = folders.substr(0, end) + "/" + program_name;
+        if (end && ::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, error))
+            return candidate;
+        folders.erase(0, end + 1);
+    }
+    return "";
+}
+
+} // namespace
+
+Result<void> check_report_options(const Options &options)
+{
+    if (!options.output.empty() && options.output == standard_output && options.update.empty())
+        return fail({}, "--report needs a result in a file");
+    if (options.format == OutputFormat::object && options.update.empty())
+        return fail({}, "--report does not go with --format=object");
+    if (!options.base.empty() && options.update.empty())
+        return fail({}, "--report of BTF over a base needs --update");
+    if (options.output.empty() && options.update.empty())
+        return fail({}, "--report needs -o or --update");
+    return {};
+}
+
+/// The path by which this process and its children can open the copy.
+Result<std::string> ReportPage::copy_in_memory(const std::string &path)
+{
+    auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // children have it, too
+    if (file->get() < 0)
+        return fail_errno({}, "cannot create a file in memory");
+    const std::string name = "/proc/self/fd/" + std::to_string(file->get());
+    if (!path.empty()) {
+        auto bytes = read_file(path);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        RETURN_IF_ERROR(write_file(name, *bytes));
+    }
+    files_.push_back(std::move(file));
+    return name;
+}
+
+Result<void> ReportPage::prepare(Options &options)
+{
+    program_ = find_program();
+    if (program_.empty())
+        return fail({}, "--report needs btf-kernel beside btf-merge or in PATH");
+    objects_ = options.inputs;
+    for (std::string &object : objects_) {
+        if (!same_file(object, options.update))
+            continue;
+        auto copy = copy_in_memory(object);
+        if (!copy)
+            return tl::unexpected(copy.error());
+        object = *copy;
+    }
+    if (!options.time_trace.empty())
+        return {};
+    auto trace = copy_in_memory("");
+    if (!trace)
+        return tl::unexpected(trace.error());
+    options.time_trace = *trace;
+    return {};
+}
+
+Result<void> ReportPage::write(const std::string &page, const Options &options)
+{
+    std::vector<std::string> words{program_, "report", "--quiet", "--output=" + page,
+                                   "--time-trace=" + options.time_trace};
+    for (const std::string &object : objects_)
+        words.push_back("--objects=" + object);
+    if (!options.image.empty())
+        words.push_back("--image=" + options.image);
+    words.emplace_back("--");
+    if (!options.base.empty())
+        words.push_back(options.base);
+    words.push_back(options.update.empty() ? options.output : options.update);
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    pid_t pid = 0;
+    errno = ::posix_spawn(&pid, program_.c_str(), nullptr, nullptr, arguments.data(), environ);
+    if (errno)
+        return fail_errno(Where{program_}, "cannot be run");
+    int status = 0;
+    while (::waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail_errno(Where{program_}, "is lost");
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return fail(Where{page}, "the report is not complete");
+    return {};
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-kernel check --against: builds of one kernel that differ, each in one way.
+
+usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
+"""
+import json
+
+from helpers.kernel_packages import PROGRAMS, SOURCE, PackageCase, must, run, run_tests
+
+
+class Against(PackageCase):
+    def check(self, *paths, options=(), status=0, **more):
+        done = run(PROGRAMS['kernel'], 'check', '--json', *options, *paths, **more)
+        self.assertEqual(done.returncode, status, f'{paths}: {done.stdout[:3000]}{done.stderr}')
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def build(self, name, source=SOURCE, flags=(), features=(), path='vmlinux.c'):
+        """The vmlinux of another build, in a folder of its own; `path`: as the compiler is told."""
+        folder = self.top / name
+        folder.mkdir()
+        (folder / 'vmlinux.c').write_text(source)
+        must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', *flags, '-c', path.format(folder),
+             '-o', 'vmlinux.o', cwd=folder)
+        self.link(folder, ['vmlinux.o'], features)
+        return folder
+
+    def link(self, folder, objects, features=()):
+        must(PROGRAMS['emit'], '--address-pool', '--features=+global_var', *objects, cwd=folder)
+        must('gcc', '-nostdlib', '-static', '-o', 'vmlinux', *objects, cwd=folder)
+        must(PROGRAMS['merge'], *features, '--image=vmlinux', '--update=vmlinux', *objects, cwd=folder)
+
+    def differences(self, here, there, status=1):
+        """Texts of the findings, and of the notes."""
+        report = self.check(here, options=[f'--against={there}'], status=status)
+        self.assertTrue(all(f['rule'] == 'against' for f in report['findings']), report)
+        return ([f['what'] for f in report['findings']],
+                [f['what'] for f in report['notes'] if f['rule'] == 'against'])
+
+    def test_same(self):
+        self.assertEqual(self.differences(self.make / 'vmlinux', self.build('same') / 'vmlinux', 0), ([], []))
+
+    def test_header_form(self):
+        other = self.build('form', features=['--features=+layout'])
+        self.assertEqual(self.differences(self.make / 'vmlinux', other / 'vmlinux')[0],
+                         ['header form: 24 bytes here, 32 there'])
+
+    def test_types(self):
+        other = self.build('types', SOURCE.replace('int count;', 'int count, more;'))
+        (what,), _ = self.differences(self.make / 'vmlinux', other / 'vmlinux')
+        self.assertIn("only here (STRUCT 'files_struct' of 4 bytes, 1 elements)", what)
+        self.assertIn("only there (STRUCT 'files_struct' of 8 bytes, 2 elements)", what)
+
+    def test_order(self):
+        """The same objects, linked the other way round."""
+        (self.top / 'order').mkdir()
+        folders = [self.top / 'order' / name for name in 'ab']
+        for folder, objects in zip(folders, (['one.o', 'two.o'], ['two.o', 'one.o'])):
+            folder.mkdir()
+            (folder / 'one.c').write_text(SOURCE)
+            (folder / 'two.c').write_text('struct two { long a; };\nint two(struct two *t) { return !t; }\n')
+            for name in ('one', 'two'):
+                must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', name + '.c', cwd=folder)
+            self.link(folder, objects)
+        (what,), _ = self.differences(*(folder / 'vmlinux' for folder in folders))
+        self.assertTrue(what.startswith('order: the same types, but type '), what)
+
+    def test_user(self):
+        """It is in the kernel, and not in its BTF."""
+        other = self.build('user', SOURCE.replace('(a@b) #1', '(c@d) #2'))
+        said, notes = self.differences(self.make / 'vmlinux', other / 'vmlinux', 0)
+        self.assertEqual(said, [])
+        self.assertEqual(notes, ['user: a@b here, c@d there', 'build: #1 here, #2 there'])
+
+    def test_build_folder(self):
+        """By way of the length of __FILE__, and in no other way."""
+        source = SOURCE + 'const char origin[] = __FILE__;\n'
+        features = ['--features=+global_var']
+        short, long = (self.build(name, source, features=features, path='{}/vmlinux.c')
+                       for name in ('short', 'much-longer'))
+        (what,), _ = self.differences(short / 'vmlinux', long / 'vmlinux')
+        sizes = [len(f'{folder}/vmlinux.c') + 1 for folder in (short, long)]
+        # The section that has it may be longer, too.
+        self.assertRegex(what, rf"types only here \(ARRAY '' of {sizes[0]} elements.*types only there \(ARRAY '' "
+                               rf"of {sizes[1]} elements")
+        self.assertNotIn('STRUCT', what)
+        same = [self.build(name, source, features=features, path='{}/vmlinux.c',
+                           flags=[f'-ffile-prefix-map={self.top / name}=.']) for name in ('map', 'mapped')]
+        self.assertEqual(self.differences(*(folder / 'vmlinux' for folder in same), 0), ([], []))
+
+    def test_configuration_and_compiler(self):
+        """Are named as causes where types differ."""
+        def package(name, compiler, config, more):
+            source = SOURCE.replace('(a@b) #1', f'(a@b) ({compiler}) #1').replace('int count;', more)
+            folder = self.build(name, source)
+            (folder / '.config').write_text('CONFIG_DEBUG_INFO_BTF=y\n# CONFIG_B is not set\n' + config)
+            return folder
+        one = package('one', 'gcc (Debian 12) 12.2, ld 2.40', 'CONFIG_SAME=1\nCONFIG_A=y\n', 'int count;')
+        two = package('two', 'gcc (Debian 13) 13.1, ld 2.40', 'CONFIG_SAME=1\nCONFIG_B=m\n', 'long count;')
+        said, _ = self.differences(one, two)
+        self.assertEqual(said[1:], [
+            'compiler: gcc (Debian 12) 12.2, ld 2.40 here, gcc (Debian 13) 13.1, ld 2.40 there',
+            'configuration: A is y here, not set there; B is not set here, m there'])
+        self.assertIn("STRUCT 'files_struct'", said[0])
+        # Where BTF is the same they are worth a note.
+        three = package('three', 'gcc (Debian 14) 12.2, ld 2.40', 'CONFIG_SAME=2\nCONFIG_A=y\n', 'int count;')
+        said, notes = self.differences(one, three, 0)
+        self.assertEqual((said, len(notes)), ([], 2))
+        self.assertIn('configuration: SAME is 1 here, 2 there', notes)
+
+
+if __name__ == '__main__':
+    run_tests()

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-kernel encode: BTF of kernels in folders and packages.
+
+usage: encode-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
+"""
+import collections
+import gzip
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import tarfile
+import time
+
+from helpers.kernel_packages import PROGRAMS, RELEASE, PackageCase, ar, must, run, run_tests, tar
+
+PLACE = f'usr/lib/debug/lib/modules/{RELEASE}'
+
+
+class Encode(PackageCase):
+    def encode(self, *arguments, status=0):
+        done = run(PROGRAMS['kernel'], 'encode', *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def test_encode(self):
+        """What comes out is what btf-emit and btf-merge make; a second run does what is left."""
+        folder = self.unpacked([('vmlinux', (self.make / 'vmlinux').read_bytes())], 'dwarf')
+        (folder / 'drivers').mkdir()
+        for n in range(3):
+            must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o',
+                 folder / f'drivers/m-{n}.ko', self.make / f'm-{n}.c')
+        out = self.top / 'encoded'
+        count = '%d of 3 modules encoded, %d were there, 0 have nothing for BTF, %d failed'
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out))
+        files = sorted(str(path.relative_to(out)) for path in out.rglob('*') if path.is_file())
+        self.assertEqual(files, ['btf-kernel.settings', *(f'drivers/m-{n}.ko.btf' for n in range(3)),
+                                 'vmlinux.btf'])
+        for n in range(3):
+            must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
+        before = (out / 'drivers/m-1.ko.btf').read_bytes()
+        self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', out))
+        (out / 'drivers/m-1.ko.btf').unlink()
+        self.assertIn(count % (1, 2, 0), self.encode(folder, '-o', out))
+        self.assertEqual((out / 'drivers/m-1.ko.btf').read_bytes(), before)
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--anew', '-j1'))
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--self-contained'))
+        must(PROGRAMS['merge'], f'--check={out}/drivers/m-1.ko.btf')
+        # One that is damaged is named, and has no file; the others have theirs.
+        module = folder / 'drivers/m-2.ko'
+        module.write_bytes(module.read_bytes()[:3000])
+        said = self.encode(folder, '-o', out, '--anew', status=1)
+        self.assertIn(count % (2, 0, 1), said)
+        self.assertIn('ERROR: drivers/m-2.ko: ', said)
+        # What has nothing for BTF any more has no file of an earlier run. Who runs it may ignore SIGCHLD.
+        self.write('empty.S', b'nop\n')
+        must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
+        before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        self.addCleanup(signal.signal, signal.SIGCHLD, before)
+        said = subprocess.run([PROGRAMS['kernel'], 'encode', folder, '-o', out, '--anew'],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+        signal.signal(signal.SIGCHLD, before)
+        self.assertFalse((out / 'drivers/m-1.ko.btf').exists(), said)
+        self.encode(folder, status=2)
+        self.encode(self.top / 'nothing-there', '-o', out, status=1)
+        self.encode(folder, '-o', folder / 'vmlinux', status=1)
+
+    # Archives.
+
+    def members(self):
+        """Of a package of debug information."""
+        modules = []
+        for n in range(3):
+            must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', f'dwarf-{n}.ko',
+                 f'm-{n}.c', cwd=self.make)
+            modules.append((f'{PLACE}/kernel/m-{n}.ko', (self.make / f'dwarf-{n}.ko').read_bytes()))
+        return (f'usr/lib/debug/boot/vmlinux-{RELEASE}', (self.make / 'vmlinux').read_bytes()), modules
+
+    def made(self, folder):
+        """Files and what is in them, but for the settings."""
+        return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
+                if path.is_file() and path.name != 'btf-kernel.settings'}
+
+    def report(self, *arguments, status=0):
+        done = run(PROGRAMS['kernel'], 'encode', '--json', *arguments)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def test_archives(self):
+        """What comes out of an archive is what comes out of a folder, in whatever order members are."""
+        vmlinux, modules = self.members()
+        want_folder = self.top / 'want'
+        self.report(self.unpacked([vmlinux, *modules], 'debug'), '-o', want_folder)
+        want = self.made(want_folder)
+        self.assertEqual(set(want), {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
+        compressed = [(name + '.gz', gzip.compress(data)) for name, data in modules]
+        deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
+                  ('data.tar.xz', tar([vmlinux, *modules], 'w:xz'))])
+        # In RPMs modules come first.
+        for n, (data, suffix) in enumerate((
+                (deb, ''), (tar([*modules, vmlinux]), ''), (tar([modules[0], vmlinux, *modules[1:]]), ''),
+                (tar([vmlinux, *compressed]), '.gz'))):
+            with self.subTest(n):
+                package, out = self.write(f'package-{n}', data), self.top / f'out-{n}'
+                for jobs in ('-j1', '-j3'):
+                    counts = self.report(package, '-o', out, '--anew', jobs)
+                    self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))
+                    got = self.made(out)
+                    self.assertEqual({name.replace(suffix + '.btf', '.btf'): data
+                                      for name, data in got.items()}, want)
+
+    def test_archives_go_on(self):
+        vmlinux, modules = self.members()
+        package, out = self.write('package.tar', tar([*modules, vmlinux])), self.top / 'again'
+        counts = [{'modules': 3, 'written': 3 - kept, 'kept': kept, 'without': [], 'failed': []}
+                  for kept in range(4)]
+        self.assertEqual(self.report(package, '-o', out), counts[0])
+        before = self.made(out)
+        self.assertEqual(self.report(package, '-o', out), counts[3])
+        (out / f'{PLACE}/kernel/m-1.ko.btf').unlink()
+        self.assertEqual(self.report(package, '-o', out), counts[2])
+        self.assertEqual(self.made(out), before)
+        # A newer package, other settings: anew.
+        later = time.time() + 100
+        os.utime(package, (later, later))
+        self.assertEqual(self.report(package, '-o', out), counts[0])
+        os.utime(package)
+        self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
+
+    def test_archives_that_lie(self):
+        vmlinux, modules = self.members()
+        hard, device, link, folder = (tarfile.TarInfo(f'{PLACE}/kernel/{n}.ko') for n in 'hdlf')
+        hard.type, hard.linkname = tarfile.LNKTYPE, '/etc/passwd'
+        device.type, link.type, link.linkname = tarfile.CHRTYPE, tarfile.SYMTYPE, '/etc'
+        folder.type = tarfile.DIRTYPE
+        data = modules[0][1]
+        members = [vmlinux, ('../../outside.ko', data), ('/absolute/a.ko', data), *modules[:2],
+                   (modules[0][0], modules[2][1]), (f'{PLACE}/cut.ko', data[:3000]),
+                   (f'{PLACE}/kernel/l.ko/below.ko', data)]
+        out = self.top / 'lies' / 'out'
+        out.parent.mkdir()
+        package = self.write('lies.tar', tar(members, extra=(hard, device, link, folder)))
+        report = self.report(package, '-o', out, status=1)
+        self.assertEqual(sorted(f['module'].split('(')[-1] for f in report['failed']),
+                         ['../../outside.ko)', f'{PLACE}/cut.ko', f'{PLACE}/kernel/d.ko)',
+                          f'{PLACE}/kernel/h.ko)'])
+        self.assertEqual([path.name for path in (self.top / 'lies').iterdir()], ['out'])
+        # The first of two of a name; nothing is left half-written.
+        first = self.report(self.write('first.tar', tar([vmlinux, modules[0]])), '-o', self.top / 'first')
+        self.assertEqual(first['written'], 1)
+        name = modules[0][0] + '.btf'
+        self.assertEqual(self.made(out)[name], self.made(self.top / 'first')[name])
+        self.assertEqual(set(self.made(out)), {
+            'vmlinux.btf', 'absolute/a.ko.btf', name, modules[1][0] + '.btf',
+            f'{PLACE}/kernel/l.ko/below.ko.btf'})
+        self.assertFalse([path for path in out.rglob('*') if path.is_symlink()])
+
+    def test_archives_of_any_bytes(self):
+        """BTFLINK_MUTATIONS: how many."""
+        vmlinux, modules = self.members()
+        whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
+                 'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}
+        bounded = {'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
+        if run(PROGRAMS['kernel'], '--help', **bounded).returncode:
+            bounded = {}  # a sanitizer
+        top = self.top / 'mutations'
+        top.mkdir()
+        ends = collections.Counter()
+        for number in range(int(os.environ.get('BTFLINK_MUTATIONS', '40'))):
+            chance = random.Random(number)
+            data = bytearray(whole[chance.choice(list(whole))])
+            for _ in range(chance.randint(1, 5)):
+                at = chance.randrange(len(data))
+                if chance.random() < 0.3:
+                    del data[at:at + chance.randint(1, 2000)]
+                else:
+                    data[at] = chance.randrange(256)
+            done = run(PROGRAMS['kernel'], 'encode', self.write('any', data), '-o', top / 'out', '-j2',
+                       timeout=600, **bounded)
+            self.assertIn(done.returncode, (0, 1), f'{number}: {done.stderr}')
+            self.assertNotIn('its process ', done.stderr, number)
+            self.assertEqual([path.name for path in top.iterdir()], ['out'], number)
+            for path in (top / 'out').rglob('*'):
+                if path.is_file() and path.name != 'btf-kernel.settings':
+                    self.assertEqual(path.read_bytes()[:2], b'\x9f\xeb', f'{number}: {path}')
+            shutil.rmtree(top / 'out')
+            ends[done.returncode] += 1
+        print(f'{ends[0]} archives of any bytes were encoded, {ends[1]} refused or in part')
+        self.assertEqual(len(ends), 2, ends)
+
+    def test_archives_that_are_none(self):
+        vmlinux, modules = self.members()
+        out = self.top / 'none'
+        for n, (data, words) in enumerate((
+                (tar(modules), 'has no vmlinux'), (gzip.compress(vmlinux[1]), 'is no package of a kernel'),
+                (vmlinux[1], 'is neither a kernel nor a package of one'), (b'', 'ERROR: '),
+                (tar([vmlinux, *modules], 'w:gz')[:-3000], 'cannot be unpacked'),
+                (tar([('boot/vmlinux', vmlinux[1][:5000]), *modules]), '(boot/vmlinux)'),
+                (tar([vmlinux, *modules, ('lib/modules/6.13.0/x.ko', modules[0][1])]),
+                 'has several kernels'))):
+            with self.subTest(words):
+                error = self.report(self.write(f'none-{n}', data), '-o', out, status=1)
+                self.assertIn(words, error)
+                self.assertIn(f'none-{n}', error)
+                self.assertNotIn('/proc/', error)
+        self.assertIn('nothing-there', self.report(self.top / 'nothing-there', '-o', out, status=1))
+
+
+if __name__ == '__main__':
+    run_tests()

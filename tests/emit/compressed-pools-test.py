@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Address pools that objcopy and others compressed are found, used and removed as they were.
+
+usage: compressed-pools-test.py BTF-EMIT BTF-LINES BTF-MERGE [TEST...]
+
+Compressors that are not installed, or lack a form, are named and passed over.
+"""
+import shutil
+
+from helpers.cli_case import PROGRAM, CliCase, run
+
+OBJECTS = [source[:-2] + '.o' for source in PROGRAM]
+COMPRESSORS = [
+    *(['objcopy', '--compress-debug-sections=' + form] for form in ('zlib', 'zlib-gnu', 'zstd')),
+    *(['llvm-objcopy', '--compress-debug-sections=' + form] for form in ('zlib', 'zstd')),
+    *(['llvm-objcopy-19', '--compress-debug-sections=' + form] for form in ('zlib', 'zstd')),
+    *(['eu-elfcompress', '-q', '-f', '-t', form] for form in ('zlib', 'gnu', 'zstd')),
+]
+FEATURES = '--features=+global_var'
+
+
+class CompressedPools(CliCase):
+    btf_merge = None  # set by run()
+
+    def setUp(self):
+        super().setUp()
+        # So many that a pool becomes smaller when it is compressed: else objcopy leaves it alone.
+        many = ''.join(f'int number_{i} = {i}; int f{i}(void) {{ return number_{i}; }}\n'
+                       for i in range(64))
+        self.compile_all()
+        self.write('many.c', many)
+        self.must('gcc', '-g', '-c', 'many.c', '-o', 'many.o')
+        self.objects = [*OBJECTS, 'many.o']
+        self.good('--address-pool', FEATURES, *self.objects)
+        self.must('gcc', '-no-pie', *self.objects, '-o', 'program')
+        self.must('ld', '-r', *self.objects, '-o', 'module')
+
+    def merge(self, *arguments, status=0):
+        done = self.call(self.btf_merge, FEATURES, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (status, ''), done.stderr)
+        if status == 0:
+            self.assertEqual(done.stderr, '')
+        return done.stderr
+
+    def pool(self, name):
+        """The line of readelf about the section of pools; empty if there is none."""
+        lines = self.must('readelf', '-SW', name).splitlines()
+        return next((line for line in lines if ' .debug ' in line or ' .zdebug ' in line), '')
+
+    def compressed(self, compressor, name):
+        """A copy of the file whose pools `compressor` compressed, or None."""
+        shutil.copy(self.path(name), self.path('packed'))
+        done = self.call(*compressor, 'packed')
+        if done.returncode or self.pool('packed').split()[1:6] == self.pool(name).split()[1:6]:
+            print(f'SKIP {compressor}: leaves the pools of {name} as they are', flush=True)
+            return None
+        return 'packed'
+
+    def each(self, test, *names):
+        """Call test(name, compressed copy) for each compressor and each of `names`."""
+        tried = 0
+        for compressor in COMPRESSORS:
+            if not shutil.which(compressor[0]):
+                print(f'SKIP {compressor[0]}: not installed', flush=True)
+                continue
+            for name in names:
+                with self.subTest(compressor=compressor, name=name):
+                    packed = self.compressed(compressor, name)
+                    if packed:
+                        tried += 1
+                        test(name, packed)
+        self.assertGreater(tried, 0, 'nothing was compressed')
+
+    def test_images(self):
+        """They say what they said before; a module has no pool afterwards."""
+        for name in ('program', 'module'):
+            self.merge('--image=' + name, '-o', name + '.btf', *self.objects)
+
+        def test(name, packed):
+            self.merge('--image=' + packed, '-o', 'packed.btf', *self.objects)
+            self.assertEqual(self.read('packed.btf'), self.read(name + '.btf'))
+            if name == 'module':
+                self.merge('--image=' + packed, '--update=' + packed, *self.objects)
+                self.assertEqual(self.pool(packed), '')
+        self.each(test, 'program', 'module')
+
+    def test_objects(self):
+        """Emitted again, they have one pool, and it is not compressed."""
+        want = self.lines('many.o')
+        size = self.pool('many.o').split('PROGBITS')[1].split()[2]
+
+        def test(_, packed):
+            self.good('--address-pool', FEATURES, packed)
+            self.assertEqual(self.lines(packed), want)
+            pools = [line for line in self.must('readelf', '-SW', packed).splitlines()
+                     if ' .debug ' in line or ' .zdebug ' in line]
+            self.assertEqual([line.split('PROGBITS')[1].split()[2:5] for line in pools],
+                             [[size, '00', '0']], pools)
+        self.each(test, 'many.o')
+
+    def test_linked_again(self):
+        """A linker takes compressed objects, and fills in their pools."""
+        self.merge('--image=program', '-o', 'program.btf', *self.objects)
+
+        def test(_, packed):
+            self.must('gcc', '-no-pie', *OBJECTS, packed, '-o', 'again')
+            self.merge('--image=again', '-o', 'again.btf', *OBJECTS, packed)
+            self.assertEqual(self.read('again.btf'), self.read('program.btf'))
+        self.each(test, 'many.o')
+
+    def test_damaged(self):
+        """Refused with file, section and offset; the file stays."""
+        def test(name, packed):
+            at, size = (int(word, 16)
+                        for word in self.pool(packed).split('PROGBITS')[1].split()[1:3])
+            contents = self.read(packed)
+            damaged = contents[:at + size - 8] + b'\xff' * 8 + contents[at + size:]
+            self.write(packed, damaged)
+            said = self.merge('--image=' + packed, '--update=' + packed, *self.objects, status=1)
+            self.assertRegex(said, r'^btf-merge: ERROR: packed: \.z?debug\+0x[0-9a-f]+: cannot '
+                                   r'decompress: the data is damaged\n$', name)
+            self.assertEqual(self.read(packed), damaged)
+        self.each(test, 'module')
+
+
+if __name__ == '__main__':
+    run(__name__, CompressedPools, ('btf_emit', 'btf_lines', 'btf_merge'))

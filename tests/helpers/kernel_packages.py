@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""A small kernel, and everything that kernels are packed in."""
+import bz2
+import gzip
+import io
+import lzma
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+PROGRAMS = {}
+RELEASE = '6.12.0-test'
+SOURCE = r'''
+const char banner[] = "Linux version 6.12.0-test (a@b) #1";
+struct files_struct { int count; };
+struct task_struct { int pid; struct files_struct *files; };
+struct list { struct list *next; };
+int use(struct task_struct *task, struct list *list) { return task->pid + !list; }
+int _start(void) { return use(0, 0); }
+'''
+MODULE = r'''
+struct files_struct { int count; };
+struct task_struct { int pid; struct files_struct *files; };
+struct mine%(n)d { struct task_struct *task; int number; };
+int start%(n)d(struct mine%(n)d *mine) { return mine->number + mine->task->pid; }
+'''
+
+
+def run(*command, **options):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          errors='surrogateescape', check=False, **options)
+
+
+def must(*command, **options):
+    done = run(*command, **options)
+    if done.returncode:
+        raise AssertionError(f'{command}: {done.stdout}{done.stderr}')
+    return done.stdout
+
+
+def zstd(data):
+    return subprocess.run(['zstd', '-q', '-c'], input=data, capture_output=True, check=True).stdout
+
+
+def lz4(data):
+    """The kernel's form: legacy frames; a block of literals only."""
+    out = b'\x02\x21\x4c\x18'
+    for at in range(0, len(data), 1 << 20):
+        part = data[at:at + (1 << 20)]
+        size = len(part)
+        block = bytes([0xf0 if size >= 15 else size << 4])
+        if size >= 15:
+            rest = size - 15
+            block += b'\xff' * (rest // 255) + bytes([rest % 255])
+        block += part
+        out += struct.pack('<I', len(block)) + block
+    return out
+
+
+COMPRESSIONS = {'gz': gzip.compress, 'xz': lzma.compress, 'zst': zstd, 'lz4': lz4,
+                'bz2': bz2.compress, 'lzma': lambda d: lzma.compress(d, lzma.FORMAT_ALONE)}
+
+
+def with_size(payload, data, kind):
+    """As Kbuild appends it."""
+    return payload if kind == 'gz' else payload + struct.pack('<I', len(data))
+
+
+def bz_image(vmlinux, kind):
+    payload = with_size(COMPRESSIONS[kind](vmlinux), vmlinux, kind)
+    head = bytearray(1024)
+    head[0x1f1] = 1
+    head[0x202:0x206] = b'HdrS'
+    struct.pack_into('<HI', head, 0x206, 0x20f, 0)
+    struct.pack_into('<H', head, 0x20e, 0x300 - 0x200)
+    head[0x300:0x300 + len(RELEASE) + 6] = RELEASE.encode() + b' (a@b)'
+    struct.pack_into('<II', head, 0x248, 16, len(payload))
+    return bytes(head) + bytes(16) + payload + bytes(64)
+
+
+def zboot(image, kind):
+    payload = with_size(COMPRESSIONS[kind](image), image, kind)
+    head = struct.pack('<2sH4sII8s32s', b'MZ', 0, b'zimg', 512, len(payload), b'', kind.encode())
+    return head.ljust(512, b'\0') + payload + bytes(512)
+
+
+def flat_image(btf):
+    """arm64's Image: memory, with BTF somewhere in it."""
+    head = bytearray(64)
+    head[56:60] = b'ARM\x64'
+    return (bytes(head) + b'Linux version 6.12.0-test (a@b)\0' + b'\x9f\xeb\x01\0' + b'\xff' * 60 + btf +
+            bytes(1000))
+
+
+def ar(members):
+    out = b'!<arch>\n'
+    for name, data in members:
+        out += f'{name:<16}{0:<12}{0:<6}{0:<6}{100644:<8}{len(data):<10}`\n'.encode() + data
+        out += b'\n' * (len(data) % 2)
+    return out
+
+
+def tar(files, mode='w', extra=()):
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as archive:
+        for name, data in files:
+            info = tarfile.TarInfo(name)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+        for info in extra:
+            archive.addfile(info)
+    return out.getvalue()
+
+
+class PackageCase(unittest.TestCase):
+    """Has `self.vmlinux` (stripped of DWARF), `self.btf`, three `self.modules`, and in `self.make` what
+    these were made of."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.top = pathlib.Path(cls.folder.name)
+        make = cls.top / 'make'
+        make.mkdir()
+        (make / 'vmlinux.c').write_text(SOURCE)
+        gcc = ['gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding']
+        must(*gcc, '-c', 'vmlinux.c', cwd=make)
+        must(PROGRAMS['emit'], '--address-pool', 'vmlinux.o', cwd=make)
+        must(*gcc, '-nostdlib', '-static', '-o', 'vmlinux', 'vmlinux.o', cwd=make)
+        must(PROGRAMS['merge'], '--image=vmlinux', '--update=vmlinux', '-o', 'vmlinux.btf', 'vmlinux.o',
+             cwd=make)
+        for n in range(3):
+            (make / f'm-{n}.c').write_text(MODULE % {'n': n})
+            must(*gcc, '-c', '-o', f'm-{n}.ko', f'm-{n}.c', cwd=make)
+            must(PROGRAMS['emit'], f'm-{n}.ko', cwd=make)
+            must(PROGRAMS['merge'], '--base=vmlinux', f'--update=m-{n}.ko', f'm-{n}.ko', cwd=make)
+        must('strip', '--strip-debug', '-o', 'stripped', 'vmlinux', cwd=make)
+        cls.vmlinux = (make / 'stripped').read_bytes()
+        cls.btf = (make / 'vmlinux.btf').read_bytes()
+        cls.modules = [(make / f'm-{n}.ko').read_bytes() for n in range(3)]
+        cls.make = make
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def files(self, image=None, image_name=f'boot/vmlinuz-{RELEASE}', compress=None, suffix=''):
+        """Of a package: names and contents."""
+        compress = compress or (lambda data: data)
+        base = f'lib/modules/{RELEASE}/kernel'
+        return [(f'boot/config-{RELEASE}', b'CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n'),
+                (image_name, image or bz_image(self.vmlinux, 'gz')),
+                *((f'{base}/drivers/m-{n}.ko{suffix}', compress(data))
+                  for n, data in enumerate(self.modules))]
+
+    def unpacked(self, files, name='folder'):
+        folder = self.top / name
+        shutil.rmtree(folder, ignore_errors=True)
+        for path, data in files:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / path).write_bytes(data)
+        return folder
+
+    def write(self, name, data):
+        (self.top / name).write_bytes(data)
+        return self.top / name
+
+
+def run_tests():
+    """usage of the test: TEST.py BTF-KERNEL BTF-EMIT BTF-MERGE [unittest's arguments]"""
+    PROGRAMS.update(zip(('kernel', 'emit', 'merge'), map(os.path.abspath, sys.argv[1:4])))
+    if not shutil.which('zstd'):
+        print('skipped: zstd is not installed')
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""An index of the base changes no byte of a result, whatever is wrong with it.
+
+usage: base-index-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE [TEST...]
+
+Modules of a compiled program are merged over the BTF of the rest of it: without an index, with one,
+with one of other BTF, with damaged ones, where it cannot be written, many at once.
+BTFLINK_ROUNDS=N takes N times as many damaged ones.
+"""
+import os
+import random
+import shutil
+import subprocess
+
+from helpers.cli_case import CliCase, run
+from helpers.program_maker import Program
+
+STRUCTS, FILES, OF_BASE = 300, 8, 4
+ROUNDS = int(os.environ.get('BTFLINK_ROUNDS', '1'))
+CFLAGS = ('-g', '-O1', '-w', '-fno-eliminate-unused-debug-types')
+INDEX = 'index'
+
+
+class BaseIndex(CliCase):
+    btf_merge = btf_pahole = None  # set by run()
+    made = None                    # folder with the objects, made once
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.made:
+            shutil.rmtree(cls.made)
+
+    def setUp(self):
+        super().setUp()
+        if not BaseIndex.made:
+            self.make()
+        shutil.copytree(BaseIndex.made, self.folder, dirs_exist_ok=True)
+        self.modules = [f'file{n}.o' for n in range(OF_BASE, FILES)]
+
+    def make(self):
+        for source in Program(STRUCTS, FILES).write(self.folder):
+            self.must('gcc', *CFLAGS, '-c', source)
+        self.good('--address-pool', *(f'file{n}.o' for n in range(FILES)))
+        base = [f'file{n}.o' for n in range(OF_BASE)]
+        self.must(self.btf_merge, '-o', 'base.btf', *base)
+        self.must(self.btf_merge, '-o', 'other.btf', *base[1:])
+        BaseIndex.made = self.folder + '.made'
+        shutil.copytree(self.folder, BaseIndex.made)
+
+    def merge(self, module, index=None, base='base.btf', threads=1):
+        """The result, and whether an index was used."""
+        arguments = [f'--threads={threads}', '--stats', f'--base={base}', '-o', 'out.btf', module]
+        if index:
+            arguments.append(f'--base-index={index}')
+        done = self.call(self.btf_merge, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        used = [line for line in done.stderr.splitlines() if line.startswith('base_index_used: ')]
+        self.assertEqual(len(used), 1, done.stderr)
+        return self.read('out.btf'), used[0].endswith(' 1')
+
+    def check(self, module, index, used, **options):
+        """The same bytes as without; is it used as expected?"""
+        expected, _ = self.merge(module, None, **options)
+        result, was_used = self.merge(module, index, **options)
+        self.assertEqual(result, expected)
+        if used is not None:
+            self.assertEqual(was_used, used)
+
+    def test_same_bytes(self):
+        self.check(self.modules[0], INDEX, False)
+        made = self.read(INDEX)
+        for module in self.modules:
+            for threads in 1, 3:
+                self.check(module, INDEX, True, threads=threads)
+        self.assertEqual(self.read(INDEX), made)
+
+    def test_the_index_does_not_depend_on_the_module(self):
+        made = []
+        for module in self.modules[:2]:
+            self.merge(module, INDEX)
+            made.append(self.read(INDEX))
+            os.remove(self.path(INDEX))
+        self.assertEqual(made[0], made[1])
+
+    def test_of_another_base(self):
+        self.merge(self.modules[0], INDEX, base='other.btf')
+        other = self.read(INDEX)
+        self.check(self.modules[0], INDEX, False)
+        self.assertNotEqual(self.read(INDEX), other)
+        self.check(self.modules[0], INDEX, True)
+
+    def test_of_a_base_that_changed(self):
+        """By one byte, with its times and size as they were."""
+        self.merge(self.modules[0], INDEX)
+        blob = bytearray(self.read('base.btf'))
+        before = os.stat(self.path('base.btf'))
+        at = blob.rindex(b'\0', 0, len(blob) - 1) + 1  # the last string
+        blob[at] = ord('x') if blob[at] != ord('x') else ord('y')
+        with open(self.path('base.btf'), 'r+b') as file:
+            file.write(blob)
+        os.utime(self.path('base.btf'), ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.check(self.modules[0], INDEX, False)
+        self.check(self.modules[0], INDEX, True)
+
+    def test_damaged(self):
+        module = self.modules[0]
+        expected, _ = self.merge(module)
+        self.merge(module, INDEX)
+        good = self.read(INDEX)
+        chance = random.Random(1)
+        places = list(range(0, 72)) + [chance.randrange(len(good)) for _ in range(60 * ROUNDS)]
+        for at in places:
+            bad = bytearray(good)
+            bad[at] ^= 1 << chance.randrange(8)
+            self.write(INDEX, bytes(bad))
+            self.assertEqual(self.merge(module, INDEX), (expected, False), at)
+            self.assertEqual(self.read(INDEX), good, 'it is made anew')
+        for size in (0, 1, 71, 72, 73, len(good) // 2, len(good) - 1):
+            self.write(INDEX, good[:size])
+            self.assertEqual(self.merge(module, INDEX), (expected, False), size)
+        self.write(INDEX, good + b'\0')
+        self.assertEqual(self.merge(module, INDEX), (expected, False))
+
+    def test_where_there_can_be_no_file(self):
+        os.mkdir(self.path('folder'))
+        os.mkfifo(self.path('pipe'))
+        os.symlink('nowhere/at/all', self.path('link'))
+        for index in 'no/such/folder/index', 'folder', 'pipe', '/proc/index', '/dev/null', 'link':
+            before = self.names() | {'out.btf'}
+            self.check(self.modules[0], index, False)
+            self.assertEqual(self.names(), before, index)
+
+    def test_many_at_once(self):
+        expected = [self.merge(module)[0] for module in self.modules]
+        for _ in range(4):
+            runs = [subprocess.Popen([self.btf_merge, '--threads=1', '--base=base.btf',
+                                      f'--base-index={INDEX}', '-o', f'out{n}',
+                                      self.modules[n % len(self.modules)]], cwd=self.folder)
+                    for n in range(16)]
+            self.assertEqual([p.wait() for p in runs], [0] * len(runs))
+            for n in range(16):
+                self.assertEqual(self.read(f'out{n}'), expected[n % len(self.modules)])
+            self.merge(self.modules[0], INDEX)
+            self.check(self.modules[0], INDEX, True)
+            os.remove(self.path(INDEX))
+            self.assertEqual([n for n in self.names() if n.startswith('.')], [])
+
+    def test_errors_are_those_of_a_run_without(self):
+        self.merge(self.modules[0], INDEX)
+        self.write('bad.o', self.read(self.modules[0])[:2000])
+        said = [self.call(self.btf_merge, '--base=base.btf', '-o', 'out', 'bad.o', *more)
+                for more in ((), (f'--base-index={INDEX}',))]
+        self.assertEqual(said[0].returncode, 1)
+        self.assertEqual((said[0].returncode, said[0].stderr), (said[1].returncode, said[1].stderr))
+
+    def test_it_needs_a_base(self):
+        done = self.call(self.btf_merge, '--base-index=index', '-o', 'out', self.modules[0])
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('--base-index needs --base', done.stderr)
+
+    # In a kernel's build.
+
+    def pahole(self, module, **environment):
+        shutil.copy(self.path(self.modules[0]), self.path(module))
+        done = self.call(self.btf_pahole, '-J', '--btf_base=tree/vmlinux', module,
+                         env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.read(module)
+
+    def test_beside_a_vmlinux_that_kbuild_linked(self):
+        os.mkdir(self.path('tree'))
+        shutil.copy(self.path('base.btf'), self.path('tree/vmlinux'))
+        index = self.path('tree/.tmp_vmlinux.btf-index')
+        expected = self.pahole('a.ko')
+        self.assertEqual(os.listdir(self.path('tree')), ['vmlinux'], 'not in a folder like any other')
+        self.write('tree/.vmlinux.cmd', 'savedcmd_vmlinux := link\n')
+        self.assertEqual(self.pahole('b.ko', BTF_PAHOLE_NO_INDEX='1'), expected)
+        self.assertFalse(os.path.exists(index))
+        for module in 'c.ko', 'd.ko':
+            self.assertEqual(self.pahole(module), expected)
+            self.assertTrue(os.path.exists(index))
+        with open(index, 'r+b') as file:
+            file.seek(100)
+            file.write(b'damage')
+        self.assertEqual(self.pahole('e.ko'), expected)
+
+
+if __name__ == '__main__':
+    run('__main__', BaseIndex, ('btf_emit', 'btf_merge', 'btf_pahole'))

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Indexes of a base that are forged: their sums are right, their contents are not. The result may
+// be wrong, but what comes out is well-formed, and nothing crashes. And BTF that has no index.
+// (What an accident does to an index: base-index-test.py. That results are the same:
+// property_test.cc.)
+#include "common/io/file_io.h"
+#include "merge/base_index/index_file.h"
+#include "merge/base_index/layout.h"
+#include "merge/base_index/make_index.h"
+#include "tests/merge/object_maker.h"
+#include "tests/merge/random_types.h"
+
+#include <cstring>
+#include <random>
+
+namespace btflink::merge::test
+{
+
+namespace
+{
+
+class ForgedIndex : public testing::Test
+{
+protected:
+    void write_objects(const Corpus &corpus, size_t begin, size_t end)
+    {
+        std::vector<std::byte> all;
+        for (size_t i = begin; i < end; ++i)
+            all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
+        ASSERT_TRUE(write_file(dir_ / "objects", all));
+    }
+
+    std::vector<std::byte> merge_over(const std::string &base, const std::string &index)
+    {
+        Options options;
+        options.inputs = {dir_ / "objects"};
+        options.base = base;
+        options.base_index = index;
+        return merged_bytes(dir_, options); // the merge has checked them
+    }
+
+    /// Some words of its tables become others, and the sum becomes right.
+    std::vector<std::byte> forged(std::vector<std::byte> index)
+    {
+        using index_layout::Header;
+        const size_t words = (index.size() - sizeof(Header)) / 4;
+        for (size_t n = 1 + random_() % 40; n; --n) {
+            std::byte *at = index.data() + sizeof(Header) + random_() % words * 4;
+            uint32_t word;
+            std::memcpy(&word, at, 4);
+            word = random_() % 2 ? static_cast<uint32_t>(random_()) : word + 1;
+            std::memcpy(at, &word, 4);
+        }
+        Header h;
+        std::memcpy(&h, index.data(), sizeof h);
+        h.check = index_layout::check_of(index);
+        std::memcpy(index.data(), &h, sizeof h);
+        return index;
+    }
+
+    TempDir dir_;
+    std::mt19937_64 random_;
+};
+
+TEST_F(ForgedIndex, DoesNotCrash)
+{
+    size_t accepted = 0, same = 0, runs = 0;
+    for (uint64_t seed = 1; seed < 40; ++seed) {
+        SCOPED_TRACE("seed " + std::to_string(seed));
+        random_.seed(seed);
+        const Corpus corpus = random_corpus(seed, {.enum_forwards = false});
+        const size_t half = corpus.objects.size() / 2;
+        write_objects(corpus, 0, half);
+        auto base = merge_over("", "");
+        if (base.empty())
+            continue;
+        ASSERT_TRUE(write_file(dir_ / "base", base));
+        write_objects(corpus, half, corpus.objects.size());
+        const auto expected = merge_over(dir_ / "base", "");
+        auto parsed = Btf::parse(base, Where{"base"});
+        const std::vector<std::byte> good = make_index(*parsed, base);
+        for (int round = 0; round < 10; ++round) {
+            const std::vector<std::byte> bad = forged(good);
+            accepted += BaseIndex::open(bad, base, nullptr).fits;
+            ASSERT_TRUE(write_file(dir_ / "index", bad));
+            same += merge_over(dir_ / "base", dir_ / "index") == expected;
+            ++runs;
+        }
+    }
+    EXPECT_EQ(accepted, runs); // else nothing was tested
+    EXPECT_GT(same, 0u);
+    EXPECT_LT(same, runs);
+}
+
+class NoIndex : public testing::Test
+{
+protected:
+    /// Has the BTF of this text an index?
+    bool has_index(std::string_view text)
+    {
+        const std::string path = make_raw(dir_, "base", text);
+        auto base = read_base(path);
+        EXPECT_TRUE(base);
+        return has_index(*base);
+    }
+    static bool has_index(const Base &base)
+    {
+        const auto bytes = make_index(*base.btf, base.blob);
+        const IndexState state = BaseIndex::open(bytes, base.blob, nullptr);
+        EXPECT_TRUE(state.fits);
+        return state.index != nullptr;
+    }
+
+    TempDir dir_;
+};
+
+TEST_F(NoIndex, OfOddTypes)
+{
+    EXPECT_TRUE(has_index("[1] STRUCT 's' size=8 vlen=1\n"
+                          "\t'a' type_id=2 bits_offset=0\n"
+                          "[2] PTR '(anon)' type_id=1"));
+    EXPECT_FALSE(has_index("[1] PTR '(anon)' type_id=2\n" // a cycle without a name
+                           "[2] CONST '(anon)' type_id=1"));
+    EXPECT_FALSE(has_index("[1] FUNC_PROTO '(anon)' ret_type_id=0\n"
+                           "[2] FUNC 'f' type_id=1 linkage=static\n"
+                           "[3] PTR '(anon)' type_id=2"));
+}
+
+TEST_F(NoIndex, OfOddStrings)
+{
+    const std::string path = make_raw(dir_, "base",
+                                      "[1] FWD 'abc' fwd_kind=struct\n"
+                                      "[2] FWD 'abd' fwd_kind=struct");
+    auto bytes = *read_file(path);
+    auto change = [&](std::string_view from, std::string_view to) {
+        for (size_t i = 0; i + from.size() <= bytes.size(); ++i)
+            if (std::memcmp(&bytes[i], from.data(), from.size()) == 0)
+                std::memcpy(&bytes[i], to.data(), to.size());
+        EXPECT_TRUE(write_file(path, bytes));
+        return has_index(*read_base(path));
+    };
+    EXPECT_TRUE(change("abd", "abx"));
+    EXPECT_FALSE(change("abx", "abc")); // twice
+}
+
+} // namespace
+
+} // namespace btflink::merge::test
