@@ -33,6 +33,10 @@ namespace
 {
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
+// A process has 65,530 mappings (vm.max_map_count), and its memory and threads need some, too.
+// Without any left they fail as if memory had run out. What is beyond these is read.
+constexpr size_t most_mappings = 60000;
+std::atomic<size_t> mapping_count = 0; // at present
 
 /// A mapping, for the signal handler. Never freed, because the handler may look at it at any time.
 struct Mapping {
@@ -164,14 +168,16 @@ Result<FileParts> read_parts(const std::string &path)
     bool regular = ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
     int fd = regular ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0 && ::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-        static_cast<uint64_t>(st.st_size) > small_file) {
+        static_cast<uint64_t>(st.st_size) > small_file && mapping_count < most_mappings) {
         auto size = static_cast<size_t>(st.st_size);
         void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (memory != MAP_FAILED) {
             Mapping *mapping = remember(memory, size, path, st);
+            ++mapping_count;
             out.owner = std::shared_ptr<void>(memory, [size, mapping](void *p) {
                 mapping->size = 0;
                 ::munmap(p, size);
+                --mapping_count;
             });
             out.bytes = {static_cast<const std::byte *>(memory), size};
         }

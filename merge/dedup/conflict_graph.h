@@ -47,11 +47,11 @@ struct ConflictGraph {
 
     IdVector<NodeId, Node> nodes;                   // by source, then type
     std::vector<NodeId> node_begin;                 // per source, and the end
-    std::vector<TypeId> refs;                       // by source: types between nodes
+    UnsetVector<TypeId> refs;                       // by source: types between nodes
     std::vector<uint32_t> ref_begin;                // per source, and the end
     Lists<ClassId, NameId> slots;                   // the names of what a class refers to
     IdVector<NodeId, uint64_t> edge_begin;          // and the end
-    std::vector<NodeId> edges;                      // per node and slot; none: unresolved
+    UnsetVector<NodeId> edges;                      // per node and slot; none: unresolved
     IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not tell the node's slots
 
     IdRange<NodeId> nodes_of(size_t source) const

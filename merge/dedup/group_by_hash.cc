@@ -64,7 +64,7 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
 }
 
 /// `of`: gets the types' classes of this run.
-void find_distinct(const Sources &sources, Run run, DistinctHashes &table, std::vector<ClassId> &of)
+void find_distinct(const Sources &sources, Run run, DistinctHashes &table, UnsetVector<ClassId> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
         const Source &source = sources.list[s];

@@ -2,6 +2,7 @@
 // Classes of types with equal stub hashes: the first partition of all types.
 #pragma once
 
+#include "common/graph/unset_vector.h"
 #include "merge/dedup/ids.h"
 #include "merge/dedup/type_space.h"
 
@@ -14,7 +15,7 @@ struct Classes {
     /// The lowest type of each class; classes are numbered in the order of these.
     IdVector<ClassId, TypeAt> first;
     /// The class of each type, in the numbering of Sources; none: not a plain type.
-    std::vector<ClassId> of;
+    UnsetVector<ClassId> of;
 };
 
 /// Those of the objects' types; choose_base() adds a base's.

@@ -21,7 +21,7 @@ struct FinalClass {
 struct Partition {
     IdVector<ClassId, FinalClass> classes;  // those of Classes, then those split from them
     IdVector<ClassId, ClassId> alias;       // the class's representative
-    std::vector<ClassId> of;                // per type, as in Classes; see class_of()
+    UnsetVector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
     // For --stats.

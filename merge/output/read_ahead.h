@@ -4,6 +4,7 @@
 // them batch by batch; the writer collects a batch itself if nobody has taken it yet.
 #pragma once
 
+#include "common/io/trace.h"
 #include "common/result.h"
 #include "merge/output/string_table.h"
 
@@ -34,6 +35,7 @@ public:
         threads = static_cast<unsigned>(std::min<size_t>(threads, batches_.size()));
         for (unsigned t = 1; t < threads; ++t)
             others_.emplace_back([this] {
+                trace::Phase phase("read ahead");
                 while (collect_next())
                     continue;
             });

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Every limit of the format is met with an error that names the place, never by a number that wraps.
 
-The slow ones, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects.
+The slow ones, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 files.
 """
 import io
 import os
@@ -260,6 +260,15 @@ class Slow(LimitCase):
         os.unlink(self.path('many.a'))
         self.merge('many.o')
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
+
+    def test_more_files_than_mappings(self):
+        """A process has 65,530 (vm.max_map_count). The files are too large to be read at once."""
+        self.good(FEATURES, self.object_of('int v;'))
+        with open(self.path('x.o'), 'ab') as file:
+            file.truncate(64 * 1024 + 1)
+        self.write('list', 'x.o\n' * 66000)
+        self.merge('@list')
+        self.assertIn('INT int', self.heads())
 
     def too_much(self, pattern, dies):
         """More than one object can have for a kernel: said at the merge, if not before. `dies` are
