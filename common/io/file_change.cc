@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Changes a file so that it is always either the old one or the new one. Usually what is new is
-// appended and the header written last; where old bytes must go, a new file takes the old one's place.
+// appended and the header written last; where old bytes must go, a new file takes its place.
 #include "common/io/file_change.h"
 
 #include "common/io/fd.h"
