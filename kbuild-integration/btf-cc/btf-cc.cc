@@ -38,9 +38,9 @@ constexpr OptionWords own_options[] = {
     {.letter = 'h', .name = "help", .help = "Print this help and exit"},
     {.name = "version", .help = "Print the version and exit"},
     {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
-    {.name = "full-debug",
-     .help = "With --strip-dwarf: add no options to the compiler's that make it write less debug "
-             "information (or BTF_CC_FULL_DEBUG=1)"},
+    {.name = "lean-debug",
+     .help = "With --strip-dwarf: add options to the compiler's that make it write less debug "
+             "information (or BTF_CC_LEAN_DEBUG=1)"},
     {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
     {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
     {.name = "features",
@@ -142,7 +142,7 @@ struct Added {
 Added added_options(char **compiler, const CompileCommand &command, const Settings &settings)
 {
     // A true signature needs to know which parts of a parameter are passed.
-    if (!settings.emit.strip_dwarf || settings.full_debug || !command.asks_for_dwarf ||
+    if (!settings.emit.strip_dwarf || !settings.lean_debug || !command.asks_for_dwarf ||
         command.debug_is_chosen || settings.emit.unit.features.has(Feature::true_signature))
         return {};
     std::vector<std::string> words;

@@ -11,8 +11,7 @@
 // alone. -fno-merge-debug-strings puts names that a unit uses once where they are used, without a
 // symbol and a relocation for each: the assembler has a third less to do, the object is smaller and
 // encoded faster. clang has no such switch but that for columns; what it does with inlined
-// functions
-// (-gno-inline-line-tables) takes away their prototypes, and types with them.
+// functions (-gno-inline-line-tables) takes away their prototypes, and types with them.
 //
 // That neither code nor BTF changes is checked by tests/bench/lean_debug.py.
 #include "kbuild-integration/btf-cc/lean_debug.h"

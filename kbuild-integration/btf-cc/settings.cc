@@ -29,7 +29,7 @@ struct Switch {
 constexpr Switch switches[] = {
     {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
      [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
-    {"--full-debug", "BTF_CC_FULL_DEBUG", [](Settings &s) -> bool & { return s.full_debug; }},
+    {"--lean-debug", "BTF_CC_LEAN_DEBUG", [](Settings &s) -> bool & { return s.lean_debug; }},
     {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
     {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
 };
@@ -120,7 +120,7 @@ std::string describe(const Settings &settings)
     if (!filter.excluded_names.empty())
         text += " excluded-names=" + filter.excluded_names;
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
-    text += settings.full_debug ? " full-debug=1" : " full-debug=0";
+    text += settings.lean_debug ? " lean-debug=1" : " lean-debug=0";
     text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
     return text;
 }

@@ -317,26 +317,24 @@ class LeanDebug(ObjectsCase):
         os.makedirs(self.path('tree/include/config'), exist_ok=True)
         self.write('tree/include/config/auto.conf',
                    '\n'.join(['CONFIG_DEBUG_INFO_BTF=y', *lines, '']))
-        return {'BTF_CC_STRIP_DWARF': '1', 'objtree': self.path('tree')}
+        return {'BTF_CC_STRIP_DWARF': '1', 'BTF_CC_LEAN_DEBUG': '1', 'objtree': self.path('tree')}
 
     def test_only_if_dwarf_is_dropped(self):
         command = ['-g', '-O2', '-c', 'clones.c']
         lean = ['-fno-var-tracking-assignments', '-fno-merge-debug-strings', *command]
-        gcc = 'bin/gcc'
+        gcc, asked = 'bin/gcc', ['--strip-dwarf', '--lean-debug']
         for before, given, settings, after in (
-                (['--strip-dwarf', gcc], command, {}, lean),
-                ([gcc], command, {'BTF_CC_STRIP_DWARF': '1'}, lean),
-                (['--strip-dwarf', 'env', 'X=y', gcc], command, {}, lean),
+                ([*asked, gcc], command, {}, lean),
+                ([gcc], command, {'BTF_CC_STRIP_DWARF': '1', 'BTF_CC_LEAN_DEBUG': '1'}, lean),
+                ([*asked, 'env', 'X=y', gcc], command, {}, lean),
                 ([gcc], command, {}, command),
-                (['--strip-dwarf', '--full-debug', gcc], command, {}, command),
-                (['--strip-dwarf', gcc], command, {'BTF_CC_FULL_DEBUG': '1'}, command),
-                (['--strip-dwarf', '--features=+true_signature', gcc], command, {}, command),
-                (['--strip-dwarf', gcc], ['-O2', '-c', 'clones.c'], {}, ['-O2', '-c', 'clones.c']),
-                (['--strip-dwarf', gcc], ['-fvar-tracking', *command], {},
-                 ['-fvar-tracking', *command]),
-                (['--strip-dwarf', gcc], ['-gsplit-dwarf', *command], {},
-                 ['-gsplit-dwarf', *command]),
-                (['--strip-dwarf', 'bin/cc'], command, {}, command)):
+                (['--strip-dwarf', gcc], command, {}, command),
+                (['--lean-debug', gcc], command, {}, command),
+                ([*asked, '--features=+true_signature', gcc], command, {}, command),
+                ([*asked, gcc], ['-O2', '-c', 'clones.c'], {}, ['-O2', '-c', 'clones.c']),
+                ([*asked, gcc], ['-fvar-tracking', *command], {}, ['-fvar-tracking', *command]),
+                ([*asked, gcc], ['-gsplit-dwarf', *command], {}, ['-gsplit-dwarf', *command]),
+                ([*asked, 'bin/cc'], command, {}, command)):
             with self.subTest(before=before, settings=settings):
                 self.assertEqual(self.words(*before, *given, settings=settings), after)
 
@@ -357,7 +355,7 @@ class LeanDebug(ObjectsCase):
                     command = ['bin/' + compiler, '-g', level, '-c', source, '-o', 'x.o']
                     self.assertGreater(len(self.words(*command, settings=settings)), len(command) - 1)
                     lean = self.read('x.o')
-                    self.good(*command, settings={**settings, 'BTF_CC_FULL_DEBUG': '1'})
+                    self.good(*command, settings={**settings, 'BTF_CC_LEAN_DEBUG': '0'})
                     self.assertEqual(self.read('x.o'), lean, (compiler, level, source))
         self.words('bin/gcc', '-g', '-O2', '-c', 'clones.c', '-o', 'x.o', settings=settings)
         facts = {line.split("'")[1]: line.split('flags=')[1]
@@ -398,13 +396,12 @@ class Settings(ObjectsCase):
         self.assertEqual(self.read('add.o'), self.read('x.o'))
 
     def test_strip_what_has_dwarf_only(self):
-        """No types for BTF: DWARF goes all the same, as btf-emit does it. gcc's .debug_str without
-        .debug_info is no DWARF, and stays as the compiler wrote it."""
+        """No types for BTF: DWARF goes all the same, as btf-emit does it."""
         for source in ('empty.c', 'empty.S'):
             self.write(source, '')
             self.same('gcc', '-g', '-c', source, '-o', 'x.o', output='x.o',
                       emit=('--address-pool', '--strip-dwarf'),
-                      settings={'BTF_CC_STRIP_DWARF': '1', 'BTF_CC_FULL_DEBUG': '1'})
+                      settings={'BTF_CC_STRIP_DWARF': '1'})
             self.assertNotIn('.debug_info', self.section_names('x.o'))
 
     def test_features(self):
