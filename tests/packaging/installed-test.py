@@ -18,7 +18,7 @@ DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICE
              'common/FORMAT.md', 'docs/compilers.md', 'docs/differences.md', 'docs/distribution.md',
              'docs/figures.md', 'docs/limits.md', 'docs/recipes.md', 'docs/report.png', 'emit/NOTES.md',
              'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md',
-             'merge/dedup/README.md', 'tests/README.md')
+             'merge/base_index/FORMAT.md', 'merge/dedup/README.md', 'tests/README.md')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
