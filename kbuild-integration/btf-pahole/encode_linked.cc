@@ -142,7 +142,8 @@ std::string index_of(const std::string &base)
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
-    if (same_file(options.detached, file)) // its inputs may be files in memory
+    if (same_file(options.detached, file) ||
+        same_file(options.detached, options.base)) // its inputs may be files in memory
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
     auto strict = switch_variable("BTF_PAHOLE_STRICT");
     if (!strict)
