@@ -24,8 +24,10 @@
 #include "merge/report_passes.h"
 #include "merge/stats.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <sys/stat.h>
 #include <tuple>
 
 namespace btflink::merge
@@ -338,11 +340,18 @@ Result<Made> make(const Options &options, Base base, Report &report, Stats &stat
     return made;
 }
 
-/// May an index of the base take the place of a search? Callbacks are not asked twice.
+/// May an index of the base take the place of a search? If it does not say enough, everything is
+/// done again: but callbacks are not asked twice, and pipes cannot be read twice.
 bool may_use_index(const Options &options)
 {
+    auto is_file = [](const std::string &word) {
+        const std::string path = word.substr(word.starts_with('@') ? 1 : 0);
+        struct stat info;
+        return path.empty() || ::stat(path.c_str(), &info) != 0 || S_ISREG(info.st_mode);
+    };
     return options.engine == Engine::hash && !options.why_dup && !options.complete &&
-           !options.gathered;
+           !options.gathered && std::ranges::all_of(options.inputs, is_file) &&
+           is_file(options.image);
 }
 
 Result<Base> base_of(const Options &options)

@@ -118,8 +118,8 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
 Result<void> drop_stale(const std::string &detached)
 {
     struct stat info;
-    if (detached.empty() || ::lstat(detached.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-        return {}; // /dev/null, perhaps
+    if (detached.empty() || ::stat(detached.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
+        return {}; // /dev/null, perhaps; of a link to a file the link goes
     if (::unlink(detached.c_str()) != 0)
         return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
     return {};

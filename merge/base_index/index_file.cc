@@ -14,11 +14,13 @@
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "merge/base_index/base_index.h"
+#include "merge/base_index/layout.h"
 #include "merge/base_index/make_index.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace btflink::merge
 {
@@ -33,15 +35,29 @@ bool is_no_file(const std::string &path)
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// The index in `file`, if it is one of this base.
+/// Is there something at this path that is no index, not even a damaged one? That is somebody
+/// else's, and stays.
+bool is_foreign(const std::string &path)
+{
+    if (is_no_file(path))
+        return true;
+    const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    uint64_t magic = 0;
+    const ssize_t size = file.get() < 0 ? 0 : ::read(file.get(), &magic, sizeof magic);
+    return size != 0 && magic != index_layout::magic;
+}
+
+/// The index in `file`, if it is one of this base. Read, not mapped: it may be cut off or written
+/// anew by anybody at any time, which must not end a run that can do without.
 IndexState open_index(const std::string &file, Bytes blob)
 {
-    if (is_no_file(file))
+    if (is_foreign(file))
         return {};
-    auto parts = read_parts(file);
-    if (!parts)
+    auto bytes = read_file(file);
+    if (!bytes)
         return {};
-    return BaseIndex::open(parts->bytes, blob, parts->owner);
+    auto kept = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
+    return BaseIndex::open(*kept, blob, kept);
 }
 
 IndexState index_in_memory(const Base &base)
@@ -52,7 +68,8 @@ IndexState index_in_memory(const Base &base)
 
 void make_file(Base &base, const std::string &path, const std::string &file)
 {
-    if (is_no_file(file))
+    // A base from a pipe is there once. An index that cannot be kept is not worth making.
+    if (is_foreign(file) || is_no_file(path) || !check_writable(file))
         return;
     const Fd lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)

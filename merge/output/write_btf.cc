@@ -77,6 +77,8 @@ public:
         if (known_.part)
             for (uint32_t at : known_.part->strings)
                 strings_.use(at);
+        if (known_.part)
+            use_section_names();
     }
 
     Result<std::vector<std::byte>> run(ByteOrder order, const Where &where)
@@ -281,6 +283,19 @@ private:
         });
         if (known)
             index_.add(base_words_, id);
+    }
+
+    /// Sections of an image may have other names than those of the objects.
+    void use_section_names()
+    {
+        const std::string_view all = base_->strings();
+        for (const DataSection &section : variables_.sections) {
+            if (strings_.find(section.name))
+                continue;
+            const std::string whole = '\0' + std::string(section.name) + '\0';
+            if (const size_t at = all.find(whole); at != all.npos)
+                strings_.use(static_cast<uint32_t>(at) + 1);
+        }
     }
 
     /// Names of clones are not among the objects' strings, so those of the base are not wanted.

@@ -115,12 +115,65 @@ class BaseIndex(CliCase):
             bad[at] ^= 1 << chance.randrange(8)
             self.write(INDEX, bytes(bad))
             self.assertEqual(self.merge(module, INDEX), (expected, False), at)
-            self.assertEqual(self.read(INDEX), good, 'it is made anew')
+            # Without its first 8 bytes it is somebody else's file.
+            self.assertEqual(self.read(INDEX), good if at >= 8 else bytes(bad), at)
         for size in (0, 1, 71, 72, 73, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
             self.assertEqual(self.merge(module, INDEX), (expected, False), size)
         self.write(INDEX, good + b'\0')
         self.assertEqual(self.merge(module, INDEX), (expected, False))
+
+    def test_other_files_stay(self):
+        """Those of this run are refused; of all others nothing is overwritten."""
+        expected, _ = self.merge(self.modules[0])
+        for name, text in ('notes.txt', b'notes\n'), ('x.o', self.read(self.modules[1])):
+            self.write(name, text)
+            self.assertEqual(self.merge(self.modules[0], name), (expected, False))
+            self.assertEqual(self.read(name), text)
+        for name in 'base.btf', self.modules[0], 'out':
+            self.write('out', b'old')
+            before = self.read(name)
+            done = self.call(self.btf_merge, '--base=base.btf', f'--base-index={name}', '-o', 'out',
+                             self.modules[0])
+            self.assertEqual(done.returncode, 2, name)
+            self.assertIn(f"'{name}' is used otherwise", done.stderr)
+            self.assertEqual(self.read(name), before)
+
+    def test_pipes(self):
+        """What can be read only once: as without an index."""
+        expected, _ = self.merge(self.modules[0])
+        self.merge(self.modules[0], INDEX)
+        for index in INDEX, 'new':
+            for base, module in ('base.btf', 'pipe'), ('pipe', self.modules[0]):
+                os.mkfifo(self.path('pipe'))
+                what = 'base.btf' if base == 'pipe' else self.modules[0]
+                with subprocess.Popen(['sh', '-c', f'cat {what} >pipe'], cwd=self.folder) as writer:
+                    done = subprocess.run(
+                        [self.btf_merge, f'--base={base}', f'--base-index={index}', '-o', 'out', module],
+                        cwd=self.folder, timeout=60, check=False)
+                    writer.wait()
+                os.remove(self.path('pipe'))
+                self.assertEqual(done.returncode, 0, (base, module))
+                self.assertEqual(self.read('out'), expected)
+
+    def test_sections_of_an_image(self):
+        """Their names are in the base, but not among the object's strings."""
+        options = ('--features=+global_var', '--threads=1')
+        for name in 'one', 'two':
+            self.write(f'{name}.c', f'int {name}_counter = 1, {name}_zero; int {name}(void) {{ return '
+                       f'{name}_counter + {name}_zero; }}\n')
+            self.must('gcc', '-g', '-O1', '-fdata-sections', '-c', f'{name}.c')
+            self.good('--features=+global_var', '--address-pool', f'{name}.o')
+            self.must('ld', '-e', name, '-o', name, f'{name}.o')
+        self.must(self.btf_merge, *options, '--image=one', '-o', 'one.btf', 'one.o')
+        two = (self.btf_merge, *options, '--base=one.btf', '--image=two', '-o', 'out')
+        self.must(*two, 'two.o')
+        expected = self.read('out')
+        self.assertNotIn(b'\0.data\0', expected)
+        for used in '0', '1':
+            said = self.call(*two, '--stats', f'--base-index={INDEX}', 'two.o').stderr
+            self.assertIn(f'base_index_used: {used}', said)
+            self.assertEqual(self.read('out'), expected)
 
     def test_where_there_can_be_no_file(self):
         os.mkdir(self.path('folder'))

@@ -118,8 +118,10 @@ std::string death_text(int status)
 
 WorkerPool::~WorkerPool()
 {
+    pieces_in_.reset(-1);
     for (const auto &[pid, piece] : alive_) {
         ::kill(pid, SIGTERM);
+        ::kill(pid, SIGCONT); // one that was stopped would not end
         ::waitpid(pid, nullptr, 0);
     }
 }
@@ -135,6 +137,7 @@ Result<void> WorkerPool::open()
 
 void WorkerPool::be_worker(int parent)
 {
+    ::signal(SIGTERM, SIG_DFL);         // it may be ignored by who started us
     ::prctl(PR_SET_PDEATHSIG, SIGTERM); // nobody is left to ask for the results
     if (::getppid() != parent)
         ::_exit(1);
