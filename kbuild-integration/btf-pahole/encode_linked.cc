@@ -28,8 +28,11 @@
 
 #include <algorithm>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
+
+namespace fs = std::filesystem;
 
 namespace btflink::kbuild
 {
@@ -114,13 +117,15 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return MergeInputs{std::move(*inputs), file, {}, {}};
 }
 
-/// BTF that an earlier run left there would be taken for that of the file as it is now.
+/// BTF that an earlier run left there would be taken for that of the file as it is now. A link
+/// stays, as it does where there is something to write.
 Result<void> drop_stale(const std::string &detached)
 {
-    struct stat info;
-    if (detached.empty() || ::stat(detached.c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-        return {}; // /dev/null, perhaps; of a link to a file the link goes
-    if (::unlink(detached.c_str()) != 0)
+    std::error_code error;
+    const fs::path file = fs::canonical(detached, error);
+    if (error || !fs::is_regular_file(file, error))
+        return {}; // /dev/null, perhaps
+    if (::unlink(file.c_str()) != 0)
         return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
     return {};
 }

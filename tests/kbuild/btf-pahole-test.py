@@ -215,6 +215,10 @@ class Features(Command):
             os.symlink('out', self.path('link'))
             self.pahole('-J', '--btf_encode_detached=link', *arguments, 'prog', settings=settings)
             self.assertIn('link', self.names())
+            self.assertNotIn('out', self.names())
+            self.write('out', b'base')
+            self.assertEqual((self.pahole('-J', '--btf_base=out', '--btf_encode_detached=out', *arguments,
+                                          'prog', settings=settings)[0], self.read('out')), (1, b'base'))
             self.pahole('-J', '--btf_encode_detached=out', *arguments, 'prog', settings=settings)
             self.assertNotIn('out', self.names())
             os.unlink(self.path('link'))
