@@ -360,14 +360,15 @@ TEST_F(CheckKernel, RenumberedBase)
         EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
 }
 
-TEST_F(CheckKernel, TruncatedDistilledBase)
-{
-    constexpr const char *distilled = R"(
+constexpr const char *distilled = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] STRUCT 'task_struct' size=16)";
-    constexpr const char *over_it = R"(
+constexpr const char *over_it = R"(
     [3] STRUCT 'mine' size=16
         'task' type_id=2 bits_offset=0)";
+
+TEST_F(CheckKernel, TruncatedDistilledBase)
+{
     set_module(over_it, distilled);
     const std::vector<std::byte> whole = kernel_.modules[0].base;
     for (size_t size : {size_t{1}, size_t{20}, size_t{30}, whole.size() - 1}) {
@@ -398,12 +399,6 @@ TEST_F(CheckKernel, FuncOfModuleLost)
 
 TEST_F(CheckKernel, DistilledBase)
 {
-    constexpr const char *distilled = R"(
-    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
-    [2] STRUCT 'task_struct' size=16)";
-    constexpr const char *over_it = R"(
-    [3] STRUCT 'mine' size=16
-        'task' type_id=2 bits_offset=0)";
     set_module(over_it, distilled);
     EXPECT_EQ(findings(), Lines());
     set_module(over_it, replaced(distilled, "size=16", "size=24").c_str());

@@ -115,6 +115,27 @@ class CliCase(unittest.TestCase):
         return found
 
 
+class MadeOnceCase(CliCase):
+    """Each test has a copy of the files that make() of the class leaves in the folder."""
+    made = None  # folder with them
+
+    def make(self):
+        raise NotImplementedError
+
+    @classmethod
+    def tearDownClass(cls):
+        if cls.made:
+            shutil.rmtree(cls.made)
+
+    def setUp(self):
+        super().setUp()
+        if not self.made:
+            self.make()
+            type(self).made = self.folder + '.made'
+            shutil.copytree(self.folder, self.made)
+        shutil.copytree(self.made, self.folder, dirs_exist_ok=True)
+
+
 def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
     """The program: arguments are the paths of `tools` [test names]. 77 if all was skipped."""
     count = len(tools) + 1

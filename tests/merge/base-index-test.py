@@ -13,7 +13,7 @@ import random
 import shutil
 import subprocess
 
-from helpers.cli_case import CliCase, run
+from helpers.cli_case import MadeOnceCase, run
 from helpers.program_maker import Program
 
 STRUCTS, FILES, OF_BASE = 300, 8, 4
@@ -22,20 +22,11 @@ CFLAGS = ('-g', '-O1', '-w', '-fno-eliminate-unused-debug-types')
 INDEX = 'index'
 
 
-class BaseIndex(CliCase):
+class BaseIndex(MadeOnceCase):
     btf_merge = btf_pahole = None  # set by run()
-    made = None                    # folder with the objects, made once
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.made:
-            shutil.rmtree(cls.made)
 
     def setUp(self):
         super().setUp()
-        if not BaseIndex.made:
-            self.make()
-        shutil.copytree(BaseIndex.made, self.folder, dirs_exist_ok=True)
         self.modules = [f'file{n}.o' for n in range(OF_BASE, FILES)]
 
     def make(self):
@@ -45,8 +36,6 @@ class BaseIndex(CliCase):
         base = [f'file{n}.o' for n in range(OF_BASE)]
         self.must(self.btf_merge, '-o', 'base.btf', *base)
         self.must(self.btf_merge, '-o', 'other.btf', *base[1:])
-        BaseIndex.made = self.folder + '.made'
-        shutil.copytree(self.folder, BaseIndex.made)
 
     def merge(self, module, index=None, base='base.btf', threads=1):
         """The result, and whether an index was used."""

@@ -11,11 +11,10 @@ declarations, functions and variables. BTFLINK_ROUNDS=N repeats what depends on 
 import contextlib
 import os
 import random
-import shutil
 import struct
 import subprocess
 
-from helpers.cli_case import CliCase, run
+from helpers.cli_case import MadeOnceCase, run
 from helpers.program_maker import Program
 
 STRUCTS, FILES = 1100, 16
@@ -25,20 +24,11 @@ ALL = '--features=+global_var'
 CFLAGS = ('-g', '-O1', '-w', '-fno-eliminate-unused-debug-types')
 
 
-class Determinism(CliCase):
+class Determinism(MadeOnceCase):
     btf_merge = btf_compare = None  # set by run()
-    made = None                     # folder with the objects, made once
-
-    @classmethod
-    def tearDownClass(cls):
-        if cls.made:
-            shutil.rmtree(cls.made)
 
     def setUp(self):
         super().setUp()
-        if not Determinism.made:
-            self.make()
-        shutil.copytree(Determinism.made, self.folder, dirs_exist_ok=True)
         self.objects = [f'file{n}.o' for n in range(FILES)]
 
     def make(self):
@@ -48,8 +38,6 @@ class Determinism(CliCase):
         objects = [s[:-2] + '.o' for s in sources]
         self.good('--address-pool', ALL, *objects)
         self.must('gcc', *objects, '-o', 'program')
-        Determinism.made = self.folder + '.made'
-        shutil.copytree(self.folder, Determinism.made)
 
     def merge(self, *inputs, threads=2, image='program', **options):
         arguments = [f'--threads={threads}', ALL, '-o', 'out.btf', *inputs]
