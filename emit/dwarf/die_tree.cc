@@ -3,6 +3,7 @@
 #include "emit/dwarf/die_tree.h"
 
 #include <dwarf.h>
+#include <set>
 
 namespace btflink::emit
 {
@@ -113,6 +114,16 @@ void DieTree::keep_types()
 {
     functions.clear();
     variables.clear();
+}
+
+void DieTree::drop_specified()
+{
+    std::set<uint32_t> specified;
+    for (DieIndex i : types)
+        specified.insert(at(i).specification);
+    std::erase_if(types, [&](DieIndex i) {
+        return at(i).is(Die::declaration) && specified.contains(at(i).offset);
+    });
 }
 
 void DieTree::index()

@@ -5,6 +5,7 @@ BTF is always that of the plain form.
 
 usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
+import itertools
 import os
 import shutil
 
@@ -246,11 +247,60 @@ class Forms(CliCase):
             os.rename(self.path('single.o'), self.path('moved.o'))
             self.same_objects('plain.o', 'moved.o')
 
+    def test_split_type_units(self):
+        for compiler, version in self.each_compiler():
+            for flags in (), ('-gz',), ('-gdwarf64',):
+                self.object(compiler, version, '-gsplit-dwarf', '-fdebug-types-section', *flags,
+                            output='split.o')
+                self.same_objects('plain.o', 'split.o')
+
+    def test_split_cxx_type_units(self):
+        self.write('cxx.cc', CXX)
+        for compiler in ('g++', *(name.replace('clang', 'clang++') for name in clangs())):
+            for version in VERSIONS if target_of(compiler) else ():
+                flags = (compiler, '-g', '-O1', version, '-c', '-gsplit-dwarf', 'cxx.cc', '-o')
+                self.must(*flags, 'plain.o')
+                self.must(*flags, 'types.o', '-fdebug-types-section')
+                self.assertIn('.debug_types' if version == '-gdwarf-4' else 'COMDAT',
+                              self.must('readelf', '-gSW', 'types.dwo'))
+                self.good('--features=+global_var', 'plain.o', 'types.o')
+                self.must(self.btf_compare, 'plain.o', 'types.o')
+
+    def test_split_type_units_damaged(self):
+        self.need('dwp')
+        self.program('-gdwarf-4', '-gsplit-dwarf', '-fdebug-types-section', output='split')
+        self.must('dwp', '-e', 'split', '-o', 'split.dwp')
+        self.must('objcopy', '--dump-section', '.debug_tu_index=index', 'split.dwp')
+        index = self.read('index')
+        slots = int.from_bytes(index[12:16], 'little')
+        columns = int.from_bytes(index[4:8], 'little')
+        row = 16 + slots * 12 + columns * 4 # the first behind that of the columns' numbers
+        for value, why in ((0xfffffff0, r'\.debug_tu_index: names a unit beyond the end of its section'),
+                           (1, r'\.debug_info\+0x[0-9a-f]+: .*')):
+            self.write('index', index[:row] + value.to_bytes(4, 'little') + index[row + 4:])
+            self.must('objcopy', '--update-section', '.debug_tu_index=index', 'split.dwp')
+            self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
+        # Types that are in no index are void, which is said.
+        self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
+        self.assertIn('type-unit-references are not read, so that type is void',
+                      self.emit('--image', '--detached=out', 'split', made=['out']))
+
+    def test_split_and_lto_note(self):
+        """Units of several files are never read as one."""
+        self.write('note.s', '.section .note.Linux, "a", %note\n.long 6, 4, 0x101\n'
+                   '.asciz "Linux"\n.balign 4\n.long 1\n')
+        for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
+            if target_of(compiler):
+                self.program(output='plain', compiler=compiler)
+                self.program('-gsplit-dwarf', 'note.s', output='split', compiler=compiler)
+                self.same_programs('plain', 'split', '--reader=' + reader)
+
     def test_split_program(self):
-        for compiler in COMPILERS:
-            for version in VERSIONS:
+        for compiler, version, *flags in itertools.product(COMPILERS, VERSIONS, (
+                '-gsplit-dwarf', '-fdebug-types-section')):
+            with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.program(version, output='plain', compiler=compiler)
-                self.program(version, '-gsplit-dwarf', output='split', compiler=compiler)
+                self.program(version, '-gsplit-dwarf', *flags, output='split', compiler=compiler)
                 self.same_programs('plain', 'split')
                 # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
                 tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'

@@ -64,13 +64,13 @@ private:
         last_offset_ = offset;
         if (tag == DW_TAG_imported_unit)
             import(die);
-        // What stands for a type in a unit of its own is not that type.
-        Keep keep = dwarf_hasattr(&die, DW_AT_signature) ? Keep::children_only
+        Keep keep = dwarf_hasattr(&die, DW_AT_signature) ? Keep::stand_in
                                                          : keep_tag(tag, parent_tag, top_level);
         switch (keep) {
         case Keep::no:
             return {};
         case Keep::children_only:
+        case Keep::stand_in:
             return children(die, parent, tag, false, depth + 1);
         case Keep::yes:
             break;
