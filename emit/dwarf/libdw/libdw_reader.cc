@@ -107,7 +107,8 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc < 0)
             return file_->dwarf_error(cu ? dwarf_cuoffset(&die) : 0, "cannot read a unit");
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
-        if (split.cu)
+        // (Of a type unit libdw gives the type's entry there.)
+        if (split.cu && type == DW_UT_skeleton)
             units_.push_back({split, addr_base_of(die)});
         else if (type == DW_UT_skeleton || names_split_file(die))
             ++skips["split-dwarf-unit"];
