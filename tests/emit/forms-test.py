@@ -292,6 +292,7 @@ class Forms(CliCase):
         self.must('dwp', '-e', 'split', '-o', 'split.dwp')
         self.must('objcopy', '--dump-section', '.debug_tu_index=index', 'split.dwp')
         index = self.read('index')
+        self.write('whole', index)
         slots = int.from_bytes(index[12:16], 'little')
         columns = int.from_bytes(index[4:8], 'little')
         row = 16 + slots * 12 + columns * 4 # the first behind that of the columns' numbers
@@ -300,6 +301,16 @@ class Forms(CliCase):
             self.write('index', index[:row] + value.to_bytes(4, 'little') + index[row + 4:])
             self.must('objcopy', '--update-section', '.debug_tu_index=index', 'split.dwp')
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
+        self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
+        types = self.read('types')
+        self.write('types', types[:23] + b'\x7f' + types[24:]) # the first unit's entry
+        self.must('objcopy', '--update-section', '.debug_types.dwo=types',
+                  '--update-section', '.debug_tu_index=whole', 'split.dwp')
+        self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: unit whose entry has an abbreviation '
+                 'that is not in its table', '--image', '-o', 'out', 'split')
+        self.must('objcopy', '--remove-section', '.debug_types.dwo', 'split.dwp')
+        self.bad(r'\S*split\.dwp: \.debug_tu_index: names a unit beyond the end of its section',
+                 '--image', '-o', 'out', 'split')
         # Types that are in no index are void, which is said.
         self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
         self.assertIn('type-unit-references are not read, so that type is void',

@@ -52,6 +52,9 @@ public:
     {
         // The unit's own entry.
         const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
+        if (!unit_abbrev) // compile units were looked at before, type units were not
+            return fail(place(unit_.die_offset),
+                        "unit whose entry has an abbreviation that is not in its table");
         pass(*unit_abbrev);
         if (!unit_abbrev->children)
             return {};
