@@ -24,18 +24,23 @@ namespace
 using Group = std::span<const uint32_t>;
 
 /// Each unit by itself, unless link-time optimisation left units that refer to each other: then all
-/// are one. The kernel's ELF note says so, or the forms that the units use.
+/// are one, or with split DWARF those of each file. The kernel's ELF note says so, or the forms
+/// that the units use.
 std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
                                const std::vector<uint32_t> &units)
 {
     bool together = file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
                         return reader.units()[i].reads_foreign_units;
                     });
-    if (together && !units.empty())
-        return {units};
     std::vector<Group> groups;
-    for (const uint32_t &unit : units)
-        groups.push_back({&unit, 1});
+    for (const uint32_t &unit : units) {
+        const bool joins = together && !groups.empty() &&
+                           reader.units()[groups.back().front()].file == reader.units()[unit].file;
+        if (joins)
+            groups.back() = {groups.back().data(), groups.back().size() + 1};
+        else
+            groups.push_back({&unit, 1});
+    }
     return groups;
 }
 

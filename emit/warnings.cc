@@ -17,7 +17,7 @@ struct Unread {
 constexpr Unread unread[] = {
     {"split-dwarf-unit", "there is no BTF of it", "keep the compiler's .dwo file where it is"},
     {"type-unit", "its type is lost", "use --reader=auto"},
-    {"type-unit-reference", "that type is void", "no type unit of the file has it"},
+    {"type-unit-reference", "that type is void", "no type unit that is read has it"},
     {"partial-unit", "its types are void", "use --reader=auto"},
     {"unknown-unit", "there is no BTF of it", "have the compiler write DWARF 5"},
 };

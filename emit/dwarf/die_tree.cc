@@ -3,12 +3,15 @@
 #include "emit/dwarf/die_tree.h"
 
 #include <dwarf.h>
+#include <set>
 
 namespace btflink::emit
 {
 
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
 {
+    const bool is_struct = parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
+                           parent_tag == DW_TAG_union_type;
     switch (tag) {
     case DW_TAG_base_type:
     case DW_TAG_unspecified_type:
@@ -35,10 +38,7 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
         return Keep::yes;
     case DW_TAG_member:
     case DW_TAG_inheritance:
-        return parent_tag == DW_TAG_structure_type || parent_tag == DW_TAG_class_type ||
-                       parent_tag == DW_TAG_union_type
-                   ? Keep::yes
-                   : Keep::no;
+        return is_struct ? Keep::yes : Keep::no;
     case DW_TAG_enumerator:
         return parent_tag == DW_TAG_enumeration_type ? Keep::yes : Keep::no;
     case DW_TAG_subrange_type:
@@ -48,9 +48,9 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
         return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
                                                                                        : Keep::no;
     case DW_TAG_variable:
-        // Also declarations inside functions: a definition may refer to one.
+        // Also declarations inside functions and classes: a definition may refer to one.
         return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
-                       parent_tag == DW_TAG_lexical_block
+                       parent_tag == DW_TAG_lexical_block || is_struct
                    ? Keep::yes
                    : Keep::no;
     case DW_TAG_lexical_block:
@@ -113,6 +113,16 @@ void DieTree::keep_types()
 {
     functions.clear();
     variables.clear();
+}
+
+void DieTree::drop_specified()
+{
+    std::set<uint32_t> specified;
+    for (DieIndex i : types)
+        specified.insert(at(i).specification);
+    std::erase_if(types, [&](DieIndex i) {
+        return at(i).is(Die::declaration) && specified.contains(at(i).offset);
+    });
 }
 
 void DieTree::index()

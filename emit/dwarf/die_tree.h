@@ -37,8 +37,9 @@ constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
 /// What happens to an entry: it is kept with its attributes, or only its children are read, or it
-/// is skipped with all its children.
-enum class Keep : uint8_t { no, yes, children_only };
+/// is skipped with all its children. keep_tag() never says `stand_in`: such an entry stands for a
+/// type in a unit of its own, and its children are read.
+enum class Keep : uint8_t { no, yes, children_only, stand_in };
 /// `parent_tag`: of the entry around it. Variables inside functions count only if they are
 /// declarations, which the tag does not tell.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
@@ -129,6 +130,9 @@ public:
     void append(const DieTree &other);
     /// Forget functions and variables, but keep the types that they use.
     void keep_types();
+    /// Of a type unit: drop the declaration in the place of the type, if that is inside a namespace
+    /// or another type. Two entries have such a type: this one, and what says that it specifies it.
+    void drop_specified();
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const
     {

@@ -44,6 +44,7 @@ DebugSection *DwarfFile::wanted_of_split(std::string_view name)
         {".debug_str.dwo", &str},           {".debug_str_offsets.dwo", &str_offsets},
         {".debug_loc.dwo", &loc},           {".debug_loclists.dwo", &loclists},
         {".debug_rnglists.dwo", &rnglists}, {".debug_cu_index", &cu_index},
+        {".debug_tu_index", &tu_index},
     };
     for (const NamedSection &row : rows)
         if (name == row.name) {
@@ -94,6 +95,7 @@ Result<void> DwarfFile::find_sections()
         symbol_count_ = *count;
         symtab_ = image_.sections[*symtab].data;
     }
+    std::vector<uint32_t> units, types; // sections of split DWARF that have them
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
         const ElfSection &s = image_.sections[i];
         if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == *symtab)
@@ -102,32 +104,71 @@ Result<void> DwarfFile::find_sections()
             read_notes(s);
         if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
             continue;
+        if (skeleton_ && s.name == ".debug_types.dwo")
+            types.push_back(i);
         DebugSection *mine = wanted(s.name);
         if (!mine)
             continue;
+        if (skeleton_ && mine == &info)
+            units.push_back(i);
         // Of several sections of a name the first counts, but those of groups come behind all
         // others: they hold type units.
         bool grouped = s.head.sh_flags & SHF_GROUP;
         if (mine->present() && (grouped || !mine->grouped))
             continue;
         mine->grouped = grouped;
-        mine->own.clear();
-        mine->data = s.data;
-        if (is_compressed(s.name, s.head.sh_flags, s.data)) {
-            auto plain =
-                decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(i));
-            if (!plain)
-                return tl::unexpected(plain.error());
-            mine->own = std::move(*plain);
-            mine->data = mine->own;
-        }
+        RETURN_IF_ERROR(load_section(i, *mine));
     }
+    if (units.size() + types.size() > 1)
+        RETURN_IF_ERROR(join_units(units, types));
     if (!relocatable())
         return {};
     RETURN_IF_ERROR(check_symbols());
     for (uint32_t i = 1; i < image_.sections.size(); ++i)
         if (image_.sections[i].relocates())
             RETURN_IF_ERROR(attach_relocations(i));
+    return {};
+}
+
+/// The contents of section `index` of the file.
+Result<void> DwarfFile::load_section(uint32_t index, DebugSection &section) const
+{
+    const ElfSection &s = image_.sections[index];
+    section.own.clear();
+    section.data = s.data;
+    if (!is_compressed(s.name, s.head.sh_flags, s.data))
+        return {};
+    auto plain =
+        decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index));
+    if (!plain)
+        return tl::unexpected(plain.error());
+    section.own = std::move(*plain);
+    section.data = section.own;
+    return {};
+}
+
+/// Compilers write each type unit of split DWARF into a section of its own, so that a linker could
+/// drop those that it has already.
+Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
+                                   const std::vector<uint32_t> &types)
+{
+    std::vector<std::byte> all;
+    auto add = [&](const std::vector<uint32_t> &sections) -> Result<void> {
+        for (uint32_t i : sections) {
+            DebugSection part;
+            RETURN_IF_ERROR(load_section(i, part));
+            const size_t end = all.size();
+            all.resize(end + part.data.size());
+            std::copy(part.data.begin(), part.data.end(), all.data() + end);
+        }
+        return {};
+    };
+    RETURN_IF_ERROR(add(units));
+    if (!types.empty())
+        types_at = all.size();
+    RETURN_IF_ERROR(add(types));
+    info.own = std::move(all);
+    info.data = info.own;
     return {};
 }
 

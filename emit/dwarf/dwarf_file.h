@@ -50,7 +50,10 @@ public:
     bool lto_note() const { return lto_note_; }
 
     DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
-    DebugSection rnglists, cu_index; // of split DWARF
+    DebugSection rnglists, cu_index, tu_index; // of split DWARF
+    /// Split DWARF: `info` has all sections with units, one after the other. Behind this offset are
+    /// those of .debug_types.dwo.
+    uint64_t types_at = UINT64_MAX;
 
     /// The value of `size` bytes that stand as `raw` at `offset` of `section`, relocated by entry
     /// `reloc` of the section's table.
@@ -76,6 +79,8 @@ private:
     static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where,
                                                    const DwarfFile *skeleton);
     Result<void> find_sections();
+    Result<void> load_section(uint32_t index, DebugSection &section) const;
+    Result<void> join_units(const std::vector<uint32_t> &units, const std::vector<uint32_t> &types);
     Result<void> attach_relocations(uint32_t rel_index);
     bool is_plain(const RelocTable &table, const DebugSection &section) const;
     void read_notes(const ElfSection &section);

@@ -17,6 +17,7 @@ struct UnitHead {
     uint16_t language = 0;            // DW_LANG_*
     bool reads_foreign_units = false; // its entries may refer to other compile units'
     Bytes entries;                    // where they are, if it is known
+    const void *file = nullptr;       // that they are in: units refer to none of another file
 };
 
 class DwarfReader

@@ -93,11 +93,13 @@ private:
         case DW_TAG_const_type:
         case DW_TAG_volatile_type:
         case DW_TAG_restrict_type:
-        case DW_TAG_array_type:
         case DW_TAG_enumeration_type:
         case DW_TAG_subroutine_type:
         case DW_TAG_ptr_to_member_type:
             return "";
+        case DW_TAG_array_type:
+            return tree_.c_names || !is_only_declared(layout_.target(d)) ? ""
+                                                                         : "array-of-declared-type";
         case DW_TAG_interface_type:
             return "interface-type";
         case DW_TAG_string_type:
@@ -282,7 +284,7 @@ private:
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
         };
-        if (tree_.rust)
+        if (!tree_.c_names)
             for_each_member_by_offset(i, add);
         else
             for_each_child(i, DW_TAG_member, add);
@@ -321,7 +323,26 @@ private:
             return "a member beyond 512 MB";
         if (!m.bit_size && offset % 8)
             return "a member that is no bitfield and begins inside a byte";
+        if (!tree_.c_names && is_only_declared(layout_.target(m)))
+            return "a member whose type is only declared";
         return nullptr;
+    }
+
+    /// clang only declares classes of C++ that another object describes (std::string), also where
+    /// others have them as members.
+    bool is_only_declared(DieIndex i) const
+    {
+        constexpr unsigned max_chain = 1000; // longer ones are cycles
+        for (unsigned n = 0; i && n < max_chain; ++n) {
+            const Die &d = tree_.at(i);
+            if (is_composite(d))
+                return d.is(Die::declaration);
+            if (d.tag != DW_TAG_typedef && d.tag != DW_TAG_const_type &&
+                d.tag != DW_TAG_volatile_type && d.tag != DW_TAG_array_type)
+                return false;
+            i = layout_.target(d);
+        }
+        return false;
     }
 
     /// Of type `name`, `what` is at `d`, and BTF cannot express `why`.
@@ -335,7 +356,8 @@ private:
              strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
-    /// Kernels refuse members whose offsets do not ascend.
+    /// Kernels refuse members whose offsets do not ascend, as those of Rust, and those without an
+    /// address of their own in C++.
     template <typename Visit>
     void for_each_member_by_offset(DieIndex i, Visit visit)
     {

@@ -5,6 +5,7 @@ BTF is always that of the plain form.
 
 usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
+import itertools
 import os
 import shutil
 
@@ -58,6 +59,27 @@ extern "C" int plain(ns::box<int> *b, derived &d, ns::color c, ns::small s)
 {
     auto closure = [&](int n) { return n + b->get(); };
     return closure(d.left) + (d == *&d) + (int)c + s;
+}
+'''
+CLASSES = '''template <typename T> struct legal { T t; struct inner { T *p; } in; };
+struct one {};
+struct two {};
+struct fixed {
+    int a;
+    static int counted;
+    static const int constant = 4;
+    int b;
+    static legal<int> last;
+};
+int fixed::counted = 1;
+struct empties { int x; long y; [[no_unique_address]] one e; [[no_unique_address]] two f; };
+struct top { int a; };
+struct left : virtual top { int b; };
+struct right : virtual top { int c; };
+struct bottom : left, right { int d; };
+int use(fixed *f, empties *e, bottom *b, legal<long>::inner *l)
+{
+    return f->a + fixed::counted + e->x + b->d + !l;
 }
 '''
 RUST = '''#![crate_type = "lib"]
@@ -246,11 +268,70 @@ class Forms(CliCase):
             os.rename(self.path('single.o'), self.path('moved.o'))
             self.same_objects('plain.o', 'moved.o')
 
+    def test_split_type_units(self):
+        for compiler, version in self.each_compiler():
+            for flags in (), ('-gz',), ('-gdwarf64',):
+                self.object(compiler, version, '-gsplit-dwarf', '-fdebug-types-section', *flags,
+                            output='split.o')
+                self.same_objects('plain.o', 'split.o')
+
+    def test_split_cxx_type_units(self):
+        self.write('cxx.cc', CXX)
+        for compiler in ('g++', *(name.replace('clang', 'clang++') for name in clangs())):
+            for version in VERSIONS if target_of(compiler) else ():
+                flags = (compiler, '-g', '-O1', version, '-c', '-gsplit-dwarf', 'cxx.cc', '-o')
+                self.must(*flags, 'plain.o')
+                self.must(*flags, 'types.o', '-fdebug-types-section')
+                self.assertNotEqual(self.read('plain.dwo'), self.read('types.dwo'))
+                self.good('--features=+global_var', 'plain.o', 'types.o')
+                self.must(self.btf_compare, 'plain.o', 'types.o')
+
+    def test_split_type_units_damaged(self):
+        self.need('dwp')
+        self.program('-gdwarf-4', '-gsplit-dwarf', '-fdebug-types-section', output='split')
+        self.must('dwp', '-e', 'split', '-o', 'split.dwp')
+        self.must('objcopy', '--dump-section', '.debug_tu_index=index', 'split.dwp')
+        index = self.read('index')
+        self.write('whole', index)
+        slots = int.from_bytes(index[12:16], 'little')
+        columns = int.from_bytes(index[4:8], 'little')
+        row = 16 + slots * 12 + columns * 4 # the first behind that of the columns' numbers
+        for value, why in ((0xfffffff0, r'\.debug_tu_index: names a unit beyond the end of its section'),
+                           (1, r'\.debug_info\+0x[0-9a-f]+: .*')):
+            self.write('index', index[:row] + value.to_bytes(4, 'little') + index[row + 4:])
+            self.must('objcopy', '--update-section', '.debug_tu_index=index', 'split.dwp')
+            self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
+        self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
+        types = self.read('types')
+        self.write('types', types[:23] + b'\x7f' + types[24:]) # the first unit's entry
+        self.must('objcopy', '--update-section', '.debug_types.dwo=types',
+                  '--update-section', '.debug_tu_index=whole', 'split.dwp')
+        self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: unit whose entry has an abbreviation '
+                 'that is not in its table', '--image', '-o', 'out', 'split')
+        self.must('objcopy', '--remove-section', '.debug_types.dwo', 'split.dwp')
+        self.bad(r'\S*split\.dwp: \.debug_tu_index: names a unit beyond the end of its section',
+                 '--image', '-o', 'out', 'split')
+        # Types that are in no index are void, which is said.
+        self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
+        self.assertIn('type-unit-references are not read, so that type is void',
+                      self.emit('--image', '--detached=out', 'split', made=['out']))
+
+    def test_split_and_lto_note(self):
+        """Units of several files are never read as one."""
+        self.write('note.s', '.section .note.Linux, "a", %note\n.long 6, 4, 0x101\n'
+                   '.asciz "Linux"\n.balign 4\n.long 1\n')
+        for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
+            if target_of(compiler):
+                self.program(output='plain', compiler=compiler)
+                self.program('-gsplit-dwarf', 'note.s', output='split', compiler=compiler)
+                self.same_programs('plain', 'split', '--reader=' + reader)
+
     def test_split_program(self):
-        for compiler in COMPILERS:
-            for version in VERSIONS:
+        for compiler, version, *flags in itertools.product(COMPILERS, VERSIONS, (
+                '-gsplit-dwarf', '-fdebug-types-section')):
+            with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.program(version, output='plain', compiler=compiler)
-                self.program(version, '-gsplit-dwarf', output='split', compiler=compiler)
+                self.program(version, '-gsplit-dwarf', *flags, output='split', compiler=compiler)
                 self.same_programs('plain', 'split')
                 # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
                 tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'
@@ -294,6 +375,43 @@ class Forms(CliCase):
                     self.assertIn('reference-as-pointer', said)
                     self.same_by_libdw('cxx.o')
 
+    def test_cxx_classes(self):
+        """What kernels refuse of classes, whatever wrote it, never makes a merge fail."""
+        self.write('classes.cc', CLASSES)
+        for compiler, version, *flags in itertools.product(
+                ('g++', *(name.replace('clang', 'clang++') for name in clangs())),
+                ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
+            if not target_of(compiler) or (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
+                continue # clang's type units of DWARF 2 are none
+            with self.subTest(compiler=compiler, version=version, flags=flags):
+                self.must(compiler, '-g', '-std=c++20', version, *flags, '-c', 'classes.cc',
+                          '-o', 'classes.o')
+                lines, said = self.merged_names('classes.o')
+                self.assertRegex(lines, r'STRUCT fixed size 8; int a@0; int b@32\n')
+                self.assertRegex(lines, r'VAR counted: int')
+                self.assertRegex(lines, r'STRUCT empties size 16; int x@0; struct one e@0; .*'
+                                        r'long( int)? y@64\n')
+                self.assertNotIn('member-location', said)
+                if flags == ['-O1']:
+                    self.same_by_libdw('classes.o')
+
+    def test_cxx_declared_member(self):
+        """clang only declares a class that has its home in another object."""
+        self.write('member.cc', '''struct home { int t; virtual void far(); };
+struct user { int a; home h; const home two[2]; home *p; };
+int use(user *u) { return u->a; }
+home given, several[3];
+home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
+''')
+        for compiler in (name.replace('clang', 'clang++') for name in clangs()):
+            self.must(compiler, '-g', '-O1', '-c', 'member.cc', '-o', 'member.o')
+            self.assertRegex(self.emit('-o', 'emitted.o', 'member.o', made=['emitted.o']),
+                             r"'user': member 'h' is left out, as BTF cannot express a member whose "
+                             r'type is only declared \(and 1 more\)')
+            self.must(self.btf_merge, '-o', 'all.btf', 'emitted.o')
+            self.assertRegex('\n'.join(self.lines('emitted.o')),
+                             r'STRUCT user size 64; int a@0; \*\S+ home p@448')
+
     def test_module_of_two_languages(self):
         """As NVIDIA's modeset module: C around C++ with references, over a kernel's BTF."""
         self.need('g++')
@@ -315,6 +433,7 @@ class Forms(CliCase):
                 self.must('g++', '-g', '-O1', version, *flags, '-c', 'cxx.cc', '-o', name)
             self.good('--features=+global_var', 'plain.o', 'types.o')
             self.must(self.btf_compare, 'plain.o', 'types.o')
+            self.assertIn('types.o: units: 1\n', self.emit('--dry-run', '--stats', 'types.o'))
 
     def test_rust(self):
         self.need('rustc')

@@ -38,6 +38,7 @@ bool matters(uint32_t attribute, uint32_t tag)
     case DW_AT_inline:
     case DW_AT_calling_convention:
     case DW_AT_location:
+    case DW_AT_signature:
     case at_gnu_annotation:
         return true;
     case DW_AT_low_pc:
@@ -176,6 +177,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
         attributes.clear();
+        bool stands_in = false, outside = false;
         for (;;) {
             uint64_t name = in.uleb(), form = in.uleb();
             if (in.overrun())
@@ -189,7 +191,17 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
                 {static_cast<uint32_t>(name), static_cast<uint32_t>(form), implicit});
             table.uses_ref_addr_ |= form == DW_FORM_ref_addr;
             abbrev.declares |= name == DW_AT_declaration;
+            outside |= name == DW_AT_external;
+            stands_in |= name == DW_AT_signature;
         }
+        // A static member of C++ is a variable, as DWARF 5 has it.
+        if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {
+            abbrev.tag = DW_TAG_variable;
+            abbrev.declares = true;
+            abbrev.keep = KeepTable(abbrev.tag);
+        }
+        if (stands_in && file.is_split())
+            abbrev.keep = KeepTable::stand_in();
         abbrev.first = static_cast<uint32_t>(table.steps_.size());
         Program reading(table.steps_, widths);
         for (const Attribute &a : attributes)

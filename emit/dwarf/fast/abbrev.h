@@ -19,6 +19,8 @@ class KeepTable
 public:
     KeepTable() = default;
     explicit KeepTable(uint32_t tag);
+    /// Of an entry that stands for a type in a unit of its own.
+    static KeepTable stand_in();
     Keep below(uint8_t parent_class) const
     {
         return static_cast<Keep>(answers_ >> parent_class * 2 & 3);

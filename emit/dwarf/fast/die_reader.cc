@@ -10,8 +10,9 @@
 //
 // Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
 // remembers it. So any input ends the walk after at most one step per byte.
+#include "emit/dwarf/fast/die_reader.h"
+
 #include "emit/dwarf/fast/form_reader.h"
-#include "emit/dwarf/languages.h"
 
 #include <algorithm>
 #include <dwarf.h>
@@ -41,8 +42,9 @@ static_assert(std::size(parent_classes) <= 16);
 class Reader
 {
 public:
-    Reader(const Unit &unit, DieTree &tree, Skips &skips)
-        : file_(*unit.file), unit_(unit), tree_(tree), skips_(skips), in_(unit, unit.die_offset)
+    Reader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
+        : file_(*unit.file), unit_(unit), tree_(tree), references_(references), skips_(skips),
+          in_(unit, unit.die_offset)
     {
     }
 
@@ -50,6 +52,9 @@ public:
     {
         // The unit's own entry.
         const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
+        if (!unit_abbrev) // compile units were looked at before, type units were not
+            return fail(place(unit_.die_offset),
+                        "unit whose entry has an abbreviation that is not in its table");
         pass(*unit_abbrev);
         if (!unit_abbrev->children)
             return {};
@@ -77,6 +82,8 @@ public:
         }
         while (!open_.empty()) // a unit may leave out the last terminators
             close();
+        for (const TypeUnit *met : in_.met_types())
+            references_.met.push_back(met);
         return {};
     }
 
@@ -169,8 +176,11 @@ private:
         }
         if (open_.size() > max_depth)
             return stop(offset, strf("entries nest deeper than %zu", max_depth));
-        if (keep == Keep::children_only) {
-            pass(abbrev);
+        if (keep != Keep::yes) {
+            if (keep == Keep::stand_in)
+                stand_in(offset, abbrev);
+            else
+                pass(abbrev);
             if (abbrev.children)
                 open_.push_back({parent.kept, abbrev.tag, abbrev.parent_class, false});
             return true;
@@ -197,6 +207,19 @@ private:
         else
             tree_.complete(index);
         return true;
+    }
+
+    /// What refers to this entry refers to the type that its signature names.
+    void stand_in(uint64_t offset, const Abbrev &abbrev)
+    {
+        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
+        for (uint32_t i = 0; i < abbrev.count; ++i) {
+            in_.in().skip(steps[i].skip);
+            if (steps[i].attribute == DW_AT_signature)
+                references_.stand_ins[static_cast<uint32_t>(offset)] = reference(steps[i]);
+            else if (steps[i].form)
+                in_.skip(steps[i].form);
+        }
     }
 
     uint32_t reference(const AbbrevStep &step)
@@ -394,30 +417,13 @@ private:
     const DwarfFile &file_;
     const Unit &unit_;
     DieTree &tree_;
+    TypeReferences &references_;
     Skips &skips_;
     FormReader in_;
     std::vector<Open> open_;
     bool unknown_code_ = false;
     std::optional<Error> error_;
 };
-
-/// The unit with its abbreviations compiled. They are not kept with an image's thousands of units,
-/// but often one table is of several units in a row.
-Result<Unit> with_abbrevs(Unit unit, const Unit &before)
-{
-    if (unit.abbrevs)
-        return unit;
-    if (unit.file == before.file && unit.abbrev_offset == before.abbrev_offset &&
-        unit.widths.version == before.widths.version && unit.widths.offset == before.widths.offset)
-        unit.abbrevs = before.abbrevs;
-    if (!unit.abbrevs) {
-        auto table = AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths);
-        if (!table)
-            return tl::unexpected(table.error());
-        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(*table));
-    }
-    return unit;
-}
 
 } // namespace
 
@@ -437,35 +443,16 @@ KeepTable::KeepTable(uint32_t tag)
         answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
-Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips)
+KeepTable KeepTable::stand_in()
 {
-    DieTree tree;
-    uint64_t bytes = 0;
-    for (const Unit *unit : units)
-        bytes += unit->end - unit->offset;
-    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
-    // to ask as it grows.
-    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
-    tree.types.reserve(expected / 2);
-    tree.dies.reserve(expected);
-    tree.dies.emplace_back();
-    tree.source = units.front()->name;
-    tree.clang = units.front()->clang;
-    tree.rust = units.front()->language == DW_LANG_Rust;
-    tree.c_names =
-        std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
-    tree.address_size = units.front()->widths.address;
-    Unit before;
-    for (const Unit *unit : units) {
-        auto mine = with_abbrevs(*unit, before);
-        if (!mine)
-            return tl::unexpected(mine.error());
-        RETURN_IF_ERROR(Reader(*mine, tree, skips).run());
-        before = std::move(*mine);
-    }
-    tree.dies.cut_to_size();
-    tree.index();
-    return tree;
+    KeepTable table;
+    table.answers_ = UINT32_MAX;
+    return table;
+}
+
+Result<void> read_entries(const Unit &unit, DieTree &tree, TypeReferences &types, Skips &skips)
+{
+    return Reader(unit, tree, types, skips).run();
 }
 
 } // namespace btflink::emit

@@ -22,6 +22,8 @@ public:
             return tl::unexpected(units.error());
         units_ = std::move(*units);
         heads_.assign(units_.begin(), units_.end());
+        for (size_t i = 0; i < units_.size(); ++i)
+            heads_[i].file = units_[i].file;
         return {};
     }
 

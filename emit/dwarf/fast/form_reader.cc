@@ -171,8 +171,11 @@ uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
         return 0;
     }
     case DW_FORM_ref_sig8:
+        if (const TypeUnit *found = find_type(unit_, in_.read<uint64_t>())) {
+            met_types_.push_back(found);
+            return found->type;
+        }
         skipped = "type-unit-reference";
-        skip(form);
         return 0;
     default:
         skipped = "unresolved-reference";

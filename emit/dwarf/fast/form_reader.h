@@ -61,13 +61,15 @@ public:
             return other_string(form);
         }
     }
-    /// Offset in .debug_info, 0: none that we can follow. `skipped` says why.
+    /// Offset in .debug_info, 0: none that we can follow. `skipped` says why. A type in a unit of
+    /// its own is in met_types() as well.
     uint32_t reference(uint32_t form, const char *&skipped)
     {
         if (form != DW_FORM_ref4)
             return other_reference(form, skipped);
         return local_reference(in_.read<uint32_t>(), skipped);
     }
+    const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
     LocationAttr location(uint32_t form);
     std::optional<AddressRef> address(uint32_t form);
     /// Where the only range of a list of ranges begins. Empty: there are more, or another form.
@@ -116,6 +118,7 @@ private:
     const RelocTable &relocs_;
     size_t next_reloc_;
     const char *problem_ = nullptr;
+    std::vector<const TypeUnit *> met_types_;
 };
 
 } // namespace btflink::emit

@@ -16,6 +16,7 @@ namespace
 /// the last.
 enum Column : uint32_t {
     column_info = 1,
+    column_types = 2, // GNU: .debug_types
     column_abbrev = 3,
     column_loc = 5, // .debug_loc or .debug_loclists
     column_str_offsets = 6,
@@ -28,11 +29,13 @@ std::string folder_of(const std::string &path)
     return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// .debug_cu_index: a hash table of units' ids, each with a row of offsets.
+/// .debug_cu_index or .debug_tu_index: a hash table of units' ids or types' signatures, each with a
+/// row of offsets.
 class PackageIndex
 {
 public:
-    explicit PackageIndex(const DwarfFile &file) : bytes_(file.cu_index.data), order_(file.order())
+    PackageIndex(const DwarfFile &file, const DebugSection &index)
+        : file_(file), bytes_(index.data), order_(file.order())
     {
         DebugCursor in(bytes_, 0, bytes_.size(), order_);
         in.skip(4); // version
@@ -47,25 +50,55 @@ public:
     /// False: there is no such unit.
     bool find(uint64_t id, SplitPlace &place) const
     {
-        for (uint32_t slot = 0; slot < slots_; ++slot) {
-            if (number<uint64_t>(16 + uint64_t{slot} * 8) != id)
-                continue;
-            const auto row = number<uint32_t>(16 + uint64_t{slots_} * 8 + uint64_t{slot} * 4);
-            if (row == 0 || row > units_)
-                continue;
-            for (uint32_t column = 0; column < columns_; ++column)
-                take(cell(0, column), cell(row, column), place);
-            return true;
-        }
+        for (uint32_t slot = 0; slot < slots_; ++slot)
+            if (id_in(slot) == id && row_of(slot)) {
+                place = place_of(slot);
+                return true;
+            }
         return false;
     }
 
+    Result<TypeUnits> type_units() const
+    {
+        TypeUnits types;
+        for (uint32_t slot = 0; slot < slots_; ++slot) {
+            if (!row_of(slot))
+                continue;
+            auto unit = read_type_unit(place_of(slot));
+            if (!unit)
+                return tl::unexpected(unit.error());
+            types.emplace(id_in(slot), std::move(*unit));
+        }
+        return types;
+    }
+
 private:
-    static void take(uint32_t column, uint32_t offset, SplitPlace &place)
+    uint64_t id_in(uint32_t slot) const { return number<uint64_t>(16 + uint64_t{slot} * 8); }
+
+    /// 0: nothing is in that slot.
+    uint32_t row_of(uint32_t slot) const
+    {
+        const auto row = number<uint32_t>(16 + uint64_t{slots_} * 8 + uint64_t{slot} * 4);
+        return row <= units_ ? row : 0;
+    }
+
+    SplitPlace place_of(uint32_t slot) const
+    {
+        SplitPlace place;
+        place.file = &file_;
+        for (uint32_t column = 0; column < columns_; ++column)
+            take(cell(0, column), cell(row_of(slot), column), place);
+        return place;
+    }
+
+    void take(uint32_t column, uint32_t offset, SplitPlace &place) const
     {
         switch (column) {
         case column_info:
             place.info = offset;
+            break;
+        case column_types:
+            place.info = file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
             break;
         case column_abbrev:
             place.abbrev = offset;
@@ -97,6 +130,7 @@ private:
         return load<T>(bytes_.data() + at, order_);
     }
 
+    const DwarfFile &file_;
     Bytes bytes_;
     ByteOrder order_;
     uint32_t columns_ = 0, units_ = 0, slots_ = 0;
@@ -104,12 +138,13 @@ private:
 
 } // namespace
 
-Result<const DwarfFile *> SplitFiles::open(const std::string &path)
+Result<const SplitFiles::Opened *> SplitFiles::open(const std::string &path)
 {
     auto [known, is_new] = opened_.try_emplace(path);
+    Opened &opened = known->second;
     struct stat status;
     if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
-        return known->second.file.get();
+        return opened.file ? &opened : nullptr;
     auto parts = read_parts(path);
     if (!parts)
         return tl::unexpected(parts.error());
@@ -118,9 +153,14 @@ Result<const DwarfFile *> SplitFiles::open(const std::string &path)
         return tl::unexpected(file.error());
     if ((*file)->info.data.size() > UINT32_MAX)
         return fail((*file)->where().in(".debug_info.dwo"), "has more than 4 GB");
-    if ((*file)->has_dwarf())
-        known->second = {std::move(*parts), std::move(*file)};
-    return known->second.file.get();
+    if (!(*file)->has_dwarf())
+        return nullptr;
+    auto types = (*file)->cu_index.present() ? PackageIndex(**file, (*file)->tu_index).type_units()
+                                             : list_type_units(**file);
+    if (!types)
+        return tl::unexpected(types.error());
+    opened = {std::move(*parts), std::move(*file), std::move(*types)};
+    return &opened;
 }
 
 Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
@@ -129,8 +169,11 @@ Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
     auto package = open(skeletons_.where().file + ".dwp");
     if (!package)
         return tl::unexpected(package.error());
-    if (*package && PackageIndex(**package).find(id, place))
-        place.file = *package;
+    if (!*package)
+        return place;
+    const DwarfFile &file = *(*package)->file;
+    if (PackageIndex(file, file.cu_index).find(id, place))
+        place.types = &(*package)->types;
     return place;
 }
 
@@ -153,10 +196,11 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
         auto file = open(path);
         if (!file)
             return tl::unexpected(file.error());
-        SplitPlace place;
-        place.file = *file;
-        if (!place.file)
+        if (!*file)
             continue;
+        SplitPlace place;
+        place.file = (*file)->file.get();
+        place.types = &(*file)->types;
         auto unit = read_split_unit(place, skeleton);
         if (!unit || *unit)
             return unit;

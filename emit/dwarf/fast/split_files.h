@@ -23,8 +23,9 @@ private:
     struct Opened {
         FileParts parts;
         std::unique_ptr<DwarfFile> file; // nullptr: not there, or without split DWARF
+        TypeUnits types;
     };
-    Result<const DwarfFile *> open(const std::string &path);
+    Result<const Opened *> open(const std::string &path);
     Result<SplitPlace> find_in_package(uint64_t id);
 
     const DwarfFile &skeletons_;

@@ -6,15 +6,19 @@
 #include "emit/dwarf/fast/abbrev.h"
 
 #include <memory>
+#include <unordered_map>
 
 namespace btflink::emit
 {
 
 class SplitFiles;
+struct TypeUnit;
+/// The type units of a file of split DWARF, by signature.
+using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
 
 /// A compile unit as its header and its first entry describe it.
 struct Unit : UnitHead {
-    const DwarfFile *file = nullptr; // that its entries are in
+    const DwarfFile *file = nullptr; // UnitHead's
     uint64_t offset = 0;             // of the header, in .debug_info
     uint64_t die_offset = 0;         // of the unit's own DIE
     uint64_t end = 0;
@@ -29,10 +33,25 @@ struct Unit : UnitHead {
     std::optional<AddressRef> low_pc; // what lists of ranges count from
     const char *dwo_name = nullptr, *comp_dir = nullptr;
     uint64_t dwo_id = 0;
+    const TypeUnits *types = nullptr; // that its entries may refer to; nullptr: none
 
     /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> indexed_address(uint64_t index) const;
 };
+
+struct TypeUnit {
+    Unit unit;
+    uint32_t type = 0; // offset of the type's entry
+};
+
+/// nullptr: no such unit.
+inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
+{
+    if (!unit.types)
+        return nullptr;
+    auto found = unit.types->find(signature);
+    return found == unit.types->end() ? nullptr : &found->second;
+}
 
 /// All compile units of the file in order; others are counted in `skips`. What skeleton units stand
 /// for is looked for in `splits`.
@@ -43,10 +62,16 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
 struct SplitPlace {
     const DwarfFile *file = nullptr; // nullptr: not found
     uint64_t info = 0, abbrev = 0, loc = 0, str_offsets = 0, rnglists = 0;
+    const TypeUnits *types = nullptr; // of the file
 };
 
 /// The unit that `skeleton` stands for. Empty: it is not at `place`.
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
+
+/// All type units of a .dwo file.
+Result<TypeUnits> list_type_units(const DwarfFile &file);
+/// The one at `place` of a .dwp file.
+Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
 /// Read one unit, or several as if they were one (link-time optimisation: they refer to each
 /// other).

@@ -20,6 +20,7 @@ struct Header {
     Unit unit;
     uint64_t abbrev_offset = 0;
     uint8_t type = DW_UT_compile;
+    uint64_t signature = 0, type_offset = 0; // of a type unit
 };
 
 Result<Header> read_header(const DwarfFile &file, uint64_t offset)
@@ -51,6 +52,10 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         uint64_t at = in.offset();
         return file.value_at(file.info, at, in.read_sized(unit.widths.offset));
     };
+    auto read_type = [&] {
+        h.signature = in.read<uint64_t>();
+        h.type_offset = in.read_sized(unit.widths.offset);
+    };
     if (unit.widths.version >= 5) {
         h.type = in.read<uint8_t>();
         unit.widths.address = in.read<uint8_t>();
@@ -58,10 +63,14 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
         if (h.type == DW_UT_skeleton || h.type == DW_UT_split_compile)
             unit.dwo_id = in.read<uint64_t>();
         else if (h.type == DW_UT_type || h.type == DW_UT_split_type)
-            in.skip(8 + unit.widths.offset); // signature, offset of the type
+            read_type();
     } else {
         h.abbrev_offset = offset_of_abbrevs();
         unit.widths.address = in.read<uint8_t>();
+        if (offset >= file.types_at) {
+            h.type = DW_UT_split_type;
+            read_type();
+        }
     }
     unit.die_offset = in.offset();
     unit.entries = section.subspan(offset, unit.end - offset);
@@ -198,6 +207,30 @@ Result<const Abbrev *> unit_abbrev(const Unit &unit)
     return abbrev;
 }
 
+/// Where the unit's parts of tables begin. Tables of DWARF 5 begin with a header.
+void set_bases(Unit &unit, const SplitPlace &place)
+{
+    const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;
+    unit.str_offsets_base = place.str_offsets + (unit.widths.version < 5 ? 0 : 8 + wide);
+    unit.loclists_base = place.loc + 12 + wide;
+    unit.rnglists_base = place.rnglists + 12 + wide;
+    unit.loc_base = place.loc;
+}
+
+Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
+{
+    const Where where = place.file->where().in(".debug_info").at(header.unit.offset);
+    if (header.type != DW_UT_split_type)
+        return fail(where, "is not the type unit that .debug_tu_index says is here");
+    if (header.type_offset >= header.unit.end - header.unit.offset)
+        return fail(where, strf("the type of the type unit is at 0x%llx, beyond its end",
+                                static_cast<unsigned long long>(header.type_offset)));
+    TypeUnit out{header.unit, static_cast<uint32_t>(header.unit.offset + header.type_offset)};
+    set_bases(out.unit, place);
+    out.unit.abbrev_offset = header.abbrev_offset + place.abbrev;
+    return out;
+}
+
 /// The stable word for a unit that is left out by its header or its own entry; "": it is none.
 const char *left_out(uint8_t type)
 {
@@ -241,6 +274,38 @@ std::optional<AddressRef> Unit::indexed_address(uint64_t index) const
     return holder.address_at(holder.addr, addr_base + index * widths.address);
 }
 
+Result<TypeUnit> read_type_unit(const SplitPlace &place)
+{
+    const DwarfFile &file = *place.file;
+    if (place.info >= file.info.data.size())
+        return fail(file.where().in(".debug_tu_index"),
+                    "names a unit beyond the end of its section");
+    auto header = read_header(file, place.info);
+    if (!header)
+        return tl::unexpected(header.error());
+    return type_unit(*header, place);
+}
+
+Result<TypeUnits> list_type_units(const DwarfFile &file)
+{
+    SplitPlace place;
+    place.file = &file;
+    TypeUnits types;
+    for (uint64_t at = 0; at < file.info.data.size();) {
+        auto header = read_header(file, at);
+        if (!header)
+            return tl::unexpected(header.error());
+        at = header->unit.end;
+        if (header->type != DW_UT_split_type)
+            continue;
+        auto unit = type_unit(*header, place);
+        if (!unit)
+            return tl::unexpected(unit.error());
+        types.emplace(header->signature, std::move(*unit));
+    }
+    return types;
+}
+
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton)
 {
     const DwarfFile &file = *place.file;
@@ -251,14 +316,10 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         Unit unit = header->unit;
         at = unit.end;
         const bool old = unit.widths.version < 5;
-        if (!old && (header->type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id))
+        if (header->type == DW_UT_split_type ||
+            (!old && (header->type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
             continue;
-        // Tables of DWARF 5 begin with a header.
-        const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;
-        unit.str_offsets_base = place.str_offsets + (old ? 0 : 8 + wide);
-        unit.loclists_base = place.loc + 12 + wide;
-        unit.rnglists_base = place.rnglists + 12 + wide;
-        unit.loc_base = place.loc;
+        set_bases(unit, place);
         RETURN_IF_ERROR(Abbrevs().attach(unit, header->abbrev_offset + place.abbrev));
         auto abbrev = unit_abbrev(unit);
         if (!abbrev)
@@ -268,6 +329,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
         unit.addr_base = skeleton.addr_base;
         unit.low_pc = skeleton.low_pc;
+        unit.types = place.types;
         if (unit.dwo_id == skeleton.dwo_id)
             return unit;
     }

@@ -64,13 +64,18 @@ private:
         last_offset_ = offset;
         if (tag == DW_TAG_imported_unit)
             import(die);
-        // What stands for a type in a unit of its own is not that type.
-        Keep keep = dwarf_hasattr(&die, DW_AT_signature) ? Keep::children_only
+        // A static member of C++ is a variable, as DWARF 5 has it.
+        const bool is_static = tag == DW_TAG_member && (dwarf_hasattr(&die, DW_AT_external) ||
+                                                        dwarf_hasattr(&die, DW_AT_declaration));
+        if (is_static)
+            tag = DW_TAG_variable;
+        Keep keep = dwarf_hasattr(&die, DW_AT_signature) ? Keep::stand_in
                                                          : keep_tag(tag, parent_tag, top_level);
         switch (keep) {
         case Keep::no:
             return {};
         case Keep::children_only:
+        case Keep::stand_in:
             return children(die, parent, tag, false, depth + 1);
         case Keep::yes:
             break;
@@ -91,7 +96,7 @@ private:
         size_t addresses = tree_.addresses.size();
         if (dwarf_getattrs(&die, &Reader::attribute, this, 0) == -1 || failed_)
             return file_.dwarf_error(offset, "cannot read the attributes of this entry");
-        if (tag == DW_TAG_variable && !top_level && !d.is(Die::declaration)) {
+        if (tag == DW_TAG_variable && !top_level && !is_static && !d.is(Die::declaration)) {
             tree_.dies.pop_back();
             tree_.addresses.resize(addresses);
             return {};

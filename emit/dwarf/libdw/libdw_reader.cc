@@ -87,6 +87,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     UnitHead head;
     head.name = dwarf_diename(&unit.die);
     int language = dwarf_srclang(&unit.die);
+    head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
     // Where there are partial units, those are what is referred to.
     head.reads_foreign_units = !partial_units_ && uses_ref_addr(unit.die);
@@ -106,7 +107,8 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc < 0)
             return file_->dwarf_error(cu ? dwarf_cuoffset(&die) : 0, "cannot read a unit");
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
-        if (split.cu)
+        // (Of a type unit libdw gives the type's entry there.)
+        if (split.cu && type == DW_UT_skeleton)
             units_.push_back({split, addr_base_of(die)});
         else if (type == DW_UT_skeleton || names_split_file(die))
             ++skips["split-dwarf-unit"];
@@ -120,18 +122,6 @@ Result<void> LibdwReader::list(Skips &skips)
     for (const LibdwUnit &unit : units_)
         heads_.push_back(head_of(unit));
     return {};
-}
-
-/// A type unit has its type in two pieces, if that is inside a namespace or another type: a
-/// declaration there, and what says that it specifies this one. Only the latter is a type.
-void drop_specified(DieTree &part)
-{
-    std::set<uint32_t> specified;
-    for (DieIndex i : part.types)
-        specified.insert(part.at(i).specification);
-    std::erase_if(part.types, [&](DieIndex i) {
-        return part.at(i).is(Die::declaration) && specified.contains(part.at(i).offset);
-    });
 }
 
 /// The tree of some units and of all that they need.
@@ -157,7 +147,7 @@ public:
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
                 part.keep_types();
             else if (dwarf_tag(&unit.die) == DW_TAG_type_unit)
-                drop_specified(part);
+                part.drop_specified();
         }
         DieTree tree = std::move(parts_.begin()->second);
         parts_.erase(parts_.begin());

@@ -149,7 +149,7 @@ CASES = [
          [Die('class_type', Die('member', name='v', type=ref('int'), external=True,
                                 declaration=True, label='d'), name='k', byte_size=1),
           Die('variable', specification=ref('d'), location=at('v'))],
-         ['STRUCT k size 1; int v@0', 'VAR v: int global', DATA_LINE,
+         ['STRUCT k size 1', 'VAR v: int global', DATA_LINE,
           'VARIABLE v in .data size 4 external']),
 
     # Types and sizes.

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A tree has the entries of one unit or of several, in the order of their offsets, and
+// with split DWARF the entries of all type units that they refer to.
+//
+// Method. Units without type units are read into one tree, one after the other. Others are read
+// into a tree each, and so is each type unit that was met, until no new one is met; then the trees
+// are joined. Entries that stand for types are not in them, so references to them are set to the
+// types.
+//
+// Invariant. The trees are joined in the order of their units' offsets, so it does not matter which
+// was met first.
+#include "emit/dwarf/fast/die_reader.h"
+#include "emit/dwarf/languages.h"
+
+#include <algorithm>
+#include <dwarf.h>
+#include <set>
+
+namespace btflink::emit
+{
+
+namespace
+{
+
+using Units = std::span<const Unit *const>;
+
+/// The unit with its abbreviations compiled. They are not kept with an image's thousands of units,
+/// but often one table is of several units in a row.
+Result<Unit> with_abbrevs(Unit unit, const Unit &before)
+{
+    if (unit.abbrevs)
+        return unit;
+    if (unit.file == before.file && unit.abbrev_offset == before.abbrev_offset &&
+        unit.widths.version == before.widths.version && unit.widths.offset == before.widths.offset)
+        unit.abbrevs = before.abbrevs;
+    if (!unit.abbrevs) {
+        auto table = AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths);
+        if (!table)
+            return tl::unexpected(table.error());
+        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(*table));
+    }
+    return unit;
+}
+
+/// All units of one file, which may not be in the order of their offsets (.dwp).
+Result<std::vector<const Unit *>> in_order(Units units)
+{
+    std::vector<const Unit *> sorted(units.begin(), units.end());
+    std::ranges::sort(sorted, {}, &Unit::offset);
+    for (const Unit *unit : sorted)
+        if (unit->file != sorted.front()->file)
+            return fail(unit->file->where().in(".debug_info").at(unit->offset),
+                        "units of several files cannot be read as one");
+    return sorted;
+}
+
+Result<DieTree> read_as_one(Units units, Skips &skips)
+{
+    DieTree tree;
+    uint64_t bytes = 0;
+    for (const Unit *unit : units)
+        bytes += unit->end - unit->offset;
+    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
+    // to ask as it grows.
+    const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
+    tree.types.reserve(expected / 2);
+    tree.dies.reserve(expected);
+    tree.dies.emplace_back();
+    Unit before;
+    TypeReferences none;
+    for (const Unit *unit : units) {
+        auto mine = with_abbrevs(*unit, before);
+        if (!mine)
+            return tl::unexpected(mine.error());
+        RETURN_IF_ERROR(read_entries(*mine, tree, none, skips));
+        before = std::move(*mine);
+    }
+    return tree;
+}
+
+/// Units with the type units that they need.
+class TreeReader
+{
+public:
+    explicit TreeReader(Skips &skips) : skips_(skips) {}
+
+    Result<DieTree> run(Units units)
+    {
+        for (const Unit *unit : units)
+            RETURN_IF_ERROR(add(*unit));
+        while (!references_.met.empty()) {
+            const TypeUnit &next = *references_.met.back();
+            references_.met.pop_back();
+            if (parts_.contains(next.unit.offset))
+                continue;
+            Unit unit = next.unit;
+            unit.types = units.front()->types;
+            RETURN_IF_ERROR(add(unit));
+            parts_.at(unit.offset).drop_specified();
+        }
+        return joined();
+    }
+
+private:
+    Result<void> add(const Unit &unit)
+    {
+        auto mine = with_abbrevs(unit, before_);
+        if (!mine)
+            return tl::unexpected(mine.error());
+        DieTree &part = parts_[unit.offset];
+        part.dies.emplace_back();
+        RETURN_IF_ERROR(read_entries(*mine, part, references_, skips_));
+        before_ = std::move(*mine);
+        return {};
+    }
+
+    DieTree joined()
+    {
+        DieTree tree = std::move(parts_.begin()->second);
+        parts_.erase(parts_.begin());
+        for (const auto &[offset, part] : parts_)
+            tree.append(part);
+        for (DieIndex i = 1; i < tree.dies.size() && !references_.stand_ins.empty(); ++i) {
+            Die &d = tree.dies[i];
+            for (uint32_t *to : {&d.type, &d.origin, &d.specification, &d.annotation})
+                if (auto found = references_.stand_ins.find(*to);
+                    found != references_.stand_ins.end())
+                    *to = found->second;
+        }
+        return tree;
+    }
+
+    Skips &skips_;
+    Unit before_;
+    TypeReferences references_;
+    std::map<uint64_t, DieTree> parts_; // by the unit's offset
+};
+
+} // namespace
+
+Result<DieTree> read_units(Units units, Skips &skips)
+{
+    auto sorted = in_order(units);
+    if (!sorted)
+        return tl::unexpected(sorted.error());
+    const bool has_types = sorted->front()->types && !sorted->front()->types->empty();
+    auto tree = has_types ? TreeReader(skips).run(*sorted) : read_as_one(*sorted, skips);
+    if (!tree)
+        return tree;
+    tree->source = units.front()->name;
+    tree->clang = units.front()->clang;
+    tree->rust = units.front()->language == DW_LANG_Rust;
+    tree->c_names =
+        std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
+    tree->address_size = units.front()->widths.address;
+    tree->dies.cut_to_size();
+    tree->index();
+    return tree;
+}
+
+} // namespace btflink::emit
