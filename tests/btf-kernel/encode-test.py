@@ -131,6 +131,16 @@ class Encode(PackageCase):
         os.utime(package)
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
 
+    def test_archives_that_end_early(self):
+        """What comes before damage is encoded; nothing is left half-written."""
+        vmlinux, modules = self.members()
+        last = f'{PLACE}/kernel/last.ko', random.Random(1).randbytes(50000)
+        package = self.write('early.tar.gz', tar([vmlinux, *modules, last], 'w:gz')[:-9000])
+        for jobs in ('-j1', '-j2'):
+            out = self.top / f'early{jobs}'
+            self.assertIn('cannot be unpacked', self.report(package, '-o', out, jobs, status=1))
+            self.assertEqual(set(self.made(out)), {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
+
     def test_archives_that_lie(self):
         vmlinux, modules = self.members()
         hard, device, link, folder = (tarfile.TarInfo(f'{PLACE}/kernel/{n}.ko') for n in 'hdlf')

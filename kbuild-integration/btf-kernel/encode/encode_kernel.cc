@@ -68,8 +68,9 @@ public:
     {
         std::error_code ignored;
         const bool folder = fs::is_directory(options_.package, ignored);
-        RETURN_IF_ERROR(folder ? encode_folder() : encode_archive());
-        auto results = pool_.finish([&] { show_progress(); });
+        const Result<void> added = folder ? encode_folder() : encode_archive();
+        auto results = pool_.finish([&] { show_progress(); }); // what came before an error, too
+        RETURN_IF_ERROR(added);
         if (!results)
             return tl::unexpected(results.error());
         count(*results);
