@@ -130,6 +130,12 @@ class Encode(PackageCase):
         self.assertEqual(self.report(package, '-o', out), counts[0])
         os.utime(package)
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
+        # Another package in its place, which was written long ago.
+        other = self.write('other.tar', tar([vmlinux, *modules]))
+        os.utime(other, (1, 1))
+        other.rename(package)
+        self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
+        self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[3])
 
     def test_archives_that_end_early(self):
         """What comes before damage is encoded; nothing is left half-written."""
