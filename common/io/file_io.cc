@@ -222,8 +222,9 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
                    named.st_ino != st.st_ino))
         return write_directly(path, parts);
-    // The length does not depend on the target, so it fits wherever a long target name does.
-    std::string temp = folder_of(target) + ".btflink-XXXXXX";
+    // The length does not depend on the target, so it fits wherever a long target name does. What
+    // begins so is removed by Kbuild's `make clean`, if we are killed.
+    std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot create a temporary file beside it");

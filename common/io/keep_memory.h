@@ -12,7 +12,7 @@ namespace btflink
 /// not go back to the kernel, which would clear its pages before it returns them.
 inline void keep_freed_memory()
 {
-    constexpr int most = 32 << 20; // that glibc takes (mallopt(3)); with more it stays at 128 KB
+    constexpr int most = 32 << 20; // that every glibc takes; with more older ones stay at 128 KB
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, 1 << 20);

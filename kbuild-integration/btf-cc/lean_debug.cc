@@ -52,7 +52,9 @@ CompilerKind compiler_kind(std::string_view program)
 size_t find_compiler(const std::vector<std::string> &words)
 {
     auto found = std::find_if(words.begin(), words.end(), [](const std::string &word) {
-        return word.starts_with('-') || compiler_kind(word) != CompilerKind::other;
+        // With = it is a variable, for env.
+        return word.starts_with('-') ||
+               (word.find('=') == word.npos && compiler_kind(word) != CompilerKind::other);
     });
     if (found != words.end() && found->starts_with('-'))
         return words.size();

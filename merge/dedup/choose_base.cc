@@ -14,9 +14,10 @@
 // reference to a type that takes no part is lost. If base and module have a struct with one stub
 // hash, the module has all that it refers to, so none of its references is lost. If their structs
 // have different hashes, they differ anyway. If the module only declares the struct, it agrees with
-// whatever the base's refers to. Declarable enums are an exception: a type that refers to a
-// declaration of one has another hash than one that refers to the definition. If base and module
-// have both, all types that may matter take part (`all`), and an index is of no use.
+// whatever the base's refers to; but what tells two of the base's apart may be lost so. That they
+// are two is enough for the conflict graph. Declarable enums are an exception: a type that refers
+// to a declaration of one has another hash than one that refers to the definition. If base and
+// module have both, all types that may matter take part (`all`), and an index is of no use.
 //
 // Invariant. Which types take part, and in which classes, does not depend on whether there is an
 // index. So the result does not.

@@ -9,6 +9,10 @@
 // struct, which C does not have, become nodes as unnamed structs do, so what lies between nodes has
 // no cycle.
 //
+// A base has no two equal types. If it has two structs of one name and one stub hash, they differ
+// in something that they reach, and that may be nothing of the objects' and take no part. So the
+// name is a conflict, too, and these twins are never equal.
+//
 // Cost. One look at each type's class; the rest is proportional to what is affected. Walks are cut
 // off at max_paths steps. A node with more paths equals no other node: this can leave duplicates,
 // but never merges types that differ.
@@ -40,6 +44,7 @@ public:
         if (out_.count) {
             give_roles();
             collect_nodes();
+            mark_twins();
             make_slots();
             make_edges();
             declare_enum_slots();
@@ -62,9 +67,10 @@ private:
         out_.affected_classes.assign(graph_.size(), false);
         std::vector<NameId> names;
         std::vector<ClassId> open;
+        const IdVector<NameId, bool> twins = names_with_twins();
         for (NameId n : graph_.names.ids()) {
             const StructName &name = graph_.names[n];
-            if (name.definitions.size() > 1 ||
+            if (name.definitions.size() > 1 || twins[n] ||
                 (!name.definitions.empty() && base_declares(sources_, classes_, graph_, n))) {
                 out_.affected_names[n] = true;
                 names.push_back(n);
@@ -111,6 +117,37 @@ private:
                 out_.affected_names[name] = true;
                 names.push_back(name);
             }
+        }
+    }
+
+    /// Does a base have two definitions of the name with one stub hash?
+    IdVector<NameId, bool> names_with_twins() const
+    {
+        IdVector<NameId, bool> out(graph_.names.size(), false);
+        if (!sources_.has_base)
+            return out;
+        IdVector<ClassId, bool> met(classes_.first.size(), false);
+        sources_.list[0].for_types([&](TypeId, size_t index) {
+            const ClassId c = classes_.of[index];
+            if (c == ClassId::none || graph_.name[c] == NameId::none || graph_.is_forward(c))
+                return;
+            if (met[c])
+                out[graph_.name[c]] = true;
+            met[c] = true;
+        });
+        return out;
+    }
+
+    /// Nodes of a base that have the stub hash of an earlier one.
+    void mark_twins()
+    {
+        if (!sources_.has_base)
+            return;
+        IdVector<ClassId, bool> met(classes_.first.size(), false);
+        for (NodeId n : out_.nodes_of(0)) {
+            const ClassId c = classes_.of[sources_.index(0, out_.nodes[n].type)];
+            out_.twins.push_back(!out_.nodes[n].is_forward() && met[c]);
+            met[c] = true;
         }
     }
 

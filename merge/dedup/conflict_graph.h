@@ -47,6 +47,7 @@ struct ConflictGraph {
 
     IdVector<NodeId, Node> nodes;                   // by source, then type
     std::vector<NodeId> node_begin;                 // per source, and the end
+    std::vector<bool> twins;                        // per node of a base: see mark_twins()
     UnsetVector<TypeId> refs;                       // by source: types between nodes
     std::vector<uint32_t> ref_begin;                // per source, and the end
     Lists<ClassId, NameId> slots;                   // the names of what a class refers to

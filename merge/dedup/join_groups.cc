@@ -1,4 +1,3 @@
-#include "common/io/trace.h"
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Joins equal nodes of all objects into groups, object by object. README.md draws an example.
 //

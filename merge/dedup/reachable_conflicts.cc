@@ -13,7 +13,8 @@
 // objects.
 //
 // In ambiguous objects, which have two nodes of one name, a name does not tell a node. Their nodes
-// have no set; equal nodes are found by partition refinement inside the object.
+// have no set; equal nodes are found by partition refinement inside the object. A base with twins
+// (conflict_graph.cc) is ambiguous, too: their sets may be equal, as not all of it takes part.
 //
 // Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
 // This hash is trusted as stub hashes are (group_by_hash.cc).
@@ -23,6 +24,7 @@
 #include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -36,16 +38,22 @@ namespace
 class Elements
 {
 public:
-    explicit Elements(const ClassGraph &graph) : classes_(static_cast<uint32_t>(graph.size())) {}
+    explicit Elements(const ClassGraph &graph)
+        : classes_(static_cast<uint32_t>(graph.size())),
+          names_(static_cast<uint32_t>(graph.names.size()))
+    {
+    }
 
     uint32_t of(const Node &node) const
     {
         return node.is_forward() ? classes_ + raw(node.name) : raw(node.cls);
     }
     bool is_forward(uint32_t element) const { return element >= classes_; }
+    /// Numbers that are no elements.
+    uint32_t beyond(uint32_t i) const { return classes_ + names_ + i; }
 
 private:
-    uint32_t classes_;
+    uint32_t classes_, names_;
 };
 
 /// The key by which sets are compared.
@@ -203,8 +211,10 @@ void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, siz
     const uint32_t begin = raw(conflicts.node_begin[source]);
     std::vector<uint32_t> block, vertices(nodes.size());
     std::iota(vertices.begin(), vertices.end(), 0);
-    for (NodeId n : nodes)
-        block.push_back(elements.of(conflicts.nodes[n]));
+    for (NodeId n : nodes) {
+        const bool twin = raw(n) < conflicts.twins.size() && conflicts.twins[raw(n)];
+        block.push_back(twin ? elements.beyond(raw(n)) : elements.of(conflicts.nodes[n]));
+    }
     size_t count =
         refine<VectorIndex>(vertices, block, 0, [&](uint32_t v, std::vector<uint32_t> &key) {
             const Paths *paths = conflicts.paths[NodeId{begin + v}].get();
@@ -239,6 +249,8 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
                 out.ambiguous[s] = true;
                 break;
             }
+    if (std::find(conflicts.twins.begin(), conflicts.twins.end(), true) != conflicts.twins.end())
+        out.ambiguous[0] = true;
     std::vector<ReachOfObject> objects;
     objects.reserve(count);
     for (size_t s = 0; s < count; ++s)

@@ -1,4 +1,3 @@
-#include "common/io/trace.h"
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing

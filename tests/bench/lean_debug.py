@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What debug information costs a kernel's compile, and whether the options that btf-cc adds with
---strip-dwarf change anything but its price. Not a test.
+--lean-debug change anything but its price. Not a test.
 
 usage: lean_debug.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N] [--flags=NAME=FLAGS]...
 
@@ -52,8 +52,8 @@ def added_options(options, compiler):
     fake, said = options.scratch / os.path.basename(compiler), options.scratch / 'options'
     fake.write_text(f'#!/bin/sh\necho "$@" >{said}\nexit 1\n', encoding='ascii')
     fake.chmod(0o755)
-    subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf', fake, '-g', '-c',
-                    'x.c'], env={**os.environ, 'objtree': str(options.kernel)}, check=False)
+    subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf', '--lean-debug', fake,
+                    '-g', '-c', 'x.c'], env={**os.environ, 'objtree': str(options.kernel)}, check=False)
     return said.read_text(encoding='ascii').split(' -g ')[0].split()
 
 

@@ -130,6 +130,22 @@ class Encode(PackageCase):
         self.assertEqual(self.report(package, '-o', out), counts[0])
         os.utime(package)
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
+        # Another package in its place, which was written long ago.
+        other = self.write('other.tar', tar([vmlinux, *modules]))
+        os.utime(other, (1, 1))
+        other.rename(package)
+        self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
+        self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[3])
+
+    def test_archives_that_end_early(self):
+        """What comes before damage is encoded; nothing is left half-written."""
+        vmlinux, modules = self.members()
+        last = f'{PLACE}/kernel/last.ko', random.Random(1).randbytes(50000)
+        package = self.write('early.tar.gz', tar([vmlinux, *modules, last], 'w:gz')[:-9000])
+        for jobs in ('-j1', '-j2'):
+            out = self.top / f'early{jobs}'
+            self.assertIn('cannot be unpacked', self.report(package, '-o', out, jobs, status=1))
+            self.assertEqual(set(self.made(out)), {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
 
     def test_archives_that_lie(self):
         vmlinux, modules = self.members()

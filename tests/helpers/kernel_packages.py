@@ -107,8 +107,12 @@ def ar(members):
 
 
 def tar(files, mode='w', extra=()):
+    """As tar and dpkg-deb make them: the folder itself comes first."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as archive:
+        folder = tarfile.TarInfo('./')
+        folder.type = tarfile.DIRTYPE
+        archive.addfile(folder)
         for name, data in files:
             info = tarfile.TarInfo(name)
             info.size = len(data)

@@ -107,7 +107,7 @@ class Files(KbuildCase):
             self.assertTrue(changes)
             for line in changes:
                 for path in re.findall(r'"([^"]*)"', line):
-                    self.assertRegex(path, r'^sub/(new\.o|out|\.btflink-\w{6})$|^/dev/null$|^/proc/',
+                    self.assertRegex(path, r'^sub/(new\.o|out|\.tmp_btflink-\w{6})$|^/dev/null$|^/proc/',
                                      line)
             self.assertEqual(self.read('trace').count(b'execve('), 1)  # no shell, nothing else
         self.assertEqual(self.names(), {'add.o', 'sub', 'trace'})

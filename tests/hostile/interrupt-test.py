@@ -3,7 +3,7 @@
 """Runs that are killed: what they worked on is then the old file or the new one, and valid.
 
 BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A run that is killed may
-leave a file .btflink-XXXXXX beside its output, which nobody reads and the next run does not mind;
+leave a file .tmp_btflink-XXXXXX beside its output, which nobody reads and the next run does not mind;
 nothing else.
 """
 import os
@@ -59,7 +59,7 @@ class Interrupt(KbuildCase):
             process.wait()
             seen[self.state(target, old, new)] += 1
             for name in self.names() - known - {target}:
-                self.assertRegex(name, r'^\.btflink-[A-Za-z0-9]{6}$')
+                self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
                 if number % PER_FOLDER == PER_FOLDER - 1:
                     os.unlink(self.path(name))
             if number % 10 == 0:  # what is there now is as good as before
@@ -122,7 +122,7 @@ class Interrupt(KbuildCase):
             process.wait()
             seen[self.state('big.o', plain, new)] += 1
             for name in self.names() - known:
-                self.assertRegex(name, r'^(new\.o|\.btflink-[A-Za-z0-9]{6})$')
+                self.assertRegex(name, r'^(new\.o|\.tmp_btflink-[A-Za-z0-9]{6})$')
             if not os.path.exists(self.path('big.o')):
                 self.write('big.o', plain)
         print(f'btf-cc: killed {KILLS}: {seen}')

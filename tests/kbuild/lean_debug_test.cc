@@ -31,6 +31,7 @@ TEST(LeanDebug, FindsTheCompiler)
     EXPECT_EQ(find_compiler({"gcc", "-c", "a.c"}), 0U);
     EXPECT_EQ(find_compiler({"env", "A=b", "ccache", "clang-19", "-c"}), 3U);
     EXPECT_EQ(find_compiler({"nice", "-n", "5", "gcc"}), 4U); // which of these, we cannot know
+    EXPECT_EQ(find_compiler({"env", "HOSTCC=/usr/bin/gcc", "ccache", "gcc", "-c"}), 3U);
     EXPECT_EQ(find_compiler({"cc", "a.c"}), 2U);
     EXPECT_EQ(find_compiler({}), 0U);
 }

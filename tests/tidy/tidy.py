@@ -144,7 +144,7 @@ def heads(root, _build):
     """Licence in every source; what each part of the product is for; headers guard themselves."""
     for name in sources(root, ".cc", ".h", ".py", ".sh"):
         lines = lines_of(root / name)
-        if not any("SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" in s for s in lines[:2]):
+        if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
             yield f"{name}:1: no SPDX line"
         if name.suffix in (".cc", ".h") and name.parts[0] != "tests" and not lines[1].startswith("//"):
             yield f"{name}:2: does not say what it is for"

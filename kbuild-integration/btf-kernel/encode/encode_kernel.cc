@@ -14,10 +14,13 @@
 #include "kbuild-integration/btf-kernel/package/limits.h"
 #include "kbuild-integration/btf-kernel/package/names.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
 #include <malloc.h>
+#include <optional>
 #include <set>
+#include <sys/stat.h>
 
 namespace btflink::kernel
 {
@@ -49,6 +52,20 @@ Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
     return {};
 }
 
+struct Times {
+    std::pair<time_t, long> written, changed; // the second also where its name, owner or links are
+};
+
+/// Empty: there is no such file.
+std::optional<Times> times_of(const std::string &path)
+{
+    struct stat info;
+    if (::stat(path.c_str(), &info) != 0)
+        return {};
+    return Times{{info.st_mtim.tv_sec, info.st_mtim.tv_nsec},
+                 {info.st_ctim.tv_sec, info.st_ctim.tv_nsec}};
+}
+
 std::string path_of(int file)
 {
     return "/proc/self/fd/" + std::to_string(file);
@@ -68,8 +85,9 @@ public:
     {
         std::error_code ignored;
         const bool folder = fs::is_directory(options_.package, ignored);
-        RETURN_IF_ERROR(folder ? encode_folder() : encode_archive());
-        auto results = pool_.finish([&] { show_progress(); });
+        const Result<void> added = folder ? encode_folder() : encode_archive();
+        auto results = pool_.finish([&] { show_progress(); }); // what came before an error, too
+        RETURN_IF_ERROR(added);
         if (!results)
             return tl::unexpected(results.error());
         count(*results);
@@ -208,20 +226,12 @@ private:
         return write_file(path, as_bytes(now));
     }
 
-    static bool is_newer(const std::string &made, const std::string &than)
-    {
-        std::error_code error;
-        const auto a = fs::last_write_time(made, error);
-        if (error)
-            return false;
-        const auto b = fs::last_write_time(than, error);
-        return !error && a >= b;
-    }
-
     bool is_kept(const std::string &made, const std::string &from) const
     {
-        return keep_ && is_newer(made, from) &&
-               (made == vmlinux_btf_ || is_newer(made, vmlinux_btf_));
+        const auto mine = times_of(made), source = times_of(from), base = times_of(vmlinux_btf_);
+        // What was unpacked, moved or copied there since may have been written long ago.
+        return keep_ && mine && source && base && mine->written >= base->written &&
+               mine->written >= std::max(source->written, source->changed);
     }
 
     Result<void> begin_modules()

@@ -183,8 +183,11 @@ private:
             return {}; // no name of ours
         auto path = clean_path(name);
         const std::string shown = path ? *path : name;
+        // Packages of Debian begin with the folder "./".
+        if (archive_entry_filetype(entry) == AE_IFDIR || shown.empty())
+            return {};
         const uint64_t most = visitor_.wants(shown);
-        if (!most || archive_entry_filetype(entry) == AE_IFDIR)
+        if (!most)
             return {};
         const Where where{path_ + "(" + shown + ")"};
         if (!path) {

@@ -37,9 +37,9 @@ bool is_btf(Bytes file)
     return has(file, 0, "\x9f\xeb\x01") || has(file, 0, std::string_view("\xeb\x9f\x01", 3));
 }
 
-/// Characters up to white space or the end.
 constexpr size_t most_of_banner = 1000;
 
+/// Characters up to white space or the end.
 std::string first_word(std::string_view text)
 {
     size_t end = 0;
