@@ -51,10 +51,10 @@ Result<void> take_engine(Draft &draft, std::string_view engine)
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    draft.line.kernel = parse_kernel_version(text);
-    if (!draft.line.kernel)
-        return fail({}, "--kernel: '" + std::string(text) +
-                            "' is no version of a kernel, such as 6.12");
+    auto version = read_kernel_option(text);
+    if (!version)
+        return tl::unexpected(version.error());
+    draft.line.kernel = *version;
     return {};
 }
 

@@ -23,6 +23,14 @@ std::optional<KernelVersion> parse_kernel_version(std::string_view text)
     return version;
 }
 
+Result<KernelVersion> read_kernel_option(std::string_view text)
+{
+    if (auto version = parse_kernel_version(text))
+        return *version;
+    return fail({},
+                "--kernel: '" + std::string(text) + "' is no version of a kernel, such as 6.12");
+}
+
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
 {
     KernelForms forms;

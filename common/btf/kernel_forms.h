@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/btf/btf.h"
+#include "common/result.h"
 
 #include <compare>
 #include <optional>
@@ -19,6 +20,8 @@ struct KernelVersion {
 
 /// "6.12", also with more behind it: "6.12.117-1", "7.3-rc1". Nothing: it is no version.
 std::optional<KernelVersion> parse_kernel_version(std::string_view text);
+/// The value of an option --kernel.
+Result<KernelVersion> read_kernel_option(std::string_view text);
 
 /// What a kernel reads that older ones refuse.
 struct KernelForms {

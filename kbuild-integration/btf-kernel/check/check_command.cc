@@ -28,10 +28,10 @@ struct Draft {
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    draft.check.version = parse_kernel_version(text);
-    if (!draft.check.version)
-        return fail({}, "--kernel: '" + std::string(text) +
-                            "' is no version of a kernel, such as 6.12");
+    auto version = read_kernel_option(text);
+    if (!version)
+        return tl::unexpected(version.error());
+    draft.check.version = *version;
     return {};
 }
 

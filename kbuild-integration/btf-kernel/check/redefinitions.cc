@@ -15,6 +15,8 @@
 // Cost. Linear in the module's own types.
 #include "kbuild-integration/btf-kernel/check/redefinitions.h"
 
+#include "merge/explain/c_text.h"
+
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -39,40 +41,24 @@ bool may_be_redefined(const btf_type &t)
     return t.name_off && (is_composite(kind) || is_enum(kind)) && !btf::is_declaration(t);
 }
 
-/// "struct s", "FWD s", "INT int".
+/// "struct s", "a pointer", "INT int".
 std::string shown(const Btf &btf, TypeId id)
 {
-    if (id == void_id)
-        return "void";
-    const char *word = btf.kind_name(id);
-    switch (btf.kind(id)) {
-    case BTF_KIND_STRUCT:
-        word = "struct";
-        break;
-    case BTF_KIND_UNION:
-        word = "union";
-        break;
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
-        word = "enum";
-        break;
-    case BTF_KIND_FWD:
-        word = "the declaration of";
-        break;
-    case BTF_KIND_PTR:
-        word = "a pointer";
-        break;
-    case BTF_KIND_ARRAY:
-        word = "an array";
-        break;
-    case BTF_KIND_FUNC_PROTO:
-        word = "a function";
-        break;
-    default:
-        break;
-    }
     const std::string name(btf.name(id));
-    return name.empty() ? word : word + (" " + name);
+    switch (const uint32_t kind = btf.kind(id); kind) {
+    case BTF_KIND_FWD:
+        return "the declaration of " + name;
+    case BTF_KIND_PTR:
+        return "a pointer";
+    case BTF_KIND_ARRAY:
+        return "an array";
+    case BTF_KIND_FUNC_PROTO:
+        return "a function";
+    default:
+        if (id == void_id || is_composite(kind) || is_enum(kind))
+            return merge::c_name(btf, id);
+        return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
+    }
 }
 
 /// What became of the comparison of two types.
