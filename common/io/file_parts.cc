@@ -114,7 +114,7 @@ void report_lost_files(const char *program)
     program_name = program;
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART; // sent by somebody, it is no error of what a thread reads
+    action.sa_flags = SA_SIGINFO | SA_RESTART; // sent by somebody, it is no error of a read
     for (size_t i = 0; i < std::size(signals); ++i)
         ::sigaction(signals[i], &action, &former[i]);
 }
