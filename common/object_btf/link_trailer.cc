@@ -308,7 +308,8 @@ std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order)
 uint64_t computed_object_id(Bytes trailer, Bytes blob)
 {
     std::vector<std::byte> without(trailer.begin(), trailer.end());
-    std::fill_n(without.begin() + object_id_at, sizeof(uint64_t), std::byte{0});
+    for (size_t at = object_id_at; at < object_id_at + sizeof(uint64_t); ++at)
+        without.at(at) = std::byte{0};
     return XXH3_64bits_withSeed(blob.data(), blob.size(),
                                 XXH3_64bits(without.data(), without.size()));
 }
