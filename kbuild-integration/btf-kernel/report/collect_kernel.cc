@@ -128,6 +128,8 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
         sizes[i].types = parsed->btf->size();
         sizes[i].strings = parsed->btf->str_size();
         count_kinds(*parsed->btf, counted[i]);
+        if (!parsed->btf->base())
+            return; // all of its types are its own on purpose
         std::optional<diff::Side> base;
         if (parsed->distilled)
             base.emplace(parsed->distilled, nullptr);
