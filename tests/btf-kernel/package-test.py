@@ -76,7 +76,8 @@ class Package(PackageCase):
                     report = self.check(self.write('Image', image), status=1 if rules else 0)
                     self.assertEqual(report['kfuncs'], kfuncs)
                     self.assertEqual([f['rule'] for f in report['findings']], rules)
-                    self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])])
+                    self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
+                                     [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
     def unchecked(self, report):
         return [(u['rule'], u['binaries']) for u in report['unchecked']]

@@ -23,6 +23,7 @@ namespace
 
 constexpr size_t most_violations = 20; // of one blob
 constexpr size_t most_names = 5;       // in one line
+constexpr KernelVersion first_with_tags{6, 10};
 
 struct ModuleReport {
     Findings findings;
@@ -125,10 +126,20 @@ private:
         tags_ = expect_tags();
         const KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);
         if (counts.kfuncs && !counts.tagged && tags_ == Tags::no)
-            out.note(Rule::kfunc_tag, "vmlinux",
-                     {binary.btf_where,
-                      strf("none of %zu kfuncs has the tag bpf_kfunc", counts.kfuncs)});
+            say_without_tags(binary, counts.kfuncs, out);
         return counts;
+    }
+
+    void say_without_tags(const Binary &binary, size_t kfuncs, Findings &out) const
+    {
+        out.note(Rule::kfunc_tag, "vmlinux",
+                 {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)});
+        if (!kernel_.version)
+            out.skip(Rule::kfunc_tag, binary,
+                     "which kernel it is is not known, so neither whether kfuncs have tags");
+        else if (*kernel_.version >= first_with_tags && kernel_.config.empty())
+            out.skip(Rule::kfunc_tag, binary,
+                     "there is no configuration that says whether kfuncs have tags");
     }
 
     /// Kbuild asks pahole for tags from 6.10 on, which 1.27 and newer make; from 7.2 on
@@ -137,7 +148,7 @@ private:
     {
         if (has_kfunc_tags(*names_))
             return Tags::yes;
-        if (!kernel_.version || *kernel_.version < KernelVersion{6, 10})
+        if (!kernel_.version || *kernel_.version < first_with_tags)
             return Tags::no;
         return *kernel_.version >= KernelVersion{7, 2} ||
                        number_of(kernel_.config_value("PAHOLE_VERSION")) >= 127
