@@ -79,6 +79,11 @@ class Package(PackageCase):
                     self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
                                      [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
+        # Behind it may be anything, and much of it: here what is nearly a set, begun at each pair.
+        pairs = struct.pack('<II', 0xffff, 1) + struct.pack('<II', func, 1) * 0x200000
+        report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
+        self.assertLess(report['kfuncs'], 1 << 17)
+
     def unchecked(self, report):
         return [(u['rule'], u['binaries']) for u in report['unchecked']]
 

@@ -173,7 +173,7 @@ Bytes find_btf_ids(Bytes flat, Bytes btf)
     while (begin + 4 <= flat.size() && begin - end_of_btf < largest_page && word_at(begin) == 0)
         begin += 4;
     size_t end = begin;
-    while (end + 4 <= flat.size() && word_at(end) <= btf::max_type_id)
+    while (end + 4 <= flat.size() && end - begin < most_of_ids && word_at(end) <= btf::max_type_id)
         end += 4;
     return flat.subspan(std::min(begin, flat.size()), end - begin);
 }
