@@ -98,6 +98,8 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
 {
     std::vector<std::string> words{program_, "report", "--quiet", "--output=" + page,
                                    "--time-trace=" + options.time_trace};
+    // It takes no tokens of make's jobserver; those that this program holds meanwhile are for it.
+    words.push_back("--threads=" + std::to_string(options.threads));
     for (const std::string &object : objects_)
         words.push_back("--objects=" + object);
     if (!options.image.empty())

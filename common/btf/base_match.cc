@@ -138,7 +138,7 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
             embedded[id] = true;
     };
     for (TypeId id = split.first_id(); id < split.end_id(); id = TypeId{raw(id) + 1})
-        if (split.kind(id) == BTF_KIND_STRUCT || split.kind(id) == BTF_KIND_UNION)
+        if (btf::is_composite(split.kind(id)))
             btf::for_each_type_id(split.type(id), mark);
     return embedded;
 }
@@ -150,16 +150,11 @@ struct Wanted {
     std::vector<TypeId> found;
 };
 
-bool is_composite(uint32_t kind)
-{
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-}
-
 /// Does the kernel look at such types of its own?
 bool may_be_found(uint32_t kind)
 {
-    return is_composite(kind) || kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT ||
-           kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+    return btf::is_composite(kind) || kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT ||
+           btf::is_enum(kind) || kind == BTF_KIND_FWD;
 }
 
 /// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
@@ -200,7 +195,7 @@ public:
             wanted.embedded = embedded[raw(id)];
             const std::vector<TypeId> &there = whole.of(distilled.name(id));
             const auto composites = std::count_if(there.begin(), there.end(), [&](TypeId other) {
-                return is_composite(whole_.kind(other));
+                return btf::is_composite(whole_.kind(other));
             });
             for (TypeId other : there)
                 offer(distilled.type(id), wanted, other, composites > 1);
@@ -220,7 +215,7 @@ private:
     {
         const btf_type &there = whole_.type(id);
         const uint32_t kind = btf::kind_of(there);
-        const bool has_size = is_composite(kind) ? several : kind != BTF_KIND_FWD;
+        const bool has_size = btf::is_composite(kind) ? several : kind != BTF_KIND_FWD;
         if (!may_be_found(kind) || (has_size && there.size != type.size) ||
             !is_found(type, there, wanted.embedded)) {
             wanted.refused = true;

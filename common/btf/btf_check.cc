@@ -56,10 +56,6 @@ bool is_section_name(std::string_view name)
            std::all_of(name.begin(), name.end(), is_printable);
 }
 
-bool is_composite(uint32_t kind)
-{
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-}
 /// Nothing but a few special places may refer to these.
 bool is_declaration(uint32_t kind)
 {
@@ -140,7 +136,7 @@ private:
             text = "entry";
             break;
         default:
-            text = is_composite(btf::kind_of(t)) ? "member" : "enumerator";
+            text = btf::is_composite(btf::kind_of(t)) ? "member" : "enumerator";
         }
         text += strf(" %u", index);
         if (kind.element_name >= 0)
@@ -170,8 +166,7 @@ private:
             bool tag = kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
             if (tag && !forms().flagged_tags)
                 return bad(id, "kflag is set, which kernels before 6.15 refuse");
-            if (!tag && !is_composite(kind) && kind != BTF_KIND_ENUM && kind != BTF_KIND_ENUM64 &&
-                kind != BTF_KIND_FWD)
+            if (!tag && !btf::is_composite(kind) && !btf::is_enum(kind) && kind != BTF_KIND_FWD)
                 return bad(id, "kflag is set");
         }
         if (info.third == btf::Third::unused && t.size)
@@ -430,7 +425,7 @@ private:
             bit_aligned |= !kflag; // the old way of bitfields: by such INTs
             offset += layout.offset;
             bits = max_bitfield = layout.bits;
-        } else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64) {
+        } else if (btf::is_enum(kind)) {
             max_bitfield = max_enum_bitfield;
             if (kflag)
                 bits = max_enum_bitfield;
@@ -512,14 +507,14 @@ private:
         TypeId target{t.type};
         uint32_t kind = btf_.kind(target);
         if (kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR && kind != BTF_KIND_TYPEDEF &&
-            !is_composite(kind))
+            !btf::is_composite(kind))
             return bad(id,
                        strf("refers to type %u, which cannot have declaration tags", raw(target)));
         auto component = static_cast<int32_t>(btf::tail_of(t)[0]);
         if (component == -1)
             return {};
         uint32_t count = 0; // of components
-        if (is_composite(kind))
+        if (btf::is_composite(kind))
             count = btf::vlen_of(btf_.type(target));
         else if (kind == BTF_KIND_FUNC &&
                  btf_.kind(TypeId{btf_.type(target).type}) == BTF_KIND_FUNC_PROTO)

@@ -102,13 +102,21 @@ inline uint32_t *tail_of(btf_type &t)
     return reinterpret_cast<uint32_t *>(&t + 1);
 }
 
+constexpr bool is_composite(uint32_t kind)
+{
+    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+}
+constexpr bool is_enum(uint32_t kind)
+{
+    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+}
+
 /// Does it stand for a struct, union or enum that is defined elsewhere? (An enum without values is
 /// the declaration of one: gcc has them, C has not.)
 inline bool is_declaration(const btf_type &t)
 {
     const uint32_t kind = kind_of(t);
-    return kind == BTF_KIND_FWD || ((kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64) &&
-                                    vlen_of(t) == 0 && t.name_off != 0);
+    return kind == BTF_KIND_FWD || (is_enum(kind) && vlen_of(t) == 0 && t.name_off != 0);
 }
 
 /// Call `visit(word)` for each word of `t` that holds a type id (const or not, as `t` is).

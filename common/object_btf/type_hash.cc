@@ -255,7 +255,7 @@ private:
             digest_.word(tail[2]);
             return digest_.finish();
         }
-        if (btf::kind_of(t) == BTF_KIND_STRUCT || btf::kind_of(t) == BTF_KIND_UNION) {
+        if (btf::is_composite(btf::kind_of(t))) {
             // The same as below; most words are of these.
             for (uint32_t n = btf::vlen_of(t); n; --n, tail += 3) {
                 digest_.text(tail[0]);

@@ -54,17 +54,11 @@ struct Choice {
 };
 using Choices = std::vector<std::pair<TypeId, Choice>>;
 
-bool is_enum(const btf_type &t)
-{
-    return btf::kind_of(t) == BTF_KIND_ENUM || btf::kind_of(t) == BTF_KIND_ENUM64;
-}
-
 /// Can it be meant by its name?
 bool goes_by_name(const btf_type &t)
 {
     const uint32_t kind = btf::kind_of(t);
-    return t.name_off && (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
-                          kind == BTF_KIND_FWD || is_enum(t));
+    return t.name_off && (btf::is_composite(kind) || kind == BTF_KIND_FWD || btf::is_enum(kind));
 }
 
 /// Does some enum's declaration have to agree with a definition, one of both in the base?
@@ -76,7 +70,7 @@ public:
     void add(TypeId id, const NameUse &use)
     {
         const btf_type &t = base_.type(id);
-        if (is_enum(t))
+        if (btf::is_enum(btf::kind_of(t)))
             open_ |= (btf::is_declaration(t) ? use.enum_defined : use.enum_declared);
     }
     bool found() const { return open_; }
@@ -164,7 +158,7 @@ private:
         if (!goes_by_name(t))
             return;
         NameUse &use = names_[sources_.name(at)];
-        if (is_enum(t))
+        if (btf::is_enum(btf::kind_of(t)))
             (btf::is_declaration(t) ? use.enum_declared : use.enum_defined) = true;
     }
 

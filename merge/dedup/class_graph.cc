@@ -162,10 +162,7 @@ private:
         }
     }
 
-    bool is_enum(ClassId c) const
-    {
-        return out_.kind[c] == BTF_KIND_ENUM || out_.kind[c] == BTF_KIND_ENUM64;
-    }
+    bool is_enum(ClassId c) const { return btf::is_enum(out_.kind[c]); }
 
     void merge_classes_above_enums()
     {

@@ -55,10 +55,7 @@ public:
 private:
     ClassId class_of(size_t index) const { return graph_.alias[classes_.of[index]]; }
 
-    bool is_struct(ClassId c) const
-    {
-        return graph_.kind[c] == BTF_KIND_STRUCT || graph_.kind[c] == BTF_KIND_UNION;
-    }
+    bool is_struct(ClassId c) const { return btf::is_composite(graph_.kind[c]); }
 
     void find_affected()
     {

@@ -17,15 +17,6 @@ namespace
 constexpr size_t objects_named = 3; // on each version
 constexpr size_t max_depth = 40;    // of unnamed structs in unnamed structs
 
-bool is_composite(uint32_t kind)
-{
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-}
-bool is_enum(uint32_t kind)
-{
-    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
-}
-
 class DupReport
 {
 public:
@@ -114,7 +105,7 @@ private:
     std::string label(ClassId c, uint32_t position) const
     {
         const btf_type &t = sources_.type(graph_.canonical(c));
-        if (!is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
+        if (!btf::is_composite(btf::kind_of(t)) || position >= btf::vlen_of(t))
             return "";
         std::string_view name = sources_.str(graph_.canonical(c), btf::tail_of(t)[position * 3]);
         return name.empty() ? "" : "." + std::string(name);
@@ -220,8 +211,8 @@ private:
             out.other = c_definition(btf_at(b), b.type);
             return;
         }
-        bool members = is_composite(kind) && is_composite(btf::kind_of(y));
-        bool values = is_enum(kind) && is_enum(btf::kind_of(y));
+        bool members = btf::is_composite(kind) && btf::is_composite(btf::kind_of(y));
+        bool values = btf::is_enum(kind) && btf::is_enum(btf::kind_of(y));
         uint32_t count = members || values ? std::max(btf::vlen_of(x), btf::vlen_of(y)) : 0;
         for (uint32_t i = 0; i < count; ++i) {
             std::string one = element(a, i), other = element(b, i);
@@ -242,7 +233,7 @@ private:
         }
         auto facts = [&](const Btf &btf, TypeAt at, const btf_type &t) {
             return strf("%s of %u bytes%s", btf.kind_name(at.type), t.size,
-                        is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
+                        btf::is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
         };
         if (btf::is_declaration(x) || btf::is_declaration(y)) {
             auto fact = [&](const btf_type &t) {
@@ -260,7 +251,7 @@ private:
     bool inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {
-            return t.type != void_id && is_composite(btf_at(t).kind(t.type)) &&
+            return t.type != void_id && btf::is_composite(btf_at(t).kind(t.type)) &&
                    btf_at(t).name(t.type).empty();
         };
         if (!unnamed(a) || !unnamed(b) || out.place.size() > max_depth ||
@@ -288,7 +279,7 @@ private:
                             uint32_t i) const
     {
         const btf_type &t = sources_.type(at);
-        if (mine != other || !is_composite(btf::kind_of(t)))
+        if (mine != other || !btf::is_composite(btf::kind_of(t)))
             return mine;
         uint32_t offset = btf::tail_of(t)[i * 3 + 2];
         if (btf::kflag_of(t))

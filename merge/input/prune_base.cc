@@ -94,8 +94,7 @@ void for_strings(std::string_view strings, Visit visit)
 bool by_name(const btf_type &t)
 {
     uint32_t kind = btf::kind_of(t);
-    return t.name_off && (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION ||
-                          kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD);
+    return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind) || kind == BTF_KIND_FWD);
 }
 
 } // namespace

@@ -145,9 +145,9 @@ private:
         std::string_view name = old_.name(id);
         uint32_t kind = btf::kind_of(t);
         TypeId mine{};
-        if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION)
+        if (btf::is_composite(kind))
             mine = base.add_composite(kind, name, t.size, false);
-        else if (kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64)
+        else if (btf::is_enum(kind))
             mine = base.add_enum(BTF_KIND_ENUM, name, t.size, false);
         else if (kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD)
             mine = add_words(base, t, raw(base.str(name)));

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace btflink::kernel
 {
 
@@ -153,6 +155,15 @@ protected:
         return out;
     }
 
+    /// "RULE: WHY" of what the last findings() could not check.
+    std::vector<std::string> unchecked() const
+    {
+        std::vector<std::string> out;
+        for (const Unchecked &u : report_.unchecked)
+            out.push_back(std::string(rule_name(u.rule)) + ": " + u.why);
+        return out;
+    }
+
     using Lines = std::vector<std::string>;
     Kernel kernel_;
     TextBlob vmlinux_;
@@ -178,6 +189,14 @@ TEST_F(CheckKernel, TagsLost)
         Lines{"kfunc-tag vmlinux: kfunc bpf_take has no tag bpf_kfunc: loaders do not declare it"});
 }
 
+TEST_F(CheckKernel, TagOfModuleLost)
+{
+    set_module(replaced(module_text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'"));
+    EXPECT_EQ(
+        findings(),
+        Lines{"kfunc-tag mine: kfunc bpf_mine has no tag bpf_kfunc: loaders do not declare it"});
+}
+
 TEST_F(CheckKernel, AllTagsLost)
 {
     std::string text = replaced(vmlinux_text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'");
@@ -186,7 +205,12 @@ TEST_F(CheckKernel, AllTagsLost)
     EXPECT_EQ(findings(), Lines()); // an old pahole makes none
     EXPECT_EQ(lines(report_.notes),
               Lines{"kfunc-tag vmlinux: none of 2 kfuncs has the tag bpf_kfunc"});
-    kernel_.config += "CONFIG_PAHOLE_VERSION=130\n";
+    EXPECT_EQ(unchecked(), Lines());
+    const std::string config = std::exchange(kernel_.config, "");
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(unchecked(),
+              Lines{"kfunc-tag: there is no configuration that says whether kfuncs have tags"});
+    kernel_.config = config + "CONFIG_PAHOLE_VERSION=130\n";
     EXPECT_EQ(findings().size(), 2u);
     kernel_.modules.clear();
     kernel_.config.clear();
@@ -213,9 +237,17 @@ TEST_F(CheckKernel, FuncLost)
 
 TEST_F(CheckKernel, WithoutSymbols)
 {
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(unchecked(), Lines());
     kernel_.vmlinux->id_symbols.clear();
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(report_.kfuncs, 3u);
+    EXPECT_EQ(unchecked(), Lines{"ids: without symbols only sets of kfuncs are looked at, found by "
+                                 "their form"});
+    kernel_.vmlinux->btf_ids.clear();
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(report_.kfuncs, 1u);
+    EXPECT_EQ(unchecked(), Lines{"ids: there is no .BTF_ids, which has ids and kfuncs"});
 }
 
 TEST_F(CheckKernel, SetThatDoesNotEnd)
@@ -438,8 +470,14 @@ TEST_F(CheckKernel, PerCpu)
     EXPECT_EQ(findings(),
               Lines{"per-cpu vmlinux: per-CPU variable counter at offset 8: has 4 bytes, "
                     "the symbol 8"});
+    kernel_.vmlinux->has_percpu = false;
+    EXPECT_EQ(findings(),
+              Lines{"per-cpu vmlinux: BTF has per-CPU variables, and there is no section "
+                    ".data..percpu"});
     kernel_.vmlinux->has_symbols = false;
     EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(unchecked(),
+              Lines{"per-cpu: without symbols the places of per-CPU variables are not known"});
 }
 
 TEST_F(CheckKernel, Threads)

@@ -42,6 +42,13 @@ class Encode(PackageCase):
                                  'vmlinux.btf'])
         for n in range(3):
             must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
+        checked = json.loads(must(PROGRAMS['kernel'], 'check', '--json', out))
+        self.assertEqual((checked['modules_with_btf'], checked['findings']), (3, []))
+        # Its own files are no input, wherever they are.
+        inside = folder / 'encoded'
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', inside))
+        self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', inside))
+        shutil.rmtree(inside)
         before = (out / 'drivers/m-1.ko.btf').read_bytes()
         self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', out))
         (out / 'drivers/m-1.ko.btf').unlink()

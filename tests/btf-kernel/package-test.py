@@ -11,10 +11,12 @@ import os
 import re
 import resource
 import shutil
+import struct
 import tarfile
 import unittest
 import zlib
 
+from helpers.btf_reader import type_heads
 from helpers.kernel_packages import (COMPRESSIONS, MODULE, PROGRAMS, RELEASE, SOURCE, PackageCase, ar,
                                      bz_image, flat_image, must, run, run_tests, tar, zboot, zstd)
 
@@ -55,6 +57,81 @@ class Package(PackageCase):
         self.good(self.make / 'vmlinux', modules=0)
         self.good(self.make / 'vmlinux.btf', modules=0, release='')
         self.good(self.make / 'vmlinux', *(self.make / f'm-{n}.ko' for n in range(3)))
+
+    def test_kfuncs_of_a_flat_image(self):
+        """It has no sections: .BTF_ids is what lies behind .BTF."""
+        func = type_heads(self.btf).index('FUNC use') + 1
+        struct_id = type_heads(self.btf).index('STRUCT task_struct') + 1
+        end_of_btf = len(flat_image(self.btf, b''))
+        word, page = -end_of_btf % 4, -end_of_btf % 4096
+        for gap in (word, page):
+            for words, kfuncs, rules in (
+                    ((struct_id, 1, 1, func, 0), 1, []),
+                    ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
+                    ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that there are not
+                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # behind its end
+                with self.subTest(gap=gap, words=words):
+                    ids = struct.pack(f'<{len(words)}I', *words)
+                    image = flat_image(self.btf, bytes(gap) + ids + bytes(-len(ids) % 4096) + b'\xff' * 64)
+                    report = self.check(self.write('Image', image), status=1 if rules else 0)
+                    self.assertEqual(report['kfuncs'], kfuncs)
+                    self.assertEqual([f['rule'] for f in report['findings']], rules)
+                    self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
+                                     [('kfunc-tag', ['vmlinux'])] * kfuncs)
+
+        # Behind it may be anything, and much of it: here what is nearly a set, begun at each pair.
+        pairs = struct.pack('<II', 0xffff, 1) + struct.pack('<II', func, 1) * 0x200000
+        report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
+        self.assertLess(report['kfuncs'], 1 << 17)
+
+    def unchecked(self, report):
+        return [(u['rule'], u['binaries']) for u in report['unchecked']]
+
+    def test_what_is_not_checked_is_said(self):
+        image = self.write('Image', flat_image(self.btf))
+        self.assertEqual(self.unchecked(self.check(image)), [('ids', ['vmlinux'])])
+        done = run(PROGRAMS['kernel'], 'check', image)
+        self.assertIn('not checked: ids: vmlinux: there is no .BTF_ids, which has ids and kfuncs\n',
+                      done.stdout)
+        self.assertNotIn('not checked', run(PROGRAMS['kernel'], 'check', '--ignore=ids', image).stdout)
+        # Without a configuration nobody knows what it promises.
+        bare = self.write('bare.ko', self.make.joinpath('m-0.ko').read_bytes())
+        must('objcopy', '--remove-section=.BTF', bare)
+        report = self.check(image, bare)
+        self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
+
+    def test_what_encode_wrote(self):
+        """Raw BTF of vmlinux and modules; beside a kernel itself it does not count."""
+        files = [('vmlinux.btf', self.btf)]
+        for n, name in enumerate(('m-0.ko', 'm-1.ko.xz', 'm-2-9.ko')):
+            raw = self.write('raw', b'')
+            must('objcopy', '-O', 'binary', '--only-section=.BTF', '--set-section-flags=.BTF=alloc',
+                 self.make / f'm-{n}.ko', raw)
+            files.append((f'usr/lib/debug/lib/modules/{RELEASE}/{name}.btf', raw.read_bytes()))
+        folder = self.unpacked(files, 'encoded')
+        self.good(folder)
+        self.good(self.write('encoded.tar', tar(files)))
+        self.good(*(folder / name for name, data in files), release='')
+        self.assertEqual(self.unchecked(self.check(folder)), [('ids', ['vmlinux', 'm_0', 'm_1', 'm_2_9'])])
+        done = run(PROGRAMS['kernel'], 'check', folder)
+        self.assertIn('not checked: ids: vmlinux, 3 modules: raw BTF is without .BTF_ids', done.stdout)
+        for command in ('diff', folder, folder), ('report', '-o', self.top / 'page.html', folder):
+            must(PROGRAMS['kernel'], *command)
+        # Self-contained.
+        whole = self.unpacked([files[0], ('m-0.ko.btf', self.btf)], 'whole')
+        report = self.check(whole)
+        self.assertEqual(self.unchecked(report), [('base', ['m_0']), ('ids', ['vmlinux', 'm_0']),
+                                                  ('redefined', ['m_0'])])
+        # Damaged.
+        self.unpacked([*files[:3], (files[3][0], files[3][1][:-5])], 'cut')
+        report = self.check(self.top / 'cut', status=1)
+        self.assertEqual(self.found(report), [('verifier', 'm_2_9')])
+        self.unpacked([*files[:3], (files[3][0], b'')], 'cut')
+        self.assertEqual(self.found(self.check(self.top / 'cut', status=1)), [('unreadable', 'm_2_9')])
+        # Beside a kernel.
+        both = self.unpacked([*self.files(), *files], 'both')
+        report = self.check(both)
+        self.assertEqual((report['modules'], self.unchecked(report)), (3, [('ids', ['vmlinux'])]))
 
     def test_build(self):
         files = [('include/config/kernel.release', RELEASE.encode() + b'\n'),

@@ -90,12 +90,12 @@ def zboot(image, kind):
     return head.ljust(512, b'\0') + payload + bytes(512)
 
 
-def flat_image(btf):
-    """arm64's Image: memory, with BTF somewhere in it."""
+def flat_image(btf, behind=bytes(1000)):
+    """arm64's Image: memory, with BTF somewhere in it, and .BTF_ids behind."""
     head = bytearray(64)
     head[56:60] = b'ARM\x64'
     return (bytes(head) + b'Linux version 6.12.0-test (a@b)\0' + b'\x9f\xeb\x01\0' + b'\xff' * 60 + btf +
-            bytes(1000))
+            behind)
 
 
 def ar(members):

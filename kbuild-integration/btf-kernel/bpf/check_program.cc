@@ -281,7 +281,7 @@ private:
         const Found found = find(kernel, Space::type, name);
         if (!wrapper || !found)
             return {Status::broken, "programs cannot implement it"};
-        if (!is_composite(btf_.kind(TypeId{type})))
+        if (!btf::is_composite(btf_.kind(TypeId{type})))
             return {Status::broken, "is no struct in the program"};
         const std::vector<Member> theirs = members_of(*found.side->btf, found.id);
         std::string lacking;

@@ -94,7 +94,7 @@ std::optional<Local> parse_field(const Btf &btf, uint32_t type, const std::vecto
     for (size_t i = 1; i < access.size(); ++i) {
         id = behind_modifiers(btf, id);
         const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;
-        if (t && is_composite(btf::kind_of(*t))) {
+        if (t && btf::is_composite(btf::kind_of(*t))) {
             if (access[i] >= btf::vlen_of(*t))
                 return std::nullopt;
             RawMember m = raw_member(btf, *t, access[i]);
@@ -160,7 +160,7 @@ private:
     bool find_member(std::string_view name, uint32_t id, uint64_t offset, unsigned depth,
                      Target &out)
     {
-        if (!id || !is_composite(target_.kind(TypeId{id})) || depth > max_spec)
+        if (!id || !btf::is_composite(target_.kind(TypeId{id})) || depth > max_spec)
             return false;
         const btf_type &t = target_.type(TypeId{id});
         for (uint32_t i = 0; i < btf::vlen_of(t) && left_; ++i, --left_) {
@@ -265,7 +265,7 @@ private:
         auto add = [&](const Side &side) {
             for (const Named &named : side.find(key)) {
                 const uint32_t other = side.btf->kind(TypeId{named.id});
-                if (other == kind || (is_enum(other) && is_enum(kind)))
+                if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
                     out.push_back({&side, named.id});
             }
         };
@@ -313,14 +313,14 @@ private:
     Verdict about_enumerator(const std::vector<Candidate> &candidates, uint32_t index) const
     {
         const uint32_t id = behind_modifiers(btf_, relocation_.type);
-        if (!is_enum(btf_.kind(TypeId{id})) || index >= btf::vlen_of(btf_.type(TypeId{id})))
+        if (!btf::is_enum(btf_.kind(TypeId{id})) || index >= btf::vlen_of(btf_.type(TypeId{id})))
             return {Status::broken, "is about no enumerator"};
         const std::string_view name = essential_name(enum_value(btf_, id, index).name);
         std::optional<int64_t> value;
         for (const Candidate &c : candidates) {
             const Btf &btf = *c.side->btf;
             const uint32_t target = behind_modifiers(btf, c.id);
-            if (!is_enum(btf.kind(TypeId{target})))
+            if (!btf::is_enum(btf.kind(TypeId{target})))
                 continue;
             for (uint32_t i = 0; i < btf::vlen_of(btf.type(TypeId{target})); ++i) {
                 EnumValue v = enum_value(btf, target, i);
@@ -396,7 +396,7 @@ std::string describe(const BpfObject &object, const CoreRelocation &relocation)
         return text;
     if (is_about_enumerator(relocation.kind)) {
         const uint32_t id = behind_modifiers(btf, relocation.type);
-        if (is_enum(btf.kind(TypeId{id})) && (*access)[0] < btf::vlen_of(btf.type(TypeId{id})))
+        if (btf::is_enum(btf.kind(TypeId{id})) && (*access)[0] < btf::vlen_of(btf.type(TypeId{id})))
             text += "." + std::string(enum_value(btf, id, (*access)[0]).name);
         return text;
     }

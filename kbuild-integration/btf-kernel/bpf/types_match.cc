@@ -72,10 +72,10 @@ public:
             if (!a || !b)
                 return a == b;
             const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
-            if (kind == BTF_KIND_FWD || is_composite(kind))
+            if (kind == BTF_KIND_FWD || btf::is_composite(kind))
                 return match_composites(p, q, behind_pointer, level);
-            if (is_enum(kind))
-                return is_enum(other) && match_enums(a, b);
+            if (btf::is_enum(kind))
+                return btf::is_enum(other) && match_enums(a, b);
             if (kind != other)
                 return false;
             switch (kind) {
@@ -113,7 +113,7 @@ private:
     bool same_kind(uint32_t a, uint32_t b) const
     {
         const uint32_t kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
-        return kind == other || (is_enum(kind) && is_enum(other));
+        return kind == other || (btf::is_enum(kind) && btf::is_enum(other));
     }
     static bool no_offset(const Btf &btf, uint32_t id)
     {
@@ -132,7 +132,7 @@ private:
     bool match_composites(const btf_type &p, const btf_type &q, bool behind_pointer, int level)
     {
         const uint32_t kind = btf::kind_of(p), other = btf::kind_of(q);
-        if (!is_composite(other) && other != BTF_KIND_FWD)
+        if (!btf::is_composite(other) && other != BTF_KIND_FWD)
             return false;
         if (behind_pointer)
             return is_union(p) == is_union(q);
@@ -187,7 +187,7 @@ bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targe
                           uint32_t target)
 {
     const uint32_t kind = local_btf.kind(TypeId{local}), other = target_btf.kind(TypeId{target});
-    if (kind != other && !(is_enum(kind) && is_enum(other)))
+    if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
         return false;
     return Rules(local_btf, target_btf).compatible(local, target, max_depth);
 }

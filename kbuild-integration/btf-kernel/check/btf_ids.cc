@@ -15,6 +15,9 @@ namespace
 
 constexpr uint32_t holds_kfuncs = 1; // BTF_SET8_KFUNCS
 constexpr KernelVersion first_with_mark{6, 9};
+// Of a set that is found by its looks, so that this takes time in proportion to the section.
+// Kernels take 256 for each kind of program (BTF_KFUNC_SET_MAX_CNT).
+constexpr uint32_t most_kfuncs = 1024;
 
 class IdReader
 {
@@ -117,8 +120,8 @@ private:
     bool looks_like_kfuncs(size_t at) const
     {
         const size_t left = words_.size() - at;
-        if (left < 4 || words_[at] == 0 || words_[at] > (left - 2) / 2 ||
-            words_[at + 1] != (marked_ ? holds_kfuncs : 0))
+        if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? holds_kfuncs : 0))
             return false;
         const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // that there were at that time
         uint32_t last = 0;

@@ -94,6 +94,19 @@ std::string version_text(const std::optional<KernelVersion> &version)
     return version ? strf("%u.%u", version->major, version->minor) : "";
 }
 
+/// "vmlinux, 36 modules".
+std::string names_of(const Unchecked &skipped)
+{
+    std::string names = skipped.vmlinux ? "vmlinux" : "";
+    if (!skipped.modules.empty())
+        names += names.empty() ? "" : ", ";
+    if (skipped.modules.size() == 1)
+        names += plain_text(skipped.modules.front());
+    else if (!skipped.modules.empty())
+        names += strf("%zu modules", skipped.modules.size());
+    return names;
+}
+
 void print_text(const Kernel &kernel, const CheckReport &report, const Draft &draft)
 {
     for (const Finding &finding : report.findings)
@@ -103,6 +116,9 @@ void print_text(const Kernel &kernel, const CheckReport &report, const Draft &dr
             std::printf("note: %s\n", line_of(note).c_str());
     if (draft.quiet)
         return;
+    for (const Unchecked &skipped : report.unchecked)
+        std::printf("not checked: %s: %s: %s\n", rule_name(skipped.rule), names_of(skipped).c_str(),
+                    skipped.why.c_str());
     const std::string version = version_text(report.version);
     std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
                 "their tag: %zu findings, %zu notes\n",
@@ -127,6 +143,17 @@ void print_json(const std::vector<Finding> &list)
     }
 }
 
+void print_json(const std::vector<Unchecked> &list)
+{
+    for (size_t i = 0; i < list.size(); ++i) {
+        std::string names = list[i].vmlinux ? "\"vmlinux\"" : "";
+        for (const std::string &module : list[i].modules)
+            names += (names.empty() ? "" : ", ") + json_string(module);
+        std::printf("%s\n    {\"rule\": \"%s\", \"binaries\": [%s], \"why\": %s}", i ? "," : "",
+                    rule_name(list[i].rule), names.c_str(), json_string(list[i].why).c_str());
+    }
+}
+
 void print_json(const Kernel &kernel, const CheckReport &report)
 {
     std::printf("{\n  \"package\": %s,\n  \"release\": %s,\n  \"rules_of\": %s,\n",
@@ -138,13 +165,16 @@ void print_json(const Kernel &kernel, const CheckReport &report)
     print_json(report.findings);
     std::printf("],\n  \"notes\": [");
     print_json(report.notes);
+    std::printf("],\n  \"unchecked\": [");
+    print_json(report.unchecked);
     std::printf("]\n}\n");
 }
 
-void drop_ignored(std::vector<Finding> &list, const std::vector<Rule> &ignored)
+template <typename Any>
+void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
 {
-    std::erase_if(list, [&](const Finding &finding) {
-        return std::find(ignored.begin(), ignored.end(), finding.rule) != ignored.end();
+    std::erase_if(list, [&](const Any &about) {
+        return std::find(ignored.begin(), ignored.end(), about.rule) != ignored.end();
     });
 }
 
@@ -178,6 +208,7 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
         std::move(findings.notes.begin(), findings.notes.end(), std::back_inserter(report.notes));
     }
     drop_ignored(report.findings, draft.ignored);
+    drop_ignored(report.unchecked, draft.ignored);
     return report;
 }
 

@@ -23,6 +23,7 @@ namespace
 
 constexpr size_t most_violations = 20; // of one blob
 constexpr size_t most_names = 5;       // in one line
+constexpr KernelVersion first_with_tags{6, 10};
 
 struct ModuleReport {
     Findings findings;
@@ -68,6 +69,8 @@ public:
             counts.tagged += modules[i].counts.tagged;
             report_.with_btf += !kernel_.modules[i].btf.empty();
         }
+        std::stable_sort(report_.unchecked.begin(), report_.unchecked.end(),
+                         [](const Unchecked &a, const Unchecked &b) { return a.rule < b.rule; });
         report_.kfuncs = counts.kfuncs;
         report_.tagged = counts.tagged;
         return std::move(report_);
@@ -78,6 +81,18 @@ private:
     {
         std::move(from.list.begin(), from.list.end(), std::back_inserter(report_.findings));
         std::move(from.notes.begin(), from.notes.end(), std::back_inserter(report_.notes));
+        for (const Finding &skipped : from.unchecked) {
+            auto &list = report_.unchecked;
+            auto same = std::find_if(list.begin(), list.end(), [&](const Unchecked &other) {
+                return other.rule == skipped.rule && other.why == skipped.error.what;
+            });
+            if (same == list.end())
+                same = list.insert(list.end(), {skipped.rule, skipped.error.what, false, {}});
+            if (skipped.binary == "vmlinux")
+                same->vmlinux = true;
+            else
+                same->modules.push_back(skipped.binary);
+        }
     }
 
     // vmlinux.
@@ -109,13 +124,22 @@ private:
         names_.emplace(*vmlinux_);
         check_per_cpu(binary, *vmlinux_, out);
         tags_ = expect_tags();
-        report_.by_symbols = !binary.id_symbols.empty();
         const KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);
         if (counts.kfuncs && !counts.tagged && tags_ == Tags::no)
-            out.note(Rule::kfunc_tag, "vmlinux",
-                     {binary.btf_where,
-                      strf("none of %zu kfuncs has the tag bpf_kfunc", counts.kfuncs)});
+            say_without_tags(binary, counts.kfuncs, out);
         return counts;
+    }
+
+    void say_without_tags(const Binary &binary, size_t kfuncs, Findings &out) const
+    {
+        out.note(Rule::kfunc_tag, "vmlinux",
+                 {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)});
+        if (!kernel_.version)
+            out.skip(Rule::kfunc_tag, binary,
+                     "which kernel it is is not known, so neither whether kfuncs have tags");
+        else if (*kernel_.version >= first_with_tags && kernel_.config.empty())
+            out.skip(Rule::kfunc_tag, binary,
+                     "there is no configuration that says whether kfuncs have tags");
     }
 
     /// Kbuild asks pahole for tags from 6.10 on, which 1.27 and newer make; from 7.2 on
@@ -124,7 +148,7 @@ private:
     {
         if (has_kfunc_tags(*names_))
             return Tags::yes;
-        if (!kernel_.version || *kernel_.version < KernelVersion{6, 10})
+        if (!kernel_.version || *kernel_.version < first_with_tags)
             return Tags::no;
         return *kernel_.version >= KernelVersion{7, 2} ||
                        number_of(kernel_.config_value("PAHOLE_VERSION")) >= 127
@@ -185,6 +209,9 @@ private:
                     {error.where, error.what + ", and CONFIG_DEBUG_INFO_BTF_MODULES=y"});
         else
             out.note(Rule::no_btf, module.name, error);
+        if (kernel_.config.empty())
+            out.skip(Rule::no_btf, module,
+                     "there is no configuration that says whether modules have BTF");
     }
 
     /// Was it made over this vmlinux? True: nothing says otherwise.
@@ -209,9 +236,11 @@ private:
         if (btf.size() == 0)
             out.add(Rule::empty, module.name,
                     {module.btf_where, "has a header and no types: many readers refuse it"});
-        bool good = parsed.distilled
-                        ? verify(module, module.base, *parsed.distilled, module.base_where, out)
-                        : compare_base(module, out);
+        bool good = true;
+        if (parsed.distilled)
+            good = verify(module, module.base, *parsed.distilled, module.base_where, out);
+        else if (btf.base())
+            good = compare_base(module, out);
         good = verify(module, module.btf, btf, module.btf_where, out) && good;
         if (!good)
             return;
@@ -221,6 +250,13 @@ private:
                 for (Error &error : look_up_distilled(*parsed.distilled, btf, *names_,
                                                       module.base_where, "vmlinux"))
                     out.add(Rule::base, module.name, std::move(error));
+            out.skip(Rule::redefined, module,
+                     "a .BTF.base does not have all of vmlinux's types to compare with");
+            return check_module_kfuncs(module, btf, {}, report);
+        }
+        if (!btf.base()) {
+            out.skip(Rule::base, module, "self-contained BTF has no base");
+            out.skip(Rule::redefined, module, "self-contained BTF has all types itself");
             return check_module_kfuncs(module, btf, {}, report);
         }
         const std::vector<Redefinition> redefined = find_redefinitions(btf, *names_);
@@ -231,7 +267,7 @@ private:
     void check_module_kfuncs(const Binary &module, const Btf &btf,
                              std::span<const Redefinition> redefined, ModuleReport &report) const
     {
-        if (!module.btf_ids.empty())
+        if (module.form == Binary::Form::raw_btf || !module.btf_ids.empty())
             report.counts = check_kfuncs(module, NameIndex(btf), names_ ? &*names_ : nullptr,
                                          redefined, version_, tags_, report.findings);
     }

@@ -16,12 +16,20 @@ struct CheckOptions {
     std::function<void(size_t done)> progress; // modules; by any thread
 };
 
+/// A check that could not be made.
+struct Unchecked {
+    Rule rule;
+    std::string why;
+    bool vmlinux = false;
+    std::vector<std::string> modules;
+};
+
 struct CheckReport {
     std::vector<Finding> findings, notes; // vmlinux first, then modules by path
+    std::vector<Unchecked> unchecked;     // by rule; of each reason one
     std::optional<KernelVersion> version; // by whose rules
     size_t modules = 0, with_btf = 0;
     size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; those with their tag
-    bool by_symbols = false;       // kfuncs of vmlinux were found by symbols, not by their looks
 };
 
 /// Does not depend on the number of threads.

@@ -2,7 +2,7 @@
 // What btf-kernel check finds.
 #pragma once
 
-#include "common/result.h"
+#include "kbuild-integration/btf-kernel/package/kernel.h"
 
 #include <string>
 #include <string_view>
@@ -39,9 +39,10 @@ struct Finding {
     Error error;        // where, and what
 };
 
-/// Of one vmlinux or module. Notes do not make a kernel bad.
+/// Of one vmlinux or module. Notes do not make a kernel bad; nor do checks that cannot be made, but
+/// each of these is said.
 struct Findings {
-    std::vector<Finding> list, notes;
+    std::vector<Finding> list, notes, unchecked;
 
     void add(Rule rule, const std::string &binary, Error error)
     {
@@ -50,6 +51,11 @@ struct Findings {
     void note(Rule rule, const std::string &binary, Error error)
     {
         notes.push_back({rule, binary, std::move(error)});
+    }
+    /// `why`: the same words for all modules of which it is true.
+    void skip(Rule rule, const Binary &binary, std::string why)
+    {
+        unchecked.push_back({rule, binary.name, {Where{binary.path}, std::move(why)}});
     }
 };
 

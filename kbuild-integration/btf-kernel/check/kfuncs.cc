@@ -251,8 +251,16 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, Tags tags, Findings &out)
 {
-    if (binary.btf_ids.empty())
+    if (binary.btf_ids.empty()) {
+        out.skip(Rule::ids, binary,
+                 binary.form == Binary::Form::raw_btf
+                     ? "raw BTF is without .BTF_ids, which has ids and kfuncs"
+                     : "there is no .BTF_ids, which has ids and kfuncs");
         return {};
+    }
+    if (binary.id_symbols.empty())
+        out.skip(Rule::ids, binary,
+                 "without symbols only sets of kfuncs are looked at, found by their form");
     auto sets = read_btf_ids(binary, index.btf(), kernel);
     if (!sets) {
         out.add(Rule::ids, binary.name, sets.error());

@@ -37,12 +37,17 @@ std::string wrong_with(const Binary &binary, std::string_view name, const btf_va
 
 void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
 {
-    if (!binary.has_symbols || !binary.has_percpu)
-        return;
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != BTF_KIND_DATASEC || btf.name(id) != ".data..percpu")
             continue;
+        if (!binary.has_symbols)
+            return out.skip(Rule::per_cpu, binary,
+                            "without symbols the places of per-CPU variables are not known");
+        if (!binary.has_percpu)
+            return out.add(Rule::per_cpu, binary.name,
+                           {binary.btf_where, "BTF has per-CPU variables, and there is no section "
+                                              ".data..percpu"});
         const auto *entries = reinterpret_cast<const btf_var_secinfo *>(btf::tail_of(t));
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             const std::string_view name = btf.name(TypeId{entries[i].type});

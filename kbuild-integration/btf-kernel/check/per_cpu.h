@@ -8,7 +8,7 @@
 namespace btflink::kernel
 {
 
-/// Compare the DATASEC .data..percpu of `btf` itself with the symbols of `binary`.
+/// Compare the DATASEC .data..percpu of `btf` itself with the symbols of `binary`, if it has any.
 void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out);
 
 } // namespace btflink::kernel

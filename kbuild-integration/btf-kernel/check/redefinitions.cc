@@ -27,18 +27,10 @@ namespace btflink::kernel
 namespace
 {
 
-bool is_composite(uint32_t kind)
-{
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-}
-bool is_enum(uint32_t kind)
-{
-    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
-}
 bool may_be_redefined(const btf_type &t)
 {
     const uint32_t kind = btf::kind_of(t);
-    return t.name_off && (is_composite(kind) || is_enum(kind)) && !btf::is_declaration(t);
+    return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
 }
 
 /// "struct s", "a pointer", "INT int".
@@ -55,7 +47,7 @@ std::string shown(const Btf &btf, TypeId id)
     case BTF_KIND_FUNC_PROTO:
         return "a function";
     default:
-        if (id == void_id || is_composite(kind) || is_enum(kind))
+        if (id == void_id || btf::is_composite(kind) || btf::is_enum(kind))
             return merge::c_name(btf, id);
         return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
     }

@@ -82,7 +82,7 @@ public:
     void aggregates(const TypeOf &before, const TypeOf &after, const std::string &place,
                     unsigned depth)
     {
-        const bool both_enums = is_enum(before.kind()) && is_enum(after.kind());
+        const bool both_enums = btf::is_enum(before.kind()) && btf::is_enum(after.kind());
         if (before.kind() != after.kind() && !both_enums)
             return texts(Kind::kind, place, type_name(before.btf(), before.id),
                          type_name(after.btf(), after.id));
@@ -320,7 +320,7 @@ private:
         auto place = [&](const TypeOf &of, int32_t component) {
             if (component < 0)
                 return std::string();
-            if (is_composite(of.kind()) && uint32_t(component) < btf::vlen_of(of.type()))
+            if (btf::is_composite(of.kind()) && uint32_t(component) < btf::vlen_of(of.type()))
                 return std::string(of.btf().str(btf::tail_of(of.type())[component * 3]));
             return strf("parameter %d", component + 1);
         };
@@ -356,7 +356,7 @@ Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf 
 std::string find_cause(const TypeOf &before, const TypeOf &after,
                        const std::vector<Detail> &details)
 {
-    bool only_places = !details.empty() && is_composite(before.kind());
+    bool only_places = !details.empty() && btf::is_composite(before.kind());
     for (const Detail &d : details)
         only_places &= (d.kind == Kind::size || d.kind == Kind::member_moved);
     if (!only_places || before.kind() != after.kind())
@@ -379,7 +379,7 @@ std::string find_cause(const TypeOf &before, const TypeOf &after,
 size_t likeness(const TypeOf &before, const TypeOf &after)
 {
     size_t alike = before.kind() == after.kind() ? 1 : 0;
-    if (!is_composite(before.kind()) || !is_composite(after.kind()))
+    if (!btf::is_composite(before.kind()) || !btf::is_composite(after.kind()))
         return alike;
     std::unordered_map<std::string_view, Shape> found;
     for (const Member &m : members_of(before.btf(), before.id))

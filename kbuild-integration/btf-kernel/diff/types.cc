@@ -34,7 +34,7 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
             continue;
         }
         const uint32_t inner = behind_modifiers(btf, m[1]);
-        if (depth < max_depth && is_composite(btf.kind(TypeId{inner})))
+        if (depth < max_depth && btf::is_composite(btf.kind(TypeId{inner})))
             add_members(btf, inner, at, depth + 1, left, out);
         if (!left)
             return;
@@ -45,7 +45,7 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
 std::string tag_name(const Btf &btf, uint32_t id)
 {
     const uint32_t kind = btf.kind(TypeId{id});
-    const bool tagged = is_composite(kind) || is_enum(kind) || kind == BTF_KIND_FWD;
+    const bool tagged = btf::is_composite(kind) || btf::is_enum(kind) || kind == BTF_KIND_FWD;
     return tagged && !btf.name(TypeId{id}).empty() ? type_name(btf, id) : "";
 }
 
@@ -178,20 +178,10 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
     return std::nullopt;
 }
 
-bool is_composite(uint32_t kind)
-{
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-}
-
-bool is_enum(uint32_t kind)
-{
-    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
-}
-
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id)
 {
     const uint32_t kind = btf.kind(TypeId{id});
-    return (is_composite(kind) || is_enum(kind)) && btf.name(TypeId{id}).empty();
+    return (btf::is_composite(kind) || btf::is_enum(kind)) && btf.name(TypeId{id}).empty();
 }
 
 std::vector<Member> members_of(const Btf &btf, uint32_t id)
@@ -232,9 +222,9 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
         target = behind_modifiers(target_btf, target);
         const uint32_t kind = local_btf.kind(TypeId{local}),
                        other = target_btf.kind(TypeId{target});
-        if (is_composite(kind) && is_composite(other))
+        if (btf::is_composite(kind) && btf::is_composite(other))
             return true;
-        if (kind != other && !(is_enum(kind) && is_enum(other)))
+        if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
             return false;
         switch (kind) {
         case BTF_KIND_PTR:

@@ -23,8 +23,6 @@ std::string prototype_text(const Btf &btf, uint32_t func);
 uint32_t behind_modifiers(const Btf &btf, uint32_t id);
 /// Bytes; nothing for what has no size.
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
-bool is_composite(uint32_t kind);
-bool is_enum(uint32_t kind);
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
 
 /// A member, those of members without a name included, as C finds them.

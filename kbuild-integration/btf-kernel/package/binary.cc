@@ -32,6 +32,16 @@ RawSymbol symbol_at(const ElfImage &elf, Bytes table, size_t index)
     return {u32(0), std::to_integer<uint8_t>(p[12]), u16(14), u32(4), u32(8)};
 }
 
+std::vector<std::byte> copy(Bytes bytes)
+{
+    return {bytes.begin(), bytes.end()};
+}
+
+uint64_t offset_in(Bytes whole, Bytes part)
+{
+    return static_cast<uint64_t>(part.data() - whole.data());
+}
+
 class Picker
 {
 public:
@@ -56,8 +66,6 @@ public:
     }
 
 private:
-    static std::vector<std::byte> copy(Bytes bytes) { return {bytes.begin(), bytes.end()}; }
-
     Result<void> pick_section(uint32_t index)
     {
         const ElfSection &section = elf_.sections[index];
@@ -150,6 +158,21 @@ private:
     uint32_t ids_ = 0, percpu_ = 0; // indexes of sections; 0: none
 };
 
+/// An image without sections.
+Binary flat_binary(Bytes memory, const Where &where)
+{
+    Binary binary;
+    binary.form = Binary::Form::flat;
+    binary.bytes = memory.size();
+    const Bytes btf = find_btf(memory);
+    binary.order = order_of_btf(btf);
+    binary.has_btf = !btf.empty();
+    binary.btf = copy(btf);
+    binary.btf_where = btf.empty() ? where : where.at(offset_in(memory, btf));
+    binary.btf_ids = copy(find_btf_ids(memory, btf));
+    return binary;
+}
+
 /// Memory of an ELF file in which text of the kernel stands.
 std::vector<Bytes> loaded_data(const ElfImage &elf)
 {
@@ -171,6 +194,19 @@ Result<Binary> read_binary(Bytes file, const Where &where)
     return Picker(*elf).run();
 }
 
+Binary raw_binary(Bytes file, const Where &where)
+{
+    Binary binary;
+    binary.path = where.file;
+    binary.form = Binary::Form::raw_btf;
+    binary.bytes = file.size();
+    binary.order = order_of_btf(file);
+    binary.has_btf = true;
+    binary.btf = copy(file);
+    binary.btf_where = where.at(0);
+    return binary;
+}
+
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
     auto image = bare_image(file, std::move(owner), where);
@@ -188,14 +224,8 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
         facts.binary = std::move(*binary);
         memory = loaded_data(*elf);
     } else {
-        Binary &binary = facts.binary;
-        binary.bytes = image->bytes.size();
         const bool raw = image->form == BareImage::Form::btf;
-        const Bytes btf = raw ? image->bytes : find_btf(image->bytes);
-        binary.btf.assign(btf.begin(), btf.end());
-        binary.has_btf = !btf.empty();
-        binary.btf_where =
-            where.at(raw ? 0 : static_cast<uint64_t>(btf.data() - image->bytes.data()));
+        facts.binary = raw ? raw_binary(image->bytes, where) : flat_binary(image->bytes, where);
         if (!raw)
             memory = {image->bytes};
     }

@@ -9,6 +9,8 @@ namespace btflink::kernel
 
 /// `file`: an ELF file.
 Result<Binary> read_binary(Bytes file, const Where &where);
+/// `file`: raw BTF.
+Binary raw_binary(Bytes file, const Where &where);
 
 struct ImageFacts {
     Binary binary;

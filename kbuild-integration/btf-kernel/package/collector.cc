@@ -3,6 +3,7 @@
 #include "kbuild-integration/btf-kernel/package/collector.h"
 
 #include "kbuild-integration/btf-kernel/package/archive.h"
+#include "kbuild-integration/btf-kernel/package/image.h"
 #include "kbuild-integration/btf-kernel/package/limits.h"
 
 #include <algorithm>
@@ -42,7 +43,9 @@ std::string listed(const std::set<std::string> &names)
 
 Role Collector::wants(const std::string &path) const
 {
-    const Role role = role_of(path);
+    Role role = role_of(path);
+    if (role == Role::none)
+        role = role_of_encoded(path);
     if (role == Role::module && !options_.modules)
         return Role::none;
     const std::string_view release = release_in(path);
@@ -56,24 +59,21 @@ Role Collector::wants(const std::string &path) const
 Role Collector::role_by_content(const Content &content) const
 {
     const bool module = role_of(content.path) == Role::module ||
+                        role_of_encoded(content.path) == Role::module ||
                         (is_elf(content.bytes) && is_relocatable(content.bytes));
     return module ? Role::module : Role::image;
 }
 
 void Collector::take(Role role, const Content &content)
 {
+    // What the user names counts in any case.
+    const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
     if (role == Role::none)
         role = role_by_content(content);
     if (role == Role::module)
-        return take_module(content);
-    if (role == Role::image) {
-        auto facts = read_image(content.bytes, content.owner, Where{content.place});
-        std::lock_guard lock(mutex_);
-        if (facts)
-            kept_ += facts->binary.btf.size();
-        images_.push_back({content.path, std::move(facts)});
-        return;
-    }
+        return take_module(content, encoded ? encoded_.modules : modules_);
+    if (role == Role::image)
+        return take_image(content, encoded ? encoded_.images : images_);
     std::string text(reinterpret_cast<const char *>(content.bytes.data()), content.bytes.size());
     std::lock_guard lock(mutex_);
     if (role == Role::config)
@@ -82,12 +82,23 @@ void Collector::take(Role role, const Content &content)
         release_ = trimmed(text);
 }
 
-void Collector::take_module(const Content &content)
+void Collector::take_image(const Content &content, std::vector<Image> &to)
+{
+    auto facts = read_image(content.bytes, content.owner, Where{content.place});
+    std::lock_guard lock(mutex_);
+    if (facts)
+        kept_ += facts->binary.btf.size();
+    to.push_back({content.path, std::move(facts)});
+}
+
+void Collector::take_module(const Content &content, std::vector<Binary> &to)
 {
     const Where where{content.place};
     auto read = [&]() -> Result<Binary> {
         if (is_elf(content.bytes))
             return read_binary(content.bytes, where);
+        if (is_btf(content.bytes))
+            return raw_binary(content.bytes, where);
         auto unpacked = unpack(content.bytes, most_of_module, where);
         if (!unpacked)
             return tl::unexpected(unpacked.error());
@@ -105,8 +116,8 @@ void Collector::take_module(const Content &content)
     {
         std::lock_guard lock(mutex_);
         kept_ += binary->btf.size() + binary->base.size();
-        modules_.push_back(std::move(*binary));
-        count = modules_.size();
+        to.push_back(std::move(*binary));
+        count = modules_.size() + encoded_.modules.size();
     }
     if (options_.progress)
         options_.progress(count);
@@ -190,9 +201,19 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
     return {};
 }
 
+void Collector::use_encoded()
+{
+    if (images_.empty())
+        images_ = std::move(encoded_.images);
+    if (modules_.empty())
+        modules_ = std::move(encoded_.modules);
+    encoded_ = {};
+}
+
 Result<Kernel> Collector::finish(std::string package)
 {
     std::lock_guard lock(mutex_);
+    use_encoded();
     Kernel kernel;
     kernel.package = package;
     auto in_package = [&](Error error) {

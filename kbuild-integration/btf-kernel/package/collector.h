@@ -41,8 +41,16 @@ private:
         std::string path;
         Result<ImageFacts> facts;
     };
+    /// What btf-kernel encode wrote. It may be beside what it was made of, and counts only where
+    /// that is not there.
+    struct Encoded {
+        std::vector<Image> images;
+        std::vector<Binary> modules;
+    };
     Role role_by_content(const Content &content) const;
-    void take_module(const Content &content);
+    void take_image(const Content &content, std::vector<Image> &to);
+    void take_module(const Content &content, std::vector<Binary> &to);
+    void use_encoded();
     Result<std::string> choose_release() const;
     Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
 
@@ -50,6 +58,7 @@ private:
     mutable std::mutex mutex_; // of all below
     std::vector<Image> images_;
     std::vector<Binary> modules_;
+    Encoded encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
     std::string release_;                                      // of a build
     mutable std::set<std::string> releases_seen_;              // in paths, if one is asked for

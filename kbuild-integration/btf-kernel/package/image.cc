@@ -32,11 +32,6 @@ std::string_view as_text(Bytes bytes)
     return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-bool is_btf(Bytes file)
-{
-    return has(file, 0, "\x9f\xeb\x01") || has(file, 0, std::string_view("\xeb\x9f\x01", 3));
-}
-
 constexpr size_t most_of_banner = 1000;
 
 /// Characters up to white space or the end.
@@ -92,6 +87,16 @@ Result<Payload> zboot(Bytes file, const Where &where)
 }
 
 } // namespace
+
+bool is_btf(Bytes file)
+{
+    return has(file, 0, "\x9f\xeb\x01") || has(file, 0, "\xeb\x9f\x01");
+}
+
+ByteOrder order_of_btf(Bytes btf)
+{
+    return has(btf, 0, "\xeb") ? ByteOrder::big : ByteOrder::little;
+}
 
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
@@ -150,6 +155,27 @@ Bytes find_btf(Bytes flat)
                 largest = rest.first(*size);
         }
     return largest;
+}
+
+// The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids behind .BTF,
+// at the next word or the next page, and nothing but zeros between; then it fills up the page. Its
+// words are ids, counts and flags, all small; what follows soon is not. So it goes from the first
+// word behind .BTF that is not zero to the first that is large.
+Bytes find_btf_ids(Bytes flat, Bytes btf)
+{
+    constexpr size_t largest_page = 64 * 1024;
+    if (btf.empty())
+        return {};
+    const ByteOrder order = order_of_btf(btf);
+    auto word_at = [&](size_t at) { return load<uint32_t>(flat.data() + at, order); };
+    const auto end_of_btf = static_cast<size_t>(btf.data() + btf.size() - flat.data());
+    size_t begin = (end_of_btf + 3) / 4 * 4;
+    while (begin + 4 <= flat.size() && begin - end_of_btf < largest_page && word_at(begin) == 0)
+        begin += 4;
+    size_t end = begin;
+    while (end + 4 <= flat.size() && end - begin < most_of_ids && word_at(end) <= btf::max_type_id)
+        end += 4;
+    return flat.subspan(std::min(begin, flat.size()), end - begin);
 }
 
 std::string find_banner(Bytes memory)

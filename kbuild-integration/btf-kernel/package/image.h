@@ -24,8 +24,16 @@ struct BareImage {
 /// limits, or nothing that is known.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
 
+/// Does it begin as raw BTF does?
+bool is_btf(Bytes file);
+/// The byte order that raw BTF says.
+ByteOrder order_of_btf(Bytes btf);
+
 /// The BTF in a flat image; empty: there is none.
 Bytes find_btf(Bytes flat);
+/// .BTF_ids of a flat image, perhaps with zeros behind it; empty: not found. `btf`: that of
+/// find_btf(flat).
+Bytes find_btf_ids(Bytes flat, Bytes btf);
 
 /// The rest of a line "Linux version " in memory, which begins with the release; empty: none.
 std::string find_banner(Bytes memory);

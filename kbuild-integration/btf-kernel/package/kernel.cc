@@ -56,6 +56,23 @@ Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel)
     return std::make_shared<const Btf>(std::move(*btf));
 }
 
+namespace
+{
+
+/// Null: it is not self-contained. In an ELF file kernels take it as split BTF in any case. Strings
+/// of split BTF do not begin with the empty one, which its base has.
+std::shared_ptr<const Btf> parse_self_contained(const Binary &module)
+{
+    if (module.form != Binary::Form::raw_btf)
+        return nullptr;
+    auto btf = Btf::parse(module.btf, module.btf_where);
+    if (!btf || btf->size() == 0)
+        return nullptr;
+    return std::make_shared<const Btf>(std::move(*btf));
+}
+
+} // namespace
+
 Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const Btf> &vmlinux)
 {
     ModuleBtf out;
@@ -68,6 +85,9 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
         if (!distilled)
             return tl::unexpected(distilled.error());
         out.distilled = std::make_shared<const Btf>(std::move(*distilled));
+    } else if (auto whole = parse_self_contained(module)) {
+        out.btf = std::move(whole);
+        return out;
     } else if (!vmlinux) {
         return fail(module.btf_where, "continues the BTF of a vmlinux, and there is none");
     }

@@ -25,6 +25,10 @@ struct PlacedSymbol {
 
 /// vmlinux or a module.
 struct Binary {
+    /// What can be known of it. A flat image has no symbols; of raw BTF there is nothing else.
+    enum class Form : uint8_t { elf, flat, raw_btf };
+
+    Form form = Form::elf;
     std::string name;         // "vmlinux"; "nf_tables": as the running kernel calls it
     std::string path;         // where it was found; inside a package: as it is named there
     uint64_t bytes = 0;       // of the unpacked file
@@ -92,10 +96,10 @@ Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 /// BTF of a module, with what it continues.
 struct ModuleBtf {
     std::shared_ptr<const Btf> distilled; // its own .BTF.base; null: it continues vmlinux
-    std::shared_ptr<const Btf> btf;       // btf->base() is that
+    std::shared_ptr<const Btf> btf;       // btf->base() is that; null: it is self-contained
 };
-/// `vmlinux`: null if there is none: then only a module with a base of its own can be parsed. The
-/// Binary must outlive the result.
+/// `vmlinux`: null if there is none: then only a module with a base of its own, or raw BTF that is
+/// self-contained, can be parsed. The Binary must outlive the result.
 Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const Btf> &vmlinux);
 
 } // namespace btflink::kernel

@@ -11,6 +11,7 @@ namespace btflink::kernel
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
 constexpr uint64_t most_of_text = 64 << 20;       // a configuration, a System.map
+constexpr uint64_t most_of_ids = 1 << 20;         // .BTF_ids where no section says its size
 constexpr uint64_t most_waiting = 512 << 20;      // of modules that are not yet looked at
 constexpr uint64_t most_kept = uint64_t{4} << 30; // of BTF, of all files
 constexpr uint64_t most_members = 4'000'000;      // of an archive or folder

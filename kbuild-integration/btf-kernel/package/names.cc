@@ -45,6 +45,12 @@ size_t module_suffix(std::string_view file)
     return 0;
 }
 
+std::string_view without_btf(std::string_view file)
+{
+    constexpr std::string_view end = ".btf";
+    return file.ends_with(end) ? file.substr(0, file.size() - end.size()) : file;
+}
+
 } // namespace
 
 Role role_of(std::string_view path)
@@ -62,9 +68,18 @@ Role role_of(std::string_view path)
     return is_image(file) ? Role::image : Role::none;
 }
 
+Role role_of_encoded(std::string_view path)
+{
+    const std::string_view file = last_part(path);
+    if (file == "vmlinux.btf")
+        return Role::image;
+    const std::string_view of = without_btf(file);
+    return of != file && module_suffix(of) ? Role::module : Role::none;
+}
+
 std::string module_name(std::string_view path)
 {
-    std::string_view file = last_part(path);
+    std::string_view file = without_btf(last_part(path));
     file.remove_suffix(module_suffix(file));
     std::string name(file);
     std::replace(name.begin(), name.end(), '-', '_');
@@ -86,7 +101,7 @@ std::string_view release_in(std::string_view path)
     const std::string_view file = last_part(path);
     const size_t dash = file.find('-');
     if (dash == std::string_view::npos || dash + 1 == file.size() ||
-        module_suffix(file)) // "nf-tables.ko"
+        module_suffix(without_btf(file))) // "nf-tables.ko"
         return {};
     const char first = file[dash + 1];
     return first >= '0' && first <= '9' ? file.substr(dash + 1) : std::string_view();

@@ -15,6 +15,10 @@ enum class Role : uint8_t { none, image, module, config, release };
 /// By the name behind the last slash.
 Role role_of(std::string_view path);
 
+/// What raw BTF stands for, by the name that btf-kernel encode gives it: "vmlinux.btf", and
+/// "MODULE.ko.btf" for each module.
+Role role_of_encoded(std::string_view path);
+
 /// "nf_tables" of "kernel/net/netfilter/nf-tables.ko.xz".
 std::string module_name(std::string_view path);
 

@@ -75,7 +75,7 @@ void find_duplicates(const diff::Side &side, Data &out)
         for (TypeId id = side.btf->first_id(); id != side.btf->end_id(); id = TypeId{raw(id) + 1})
             duplicate.types +=
                 side.btf->name(id) == name && !btf::is_declaration(side.btf->type(id)) &&
-                (diff::is_composite(side.btf->kind(id)) || diff::is_enum(side.btf->kind(id)));
+                (btf::is_composite(side.btf->kind(id)) || btf::is_enum(side.btf->kind(id)));
         out.duplicates.push_back(std::move(duplicate));
     }
     std::sort(out.duplicates.begin(), out.duplicates.end(), [](const auto &a, const auto &b) {
@@ -128,6 +128,8 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
         sizes[i].types = parsed->btf->size();
         sizes[i].strings = parsed->btf->str_size();
         count_kinds(*parsed->btf, counted[i]);
+        if (!parsed->btf->base())
+            return; // all of its types are its own on purpose
         std::optional<diff::Side> base;
         if (parsed->distilled)
             base.emplace(parsed->distilled, nullptr);

@@ -204,6 +204,27 @@ class Report(CliCase):
         self.assertIn('--report needs btf-kernel', merge('--report=x.html', '-o', 'new.btf', 'main.o', status=1))
         self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
 
+    def test_merge_shares_its_threads(self):
+        """The page is written by as many threads as the merge itself may have, under make, too."""
+        self.build()
+        os.mkdir(self.path('bin'))
+        self.write('bin/btf-kernel', '#!/bin/sh\nprintf "%s\\n" "$@" > arguments\n')
+        os.chmod(self.path('bin/btf-kernel'), 0o755)
+        environment = {**os.environ, 'PATH': self.path('bin') + ':' + os.environ['PATH']}
+        for tokens, flags, threads in ((b'', '', 8), (b'', '-j8 --jobserver-auth={},{}', 1),
+                                       (b'++', '-j8 --jobserver-auth={},{}', 3)):
+            ends = os.pipe()
+            for end in ends:
+                self.addCleanup(os.close, end)
+            os.write(ends[1], tokens)
+            environment['MAKEFLAGS'] = flags.format(*ends)
+            done = self.call(self.btf_merge, '--threads=8', '--report=page.html', '-o', 'raw.btf', 'vmlinux.o',
+                             env=environment, pass_fds=ends)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f'--threads={threads}', self.read('arguments').decode().split('\n'))
+            if tokens:
+                self.assertEqual(os.read(ends[0], 9), tokens)
+
     def test_names_of_any_bytes(self):
         self.build()
         self.write('bad-\udcff\udcc3.ko', b'none')
@@ -236,7 +257,7 @@ class Report(CliCase):
 class InBrowser(Report):
     # Not once more:
     test_page = test_sizes = test_errors = None
-    test_merge = test_names_of_any_bytes = test_damaged_objects_are_an_error = None
+    test_merge = test_merge_shares_its_threads = test_names_of_any_bytes = test_damaged_objects_are_an_error = None
 
     def browser(self):
         for program in ('chromium', 'chromedriver'):
