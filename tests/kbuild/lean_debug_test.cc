@@ -40,7 +40,7 @@ TEST(LeanDebug, OptionsThatTheCompilerKnows)
 {
     const Compiler unknown, gcc_7{CompilerKind::gcc, 70500}, gcc_8{CompilerKind::gcc, 80100},
         clang{CompilerKind::clang, 190100};
-    const Words first{"-fno-var-tracking-assignments", "-fno-merge-debug-strings"};
+    const Words first{"-fno-merge-debug-strings"};
     for (const Compiler &configured : {unknown, gcc_7, clang})
         EXPECT_EQ(lean_debug_options(CompilerKind::gcc, configured), first);
     const Words all = lean_debug_options(CompilerKind::gcc, gcc_8);

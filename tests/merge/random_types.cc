@@ -3,6 +3,7 @@
 
 #include "common/object_btf/link_trailer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <functional>
 #include <map>
