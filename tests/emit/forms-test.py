@@ -7,6 +7,7 @@ usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
 import itertools
 import os
+import re
 import shutil
 
 from helpers.cli_case import CliCase, run
@@ -72,6 +73,10 @@ struct fixed {
     static legal<int> last;
 };
 int fixed::counted = 1;
+namespace outer { int in_namespace = 1; namespace { int without_name; }
+namespace inner { extern int declared; struct user { static int in_class; }; } }
+int outer::inner::declared = 2, outer::inner::user::in_class = 3;
+int spend() { return outer::without_name++; }
 struct empties { int x; long y; [[no_unique_address]] one e; [[no_unique_address]] two f; };
 struct top { int a; };
 struct left : virtual top { int b; };
@@ -388,7 +393,8 @@ class Forms(CliCase):
                           '-o', 'classes.o')
                 lines, said = self.merged_names('classes.o')
                 self.assertRegex(lines, r'STRUCT fixed size 8; int a@0; int b@32\n')
-                self.assertRegex(lines, r'VAR counted: int')
+                self.assertEqual(sorted(re.findall(r'VAR (\w+): int', lines)),
+                                 ['counted', 'declared', 'in_class', 'in_namespace', 'without_name'])
                 self.assertRegex(lines, r'STRUCT empties size 16; int x@0; struct one e@0; .*'
                                         r'long( int)? y@64\n')
                 self.assertNotIn('member-location', said)

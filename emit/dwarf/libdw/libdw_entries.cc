@@ -88,15 +88,16 @@ private:
         d.offset = numbers_.of(die);
         if (!d.offset)
             return fail(file_.elf().where().in(".debug_info"), "more than 4 GB, with other files");
-        if (top_level)
-            d.has |= Die::top_level;
+        const bool file_level = top_level || parent_tag == DW_TAG_namespace;
+        if (file_level)
+            d.has |= Die::file_level;
         current_ = &d;
         failed_ = false;
         parent_tag_ = parent_tag;
         size_t addresses = tree_.addresses.size();
         if (dwarf_getattrs(&die, &Reader::attribute, this, 0) == -1 || failed_)
             return file_.dwarf_error(offset, "cannot read the attributes of this entry");
-        if (tag == DW_TAG_variable && !top_level && !is_static && !d.is(Die::declaration)) {
+        if (tag == DW_TAG_variable && !file_level && !is_static && !d.is(Die::declaration)) {
             tree_.dies.pop_back();
             tree_.addresses.resize(addresses);
             return {};
@@ -163,7 +164,7 @@ private:
             d.pieces = entry.pieces;
             d.has |=
                 (entry.is_constant ? Die::is_constant : 0u) | (entry.on_stack ? Die::on_stack : 0u);
-        } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
+        } else if (d.tag == DW_TAG_variable && d.is(Die::file_level)) {
             remember(variable_address(file_, *attr, unit_.addr_base));
         }
     }
