@@ -387,7 +387,7 @@ class Forms(CliCase):
                 ('g++', *(name.replace('clang', 'clang++') for name in clangs())),
                 ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
             if not target_of(compiler) or (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
-                continue # clang's type units of DWARF 2 are none
+                continue # see test_type_units_of_old_versions
             with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.must(compiler, '-g', '-std=c++20', version, *flags, '-c', 'classes.cc',
                           '-o', 'classes.o')
@@ -400,6 +400,15 @@ class Forms(CliCase):
                 self.assertNotIn('member-location', said)
                 if flags == ['-O1']:
                     self.same_by_libdw('classes.o')
+
+    def test_type_units_of_old_versions(self):
+        """clang's of DWARF 2 and 3, which neither libdw nor debuggers read."""
+        self.write('classes.cc', CLASSES)
+        for compiler, version in itertools.product(clangs(), ('-gdwarf-2', '-gdwarf-3')):
+            self.must(compiler.replace('clang', 'clang++'), '-g', '-std=c++20', version,
+                      '-fdebug-types-section', '-c', 'classes.cc', '-o', 'classes.o')
+            self.bad(r'classes\.o: \.debug_types\+0x0: cannot read a unit: invalid DWARF version',
+                     'classes.o')
 
     def test_cxx_declared_member(self):
         """clang only declares a class that has its home in another object."""
