@@ -441,14 +441,21 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
         self.must(self.btf_merge, '--base=base.btf', '--check=module.ko')
 
     def test_cxx_type_units(self):
-        self.need('g++')
         self.write('cxx.cc', CXX)
-        for version in VERSIONS:
-            for flags, name in ((), 'plain.o'), (('-fdebug-types-section',), 'types.o'):
-                self.must('g++', '-g', '-O1', version, *flags, '-c', 'cxx.cc', '-o', name)
-            self.good('--features=+global_var', 'plain.o', 'types.o')
-            self.must(self.btf_compare, 'plain.o', 'types.o')
-            self.assertIn('types.o: units: 1\n', self.emit('--dry-run', '--stats', 'types.o'))
+        # A type that nothing refers to.
+        self.write('lone.cc', 'struct lone { enum { limit = 4 }; static int f(); };\n'
+                   'int lone::f() { return limit; }\n')
+        compilers = 'g++', *(name.replace('clang', 'clang++') for name in clangs())
+        for compiler, version in itertools.product(filter(target_of, compilers), VERSIONS):
+            for flags, name in ((), 'plain'), (('-fdebug-types-section',), 'types'):
+                for source in 'cxx', 'lone':
+                    self.must(compiler, '-g', '-O1', version, *flags, '-c', source + '.cc',
+                              '-o', f'{source}-{name}.o')
+                self.good('--features=+global_var', f'cxx-{name}.o', f'lone-{name}.o')
+                self.assertIn('STRUCT lone size 1', self.lines(f'lone-{name}.o'))
+            self.must(self.btf_compare, 'cxx-plain.o', 'cxx-types.o')
+            self.assertIn('cxx-types.o: units: 1\n',
+                          self.emit('--dry-run', '--stats', 'cxx-types.o'))
 
     def test_rust(self):
         self.need('rustc')

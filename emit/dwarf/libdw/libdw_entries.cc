@@ -74,8 +74,10 @@ private:
         switch (keep) {
         case Keep::no:
             return {};
-        case Keep::children_only:
         case Keep::stand_in:
+            meet_type(die);
+            [[fallthrough]];
+        case Keep::children_only:
             return children(die, parent, tag, false, depth + 1);
         case Keep::yes:
             break;
@@ -124,6 +126,16 @@ private:
             meets_(unit);
         else
             ++skips_["unresolved-reference"];
+    }
+
+    /// The type that `die` stands for belongs to this unit, even if nothing refers to it. (One that
+    /// is missing is counted where it is referred to.)
+    void meet_type(Dwarf_Die &die)
+    {
+        Dwarf_Attribute signature;
+        Dwarf_Die type;
+        if (dwarf_attr(&die, DW_AT_signature, &signature) && dwarf_formref_die(&signature, &type))
+            meets_(type);
     }
 
     uint32_t reference(Dwarf_Attribute *attr)
