@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 
+from helpers.btf_reader import types
 from helpers.cli_case import CliCase, run
 from helpers.compilers import clangs, target_of
 
@@ -426,6 +427,45 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
             self.must(self.btf_merge, '-o', 'all.btf', 'emitted.o')
             self.assertRegex('\n'.join(self.lines('emitted.o')),
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
+
+    def test_cxx_declared_member_elsewhere(self):
+        """Each function's struct is that of its own object: with the member, or without."""
+        struct = '''struct home { int t; virtual void far(); };
+struct user { int a; home h; long z; };
+struct outer { user u; user *p; };
+'''
+        self.write('home.cc', struct + '''void home::far() { t++; }
+extern "C" int full(user *u, outer *o) { return u->h.t + (o != nullptr); }
+''')
+        self.write('other.cc', struct + '''extern "C" int full(user *, outer *);
+extern "C" int lean(user *u, outer *o) { return u->a + o->u.a; }
+extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
+''')
+        for compiler in (name.replace('clang', 'clang++') for name in clangs()):
+            for name in 'home', 'other':
+                self.must(compiler, '-g', '-O1', '-c', name + '.cc', '-o', name + '.o')
+            self.emit('--address-pool', 'home.o', 'other.o')
+            for dedup, order in itertools.product(('hash', 'libbpf'), (1, -1)):
+                self.must(self.btf_merge, '--dedup=' + dedup, '-o', 'all.btf',
+                          *['home.o', 'other.o'][::order])
+                self.assertEqual(self.members_by_function('all.btf'), {
+                    'full': [['a', 'h', 'z'], ['u', 'p']], 'lean': [['a', 'z'], ['u', 'p']],
+                    'start': [['u', 'p']]})
+
+    def members_by_function(self, name):
+        """Of the structs that the parameters of each function point to."""
+        all_types = [None, *types(self.read(name))]
+        blob = self.read(name)
+        header, strings = (int.from_bytes(blob[at:at + 4], 'little') for at in (4, 16))
+
+        def text(offset):
+            begin = header + strings + offset
+            return blob[begin:blob.index(b'\0', begin)].decode()
+
+        def members(pointer):
+            return [text(word) for word in all_types[all_types[pointer][2]][3][::3]]
+        return {function: [members(word) for word in all_types[prototype][3][1::2]]
+                for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
         """As NVIDIA's modeset module: C around C++ with references, over a kernel's BTF."""
