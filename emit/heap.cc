@@ -13,10 +13,10 @@
 // If the kernel has no huge pages or must not use them, the process gets small ones as usual.
 #include "emit/heap.h"
 
-#include <climits>
+#include "common/io/keep_memory.h"
+
 #include <cstdint>
 #include <cstdlib>
-#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +28,6 @@ namespace
 
 constexpr uintptr_t huge_page = uintptr_t{2} << 20;
 constexpr uintptr_t huge_pages = 2; // enough for a large object's contents and what is made of them
-constexpr int top_pad = 1 << 20;
 
 void *volatile filler; // volatile: an allocation that nobody looks at is optimised away
 
@@ -41,16 +40,15 @@ uintptr_t heap_end()
 
 void prepare_heap()
 {
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    keep_freed_memory();
     // Larger than what is left of the heap's first piece (132 KB), so that it has to grow. What
     // malloc() writes behind it must not be in the first huge page: it comes before the advice.
     constexpr size_t probe_size = 256 << 10;
     const uintptr_t first = (heap_end() + probe_size + huge_page) / huge_page * huge_page;
     const uintptr_t end = first + huge_pages * huge_page;
-    mallopt(M_TOP_PAD, static_cast<int>(end - heap_end()));
+    set_heap_growth(static_cast<int>(end - heap_end()));
     void *probe = std::malloc(probe_size);
-    mallopt(M_TOP_PAD, top_pad);
+    set_heap_growth(usual_heap_growth);
     const auto at = reinterpret_cast<uintptr_t>(probe);
     if (probe && at < first && heap_end() >= end &&
         madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE) == 0) {

@@ -48,7 +48,8 @@ Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level)
         return parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_subroutine_type ? Keep::yes
                                                                                        : Keep::no;
     case DW_TAG_variable:
-        // Also declarations inside functions and classes: a definition may refer to one.
+        // clang and rustc define variables inside namespaces, gcc only declares them there. A
+        // definition may also refer to a declaration inside a function or a class.
         return top_level || parent_tag == DW_TAG_subprogram || parent_tag == DW_TAG_namespace ||
                        parent_tag == DW_TAG_lexical_block || is_struct
                    ? Keep::yes

@@ -40,8 +40,8 @@ constexpr uint32_t tag_llvm_annotation = 0x6000;
 /// is skipped with all its children. keep_tag() never says `stand_in`: such an entry stands for a
 /// type in a unit of its own, and its children are read.
 enum class Keep : uint8_t { no, yes, children_only, stand_in };
-/// `parent_tag`: of the entry around it. Variables inside functions count only if they are
-/// declarations, which the tag does not tell.
+/// `parent_tag`: of the entry around it. Variables inside functions and classes count only if they
+/// are declarations, which the tag does not tell.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
 /// Entries may nest no deeper; compilers stay below 100.
@@ -75,7 +75,7 @@ struct Die {
         msb_offset = 1u << 11, // DW_AT_bit_offset: counts from the most significant bit
         typed = 1u << 12,      // DW_AT_type
         nocall = 1u << 13,     // DW_AT_calling_convention is DW_CC_nocall
-        top_level = 1u << 14,  // child of the unit itself
+        file_level = 1u << 14, // child of the unit itself, or of a namespace
         // Parameters, see ParamLocation:
         is_constant = 1u << 15,
         on_stack = 1u << 16,

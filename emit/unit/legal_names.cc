@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Replaces characters that BTF does not allow in names.
 #include "emit/unit/legal_names.h"
+#include "emit/unit/unit_variables.h"
 
 #include <algorithm>
 #include <dwarf.h>
@@ -24,18 +25,18 @@ bool may_be_inside(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
 }
 
-bool is_legal(std::string_view name)
+bool is_legal(std::string_view name, size_t length_limit)
 {
-    return !name.empty() && name.size() <= max_length && !is_digit(name.front()) &&
+    return !name.empty() && name.size() <= length_limit && !is_digit(name.front()) &&
            std::ranges::all_of(name, may_be_inside);
 }
 
-std::string legal(std::string_view name)
+std::string legal(std::string_view name, size_t length_limit)
 {
     std::string out(is_digit(name.front()) ? "_" : "");
     for (char c : name)
         out += may_be_inside(c) ? c : '_';
-    out.resize(std::min(out.size(), max_length));
+    out.resize(std::min(out.size(), length_limit));
     return out;
 }
 
@@ -46,10 +47,10 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
     LegalNames names;
     for (DieIndex i = 1; i < tree.dies.size(); ++i) {
         Die &d = tree.dies[i];
-        if (!d.name || !*d.name || d.tag == DW_TAG_base_type || d.tag == DW_TAG_variable ||
-            is_legal(d.name))
+        const size_t length_limit = d.tag == DW_TAG_variable ? max_variable_name : max_length;
+        if (!d.name || !*d.name || d.tag == DW_TAG_base_type || is_legal(d.name, length_limit))
             continue;
-        names.push_back(legal(d.name));
+        names.push_back(legal(d.name, length_limit));
         d.name = names.back().c_str();
     }
     if (!names.empty())

@@ -13,9 +13,9 @@ namespace btflink::emit
 /// The names that replace others; they live as long as this.
 using LegalNames = std::deque<std::string>;
 
-/// Gives `tree`'s types, members, functions and parameters names that are identifiers: each
-/// character that may not be in one becomes '_'. INTs may be called anything, and variables with
-/// such names are left out (unit_variables.h). Counts what was changed.
+/// Gives `tree`'s types, members, functions, parameters and variables names that are identifiers:
+/// each character that may not be in one becomes '_'. INTs may be called anything. Counts what was
+/// changed.
 LegalNames make_names_legal(DieTree &tree, Skips &skips);
 
 } // namespace btflink::emit

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Which variables: defined at file level, in memory at a fixed address, in a section that the
-// features ask for, with a name and a sized type. Whether the linker keeps a variable, and where,
-// is decided by the merge.
+// Which variables: defined at file level or in a namespace, in memory at a fixed address, in a
+// section that the features ask for, with a name and a sized type. Whether the linker keeps a
+// variable, and where, is decided by the merge.
 #include "emit/unit/unit_variables.h"
 #include "common/object_btf/link_trailer.h"
 
@@ -30,7 +30,7 @@ bool is_filtered_name(std::string_view name)
 
 bool is_valid_name(std::string_view name)
 {
-    if (name.empty() || name.size() > 128)
+    if (name.empty() || name.size() > max_variable_name)
         return false;
     for (size_t i = 0; i < name.size(); ++i) {
         char c = name[i];
@@ -69,7 +69,7 @@ std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const Di
     TypeLayout layout(tree);
     for (DieIndex i : tree.variables) {
         const Die &d = tree.at(i);
-        if (!d.is(Die::top_level) || d.is(Die::artificial) || !d.is(Die::location))
+        if (!d.is(Die::file_level) || d.is(Die::artificial) || !d.is(Die::location))
             continue;
         DieIndex declared = tree.find(d.specification);
         if (d.is(Die::declaration) && !declared)
@@ -110,7 +110,8 @@ std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const Di
             std::string name(v.name);
             Error why{file.where().in(".debug_info").at(d.offset),
                       strf("variable '%s' %s", name.c_str(), what)};
-            rejected.push_back({std::move(name), bad_name, std::move(why)});
+            if (tree.c_names)
+                rejected.push_back({std::move(name), bad_name, std::move(why)});
             ++skips[bad_name ? "variable-name" : "variable-of-type-void"];
             continue;
         }

@@ -22,7 +22,11 @@ struct VariableCandidate {
     std::vector<std::string_view> tags;
 };
 
-/// In the order in which their DIEs end. Those that cannot be expressed come out in `rejected`.
+/// Longer names are not allowed.
+constexpr size_t max_variable_name = 128;
+
+/// In the order in which their DIEs end. Those of C that cannot be expressed come out in
+/// `rejected`; of other languages, such variables are no fault of the source, and only counted.
 std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,

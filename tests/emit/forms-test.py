@@ -7,8 +7,10 @@ usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
 import itertools
 import os
+import re
 import shutil
 
+from helpers.btf_reader import types
 from helpers.cli_case import CliCase, run
 from helpers.compilers import clangs, target_of
 
@@ -72,6 +74,10 @@ struct fixed {
     static legal<int> last;
 };
 int fixed::counted = 1;
+namespace outer { int in_namespace = 1; namespace { int without_name; }
+namespace inner { extern int declared; struct user { static int in_class; }; } }
+int outer::inner::declared = 2, outer::inner::user::in_class = 3;
+int spend() { return outer::without_name++; }
 struct empties { int x; long y; [[no_unique_address]] one e; [[no_unique_address]] two f; };
 struct top { int a; };
 struct left : virtual top { int b; };
@@ -382,18 +388,28 @@ class Forms(CliCase):
                 ('g++', *(name.replace('clang', 'clang++') for name in clangs())),
                 ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
             if not target_of(compiler) or (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
-                continue # clang's type units of DWARF 2 are none
+                continue # see test_type_units_of_old_versions
             with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.must(compiler, '-g', '-std=c++20', version, *flags, '-c', 'classes.cc',
                           '-o', 'classes.o')
                 lines, said = self.merged_names('classes.o')
                 self.assertRegex(lines, r'STRUCT fixed size 8; int a@0; int b@32\n')
-                self.assertRegex(lines, r'VAR counted: int')
+                self.assertEqual(sorted(re.findall(r'VAR (\w+): int', lines)),
+                                 ['counted', 'declared', 'in_class', 'in_namespace', 'without_name'])
                 self.assertRegex(lines, r'STRUCT empties size 16; int x@0; struct one e@0; .*'
                                         r'long( int)? y@64\n')
                 self.assertNotIn('member-location', said)
                 if flags == ['-O1']:
                     self.same_by_libdw('classes.o')
+
+    def test_type_units_of_old_versions(self):
+        """clang's of DWARF 2 and 3, which neither libdw nor debuggers read."""
+        self.write('classes.cc', CLASSES)
+        for compiler, version in itertools.product(clangs(), ('-gdwarf-2', '-gdwarf-3')):
+            self.must(compiler.replace('clang', 'clang++'), '-g', '-std=c++20', version,
+                      '-fdebug-types-section', '-c', 'classes.cc', '-o', 'classes.o')
+            self.bad(r'classes\.o: \.debug_types\+0x0: cannot read a unit: invalid DWARF version',
+                     'classes.o')
 
     def test_cxx_declared_member(self):
         """clang only declares a class that has its home in another object."""
@@ -412,6 +428,45 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
             self.assertRegex('\n'.join(self.lines('emitted.o')),
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
+    def test_cxx_declared_member_elsewhere(self):
+        """Each function's struct is that of its own object: with the member, or without."""
+        struct = '''struct home { int t; virtual void far(); };
+struct user { int a; home h; long z; };
+struct outer { user u; user *p; };
+'''
+        self.write('home.cc', struct + '''void home::far() { t++; }
+extern "C" int full(user *u, outer *o) { return u->h.t + (o != nullptr); }
+''')
+        self.write('other.cc', struct + '''extern "C" int full(user *, outer *);
+extern "C" int lean(user *u, outer *o) { return u->a + o->u.a; }
+extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
+''')
+        for compiler in (name.replace('clang', 'clang++') for name in clangs()):
+            for name in 'home', 'other':
+                self.must(compiler, '-g', '-O1', '-c', name + '.cc', '-o', name + '.o')
+            self.emit('--address-pool', 'home.o', 'other.o')
+            for dedup, order in itertools.product(('hash', 'libbpf'), (1, -1)):
+                self.must(self.btf_merge, '--dedup=' + dedup, '-o', 'all.btf',
+                          *['home.o', 'other.o'][::order])
+                self.assertEqual(self.members_by_function('all.btf'), {
+                    'full': [['a', 'h', 'z'], ['u', 'p']], 'lean': [['a', 'z'], ['u', 'p']],
+                    'start': [['u', 'p']]})
+
+    def members_by_function(self, name):
+        """Of the structs that the parameters of each function point to."""
+        all_types = [None, *types(self.read(name))]
+        blob = self.read(name)
+        header, strings = (int.from_bytes(blob[at:at + 4], 'little') for at in (4, 16))
+
+        def text(offset):
+            begin = header + strings + offset
+            return blob[begin:blob.index(b'\0', begin)].decode()
+
+        def members(pointer):
+            return [text(word) for word in all_types[all_types[pointer][2]][3][::3]]
+        return {function: [members(word) for word in all_types[prototype][3][1::2]]
+                for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
+
     def test_module_of_two_languages(self):
         """As NVIDIA's modeset module: C around C++ with references, over a kernel's BTF."""
         self.need('g++')
@@ -426,14 +481,21 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
         self.must(self.btf_merge, '--base=base.btf', '--check=module.ko')
 
     def test_cxx_type_units(self):
-        self.need('g++')
         self.write('cxx.cc', CXX)
-        for version in VERSIONS:
-            for flags, name in ((), 'plain.o'), (('-fdebug-types-section',), 'types.o'):
-                self.must('g++', '-g', '-O1', version, *flags, '-c', 'cxx.cc', '-o', name)
-            self.good('--features=+global_var', 'plain.o', 'types.o')
-            self.must(self.btf_compare, 'plain.o', 'types.o')
-            self.assertIn('types.o: units: 1\n', self.emit('--dry-run', '--stats', 'types.o'))
+        # A type that nothing refers to.
+        self.write('lone.cc', 'struct lone { enum { limit = 4 }; static int f(); };\n'
+                   'int lone::f() { return limit; }\n')
+        compilers = 'g++', *(name.replace('clang', 'clang++') for name in clangs())
+        for compiler, version in itertools.product(filter(target_of, compilers), VERSIONS):
+            for flags, name in ((), 'plain'), (('-fdebug-types-section',), 'types'):
+                for source in 'cxx', 'lone':
+                    self.must(compiler, '-g', '-O1', version, *flags, '-c', source + '.cc',
+                              '-o', f'{source}-{name}.o')
+                self.good('--features=+global_var', f'cxx-{name}.o', f'lone-{name}.o')
+                self.assertIn('STRUCT lone size 1', self.lines(f'lone-{name}.o'))
+            self.must(self.btf_compare, 'cxx-plain.o', 'cxx-types.o')
+            self.assertIn('cxx-types.o: units: 1\n',
+                          self.emit('--dry-run', '--stats', 'cxx-types.o'))
 
     def test_rust(self):
         self.need('rustc')

@@ -19,7 +19,7 @@ namespace btflink::fuzz
 using Text = std::vector<uint8_t>;
 
 struct BundleFile {
-    char role = 'i'; // 'i' input, 'm' image, 'b' base
+    char role = 'i'; // 'i' input, 'm' image, 'b' base, 'w' .dwo, 'p' .dwp
     Text bytes;
 };
 

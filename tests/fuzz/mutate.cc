@@ -225,16 +225,34 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     }
 }
 
+/// Sections of split DWARF are changed as those of the same name elsewhere.
+std::string plain_name(const ElfPart &part)
+{
+    return part.name.ends_with(".dwo") ? part.name.substr(0, part.name.size() - 4) : part.name;
+}
+
+bool is_units(const std::string &name)
+{
+    return name == ".debug_info" || name == ".debug_types";
+}
+
+/// The hash tables of a .dwp.
+bool is_package_index(const std::string &name)
+{
+    return name == ".debug_cu_index" || name == ".debug_tu_index";
+}
+
 /// How often a section is chosen.
 unsigned weight(const ElfPart &part)
 {
-    const std::string &n = part.name;
+    const std::string n = plain_name(part);
     if (part.contents.empty())
         return 0;
-    if (n == ".debug_info" || n == ".debug_abbrev" || n.starts_with(".BTF"))
+    if (is_units(n) || n == ".debug_abbrev" || n.starts_with(".BTF"))
         return 24;
     if (n == ".debug" || n == ".debug_addr" || n == ".symtab" || n.starts_with(".debug_loc") ||
-        n.starts_with(".rela.BTF") || n == ".rela.debug" || n == ".rela.debug_info")
+        n.starts_with(".rela.BTF") || n == ".rela.debug" || n == ".rela.debug_info" ||
+        is_package_index(n))
         return 6;
     return n.starts_with(".debug") || n.starts_with(".rel") || n.ends_with("strtab") ? 2 : 1;
 }
@@ -284,6 +302,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
         for (const ElfPart &p : others->sections)
             if (p.name == part->name)
                 same = p.contents;
+    const std::string name = plain_name(*part);
     size_t most = part->contents.size() + 64;
     if (below(random, 24) == 0) {
         mutate_header(*part, random);
@@ -291,7 +310,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
         part->contents = same;
     } else if (part->name == ".BTF" || part->name == ".BTF.base") {
         mutate_btf(part->contents, same, random, plain);
-    } else if (part->name == ".debug_info" && part->contents.size() > 4) {
+    } else if (is_units(name) && part->contents.size() > 4) {
         // Lengths that fit what is there, mostly.
         bool fits = word(part->contents, 0) == part->contents.size() - 4;
         Text body(part->contents.begin() + 4, part->contents.end());
@@ -301,7 +320,8 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
         if (fits && below(random, 16))
             set_word(part->contents, 0, static_cast<uint32_t>(body.size()));
     } else if (part->name.starts_with(".rela") || part->name == ".symtab" ||
-               part->name == ".debug" || part->name == ".debug_addr" || part->name == ".BTF_ids") {
+               part->name == ".debug" || part->name == ".debug_addr" || part->name == ".BTF_ids" ||
+               is_package_index(name)) {
         size_t at = below(random, part->contents.size() / 4) * 4;
         set_word(part->contents, at, edge(random, word(part->contents, at)));
     } else {

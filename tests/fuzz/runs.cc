@@ -69,17 +69,27 @@ Text merge_into(merge::Options options, std::optional<Error> &error)
     return {first, first + bytes->size()};
 }
 
-/// A directory of debug files with one in it, where seeds.py says that it is: ALTERNATE there.
+/// A folder in which the files have the names by which seeds.py has them found: from the first one,
+/// INPUT there.
 struct DebugFolder {
-    std::string path;
+    std::string path, input;
 
-    explicit DebugFolder(const std::string &alternate)
+    DebugFolder(const Bundle &bundle, const std::vector<MemoryFile> &files)
         : path((fs::temp_directory_path() / "btflink-fuzz-XXXXXX").string())
     {
         if (!::mkdtemp(path.data()))
             std::abort();
+        input = path + "/input";
         fs::create_directory(path + "/.dwz");
-        fs::create_symlink(alternate, path + "/.dwz/alternate");
+        fs::create_symlink(files[0].path(), input);
+        for (size_t i = 1; i < files.size(); ++i) {
+            const char role = bundle.files[i].role;
+            const char *name = role == 'w'   ? "/part.dwo"
+                               : role == 'p' ? "/input.dwp"
+                                             : "/.dwz/alternate";
+            std::error_code ignored; // of several with one role, the first counts
+            fs::create_symlink(files[i].path(), path + name, ignored);
+        }
     }
     ~DebugFolder() { fs::remove_all(path); }
     DebugFolder(const DebugFolder &) = delete;
@@ -103,8 +113,11 @@ Run run_emit(const Bundle &bundle)
     emit::EmitOptions options;
     options.reader = static_cast<emit::ReaderChoice>(bundle.settings[3] % 3);
     std::optional<DebugFolder> debug;
-    if (files.size() > 1)
-        options.debug_dir = debug.emplace(files[1].path()).path;
+    std::string input = files[0].path();
+    if (files.size() > 1) {
+        options.debug_dir = debug.emplace(bundle, files).path;
+        input = debug->input;
+    }
     options.image = bits & 1;
     options.strip_dwarf = bits & 2;
     options.unit.address_pool = bits & 4;
@@ -115,12 +128,12 @@ Run run_emit(const Bundle &bundle)
         options.detached = nowhere;
     options.threads = bits & 64 ? 2 : 1;
     options.unit.features = features_of(bundle);
-    auto done = emit::emit_file(files[0].path(), options);
+    auto done = emit::emit_file(input, options);
     if (done && bits & 128) {
         // Whatever comes of it: hostile DWARF may well make BTF that no kernel takes.
         std::optional<Error> ignored;
         merge::Options then;
-        then.inputs = {files[0].path()};
+        then.inputs = {input};
         then.features = options.unit.features;
         merge_into(then, ignored);
     }

@@ -16,10 +16,10 @@ struct Run {
     std::vector<std::string> paths; // of the bundle's files: what an error may be about
 };
 
-/// btf-emit on the first file; the second, if there is one, is what .gnu_debugaltlink may name.
-/// Settings: byte 0: 1 --image, 2 --strip-dwarf, 4 --address-pool, 8
-/// complete what is there, 16 into another file, 32 detached, 64 two threads, 128 merge what comes
-/// out; bytes 1 and 2: features; byte 3: the reader, as in ReaderChoice, modulo 3.
+/// btf-emit on the first file; those with roles 'w' and 'p' are its part.dwo and its .dwp, another
+/// one is what .gnu_debugaltlink may name. Settings: byte 0: 1 --image, 2 --strip-dwarf, 4
+/// --address-pool, 8 complete what is there, 16 into another file, 32 detached, 64 two threads, 128
+/// merge what comes out; bytes 1 and 2: features; byte 3: the reader, as in ReaderChoice, modulo 3.
 Run run_emit(const Bundle &bundle);
 
 /// btf-merge on the files with role 'i', over the base 'b', with the image 'm'. Settings: byte 0: 1

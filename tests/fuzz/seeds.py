@@ -9,6 +9,7 @@ Exit status: 0, or 77 if there is no compiler.
 """
 import gzip
 import io
+import itertools
 import lzma
 import os
 import pathlib
@@ -153,6 +154,29 @@ class Seeds:
         self.put('emit', 'alternate',
                  bundle([('i', self.read('one')), ('i', self.read('alternate'))], EMIT['image']))
 
+    def split_seeds(self):
+        """A skeleton with its .dwo, with and without type units; a program with its .dwp."""
+        for name, text in KERNEL.items():
+            (self.work / name).write_text(text)
+        compilers = [c for c in ('gcc', 'clang-14') if shutil.which(c)]
+        for compiler, (version, *flags) in itertools.product(compilers, (
+                ('-gdwarf-5',), ('-gdwarf-4', '-fdebug-types-section'))):
+            flags = [version, '-O2', '-gsplit-dwarf', *flags]
+            if not self.compile('core.c', 'part.o', compiler, *flags):
+                continue
+            name = f'{compiler}{version}'
+            files = ('i', self.read('part.o')), ('w', self.read('part.dwo'))
+            self.put('emit', 'split-' + name, bundle(files, EMIT['output']))
+            # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
+            tool = 'llvm-dwp-19' if version == '-gdwarf-5' else 'dwp'
+            if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
+                self.compile('more.c', 'more.o', compiler, *flags)
+                self.run('ld', '-e', 'start', '-o', 'linked', 'part.o', 'more.o')
+                self.run(tool, '-e', 'linked', '-o', 'linked.dwp')
+                self.put('emit', 'package-' + name,
+                         bundle([('i', self.read('linked')), ('p', self.read('linked.dwp'))],
+                                EMIT['image'] | EMIT['output']))
+
     def link_seeds(self):
         for name, text in KERNEL.items():
             (self.work / name).write_text(text)
@@ -260,6 +284,7 @@ def main():
         seeds = Seeds(*sys.argv[1:], work)
         seeds.emit_seeds()
         seeds.shared_debug_seeds()
+        seeds.split_seeds()
         seeds.link_seeds()
         seeds.words_seeds()
         seeds.found_seeds()

@@ -13,22 +13,28 @@ SHT_PROGBITS, SHT_NOBITS, SHT_BTF = 1, 8, 0x80425446
 SHF_EXCLUDE = 0x80000000
 
 
-def type_heads(blob):
-    """'KIND name' of each type, in the order of ids. `blob` must be BTF and nothing else."""
-    magic, version, _, header, types, types_size, strings, strings_size = \
+def types(blob):
+    """(kind, name, size or type, words behind these) of each type, in the order of ids. `blob` must be
+    BTF and nothing else."""
+    magic, version, _, header, types_at, types_size, strings, strings_size = \
         struct.unpack_from('<HBBIIIII', blob)
     assert (magic, version, header) == (0xeb9f, 1, 24), 'not a BTF header'
-    assert len(blob) == header + max(types + types_size, strings + strings_size), 'wrong length'
-    heads, at = [], header + types
-    while at < header + types + types_size:
-        name, info = struct.unpack_from('<II', blob, at)
+    assert len(blob) == header + max(types_at + types_size, strings + strings_size), 'wrong length'
+    at = header + types_at
+    while at < header + types_at + types_size:
+        name, info, size_or_type = struct.unpack_from('<III', blob, at)
         kind = KINDS[info >> 24 & 127]
         fixed, each = TAIL.get(kind, (0, 0))
-        at += 12 + fixed + each * (info & 0xffffff)
+        words = (fixed + each * (info & 0xffffff)) // 4
         begin = header + strings + name
         text = blob[begin:blob.index(b'\0', begin)].decode()
-        heads.append(f'{kind} {text}'.rstrip())
-    return heads
+        yield kind, text, size_or_type, struct.unpack_from(f'<{words}I', blob, at + 12)
+        at += 12 + words * 4
+
+
+def type_heads(blob):
+    """'KIND name' of each type."""
+    return [f'{kind} {name}'.rstrip() for kind, name, *_ in types(blob)]
 
 
 class Section:

@@ -168,10 +168,12 @@ bool is_about_all(const std::string &what)
                        [&](const char *text) { return what.starts_with(text); });
 }
 
+/// Nor the file's folder, which may be a new one in each run.
 std::string without_numbers(const std::string &text)
 {
     std::string out;
-    for (char c : text)
+    const size_t file = text.rfind('/', text.find(": "));
+    for (char c : std::string_view(text).substr(file == text.npos ? 0 : file + 1))
         if (c < '0' || c > '9')
             out += c;
         else if (out.empty() || out.back() != 'N')

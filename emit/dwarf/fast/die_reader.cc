@@ -163,9 +163,9 @@ private:
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const Open parent = open_.back();
-        bool top_level = open_.size() == 1;
+        const bool file_level = open_.size() == 1 || parent.tag == DW_TAG_namespace;
         Keep keep = abbrev.keep.below(parent.parent_class);
-        if (abbrev.tag == DW_TAG_variable && !top_level && !abbrev.declares)
+        if (abbrev.tag == DW_TAG_variable && !file_level && !abbrev.declares)
             keep = Keep::no;
         if (keep == Keep::no) {
             pass_tree(abbrev);
@@ -192,8 +192,8 @@ private:
         d.parent = parent.kept;
         tree_.annotations |= d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation;
         tree_.atomics |= d.tag == DW_TAG_atomic_type;
-        if (top_level)
-            d.has |= Die::top_level;
+        if (file_level)
+            d.has |= Die::file_level;
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
         for (uint32_t i = 0; i < abbrev.count; ++i) {
             in_.in().skip(steps[i].skip);
@@ -267,7 +267,7 @@ private:
                 d.has |= Die::is_constant;
             if (entry.on_stack)
                 d.has |= Die::on_stack;
-        } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
+        } else if (d.tag == DW_TAG_variable && d.is(Die::file_level)) {
             remember(d, decode_fixed_address(unit_, at));
         }
     }

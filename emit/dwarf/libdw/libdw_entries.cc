@@ -74,8 +74,10 @@ private:
         switch (keep) {
         case Keep::no:
             return {};
-        case Keep::children_only:
         case Keep::stand_in:
+            meet_type(die);
+            [[fallthrough]];
+        case Keep::children_only:
             return children(die, parent, tag, false, depth + 1);
         case Keep::yes:
             break;
@@ -88,15 +90,16 @@ private:
         d.offset = numbers_.of(die);
         if (!d.offset)
             return fail(file_.elf().where().in(".debug_info"), "more than 4 GB, with other files");
-        if (top_level)
-            d.has |= Die::top_level;
+        const bool file_level = top_level || parent_tag == DW_TAG_namespace;
+        if (file_level)
+            d.has |= Die::file_level;
         current_ = &d;
         failed_ = false;
         parent_tag_ = parent_tag;
         size_t addresses = tree_.addresses.size();
         if (dwarf_getattrs(&die, &Reader::attribute, this, 0) == -1 || failed_)
             return file_.dwarf_error(offset, "cannot read the attributes of this entry");
-        if (tag == DW_TAG_variable && !top_level && !is_static && !d.is(Die::declaration)) {
+        if (tag == DW_TAG_variable && !file_level && !is_static && !d.is(Die::declaration)) {
             tree_.dies.pop_back();
             tree_.addresses.resize(addresses);
             return {};
@@ -123,6 +126,16 @@ private:
             meets_(unit);
         else
             ++skips_["unresolved-reference"];
+    }
+
+    /// The type that `die` stands for belongs to this unit, even if nothing refers to it. (One that
+    /// is missing is counted where it is referred to.)
+    void meet_type(Dwarf_Die &die)
+    {
+        Dwarf_Attribute signature;
+        Dwarf_Die type;
+        if (dwarf_attr(&die, DW_AT_signature, &signature) && dwarf_formref_die(&signature, &type))
+            meets_(type);
     }
 
     uint32_t reference(Dwarf_Attribute *attr)
@@ -163,7 +176,7 @@ private:
             d.pieces = entry.pieces;
             d.has |=
                 (entry.is_constant ? Die::is_constant : 0u) | (entry.on_stack ? Die::on_stack : 0u);
-        } else if (d.tag == DW_TAG_variable && d.is(Die::top_level)) {
+        } else if (d.tag == DW_TAG_variable && d.is(Die::file_level)) {
             remember(variable_address(file_, *attr, unit_.addr_base));
         }
     }

@@ -39,6 +39,7 @@ public:
 
 private:
     UnitHead head_of(LibdwUnit unit) const;
+    tl::unexpected<Error> cannot_read(size_t number) const;
 
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
@@ -94,10 +95,39 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     return head;
 }
 
+/// Unit `number` of the file: libdw says why, but not where. The units before it were read; those
+/// of DWARF 4's .debug_types come last. (libdw reads these of version 4 alone. clang writes them
+/// with DWARF 2 and 3, too, which no debugger reads.)
+tl::unexpected<Error> LibdwReader::cannot_read(size_t number) const
+{
+    const char *reason = dwarf_errmsg(0);
+    const char *section = ".debug_info";
+    Dwarf_Off at = 0, next = 0;
+    uint64_t signature = 0;
+    uint64_t *only_types = nullptr;
+    size_t header_size = 0;
+    while (number > 0 || !only_types) {
+        int rc = dwarf_next_unit(file_->dwarf(), at, &next, &header_size, nullptr, nullptr, nullptr,
+                                 nullptr, only_types, nullptr);
+        if (rc == 0 && number > 0) {
+            at = next;
+            --number;
+        } else if (rc > 0 && !only_types) {
+            section = ".debug_types";
+            at = 0;
+            only_types = &signature;
+        } else {
+            break;
+        }
+    }
+    return fail(file_->elf().where().in(section).at(at),
+                std::string("cannot read a unit") + (reason ? std::string(": ") + reason : ""));
+}
+
 Result<void> LibdwReader::list(Skips &skips)
 {
     Dwarf_CU *cu = nullptr, *next = nullptr;
-    for (;; cu = next) {
+    for (size_t number = 0;; cu = next, ++number) {
         Dwarf_Die die{}, split{};
         Dwarf_Half version = 0;
         uint8_t type = 0;
@@ -105,7 +135,7 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc > 0)
             break;
         if (rc < 0)
-            return file_->dwarf_error(cu ? dwarf_cuoffset(&die) : 0, "cannot read a unit");
+            return cannot_read(number);
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
         // (Of a type unit libdw gives the type's entry there.)
         if (split.cu && type == DW_UT_skeleton)

@@ -8,6 +8,7 @@
 #include "kbuild-integration/btf-kernel/encode/encode_kernel.h"
 
 #include "common/io/file_io.h"
+#include "common/io/keep_memory.h"
 #include "kbuild-integration/btf-kernel/encode/encode_binary.h"
 #include "kbuild-integration/btf-kernel/package/archive.h"
 #include "kbuild-integration/btf-kernel/package/kernel.h"
@@ -17,7 +18,6 @@
 #include <algorithm>
 #include <fcntl.h>
 #include <filesystem>
-#include <malloc.h>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -238,7 +238,7 @@ private:
     {
         RETURN_IF_ERROR(binary_.read_base());
         has_base_ = true;
-        ::malloc_trim(0); // each process has a copy of the tables of all that is kept
+        return_freed_memory(); // each process has a copy of the tables of all that is kept
         return {};
     }
 
