@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A compiler spends as much time on where variables are at each instruction, and on which line
-// that is, as on types, but BTF needs only where parameters are at the function's entry.
+// Problem. A compiler spends as much time on where variables are at each instruction, and on which
+// line that is, as on types, but BTF needs only where parameters are at the function's entry.
 //
 // Method. gcc: views, statement frontiers, columns and inline points are for debuggers alone.
-// -fno-merge-debug-strings puts names that a unit uses once where they are used, without a symbol and
-// a relocation for each: the assembler has a third less to do, the object is smaller and encoded
-// faster. What would save most, -fno-var-tracking-assignments, changes BTF: in the 1,307 objects of a
-// small kernel 4 functions of 25,711 (__splice_segment was one) lose the location at their entry of a
-// parameter that is not used, and look as if their ABI had changed. clang has no such switches but
-// that for columns; what it does with inlined functions (-gno-inline-line-tables) takes away their
-// prototypes, and types with them.
+// -fno-merge-debug-strings puts names that a unit uses once where they are used, without a symbol
+// and a relocation for each: the assembler has a third less to do, the object is smaller and
+// encoded faster. What would save most, -fno-var-tracking-assignments, changes BTF: in the 1,307
+// objects of a small kernel 4 functions of 25,711 (__splice_segment was one) lose the location at
+// their entry of a parameter that is not used, and look as if their ABI had changed. clang has no
+// such switches but that for columns; what it does with inlined functions (-gno-inline-line-tables)
+// takes away their prototypes, and types with them.
 //
 // That neither code nor BTF changes is checked by the kernel suite (lean), and by
 // tests/bench/lean_debug.py for any compiler.
