@@ -39,7 +39,7 @@ TEST(StubHash, IdsAndStringsDoNotMatter)
     for (ByteOrder order : {ByteOrder::little, ByteOrder::big}) {
         TextBlob b = from_text(other, nullptr, order);
         constexpr uint32_t pairs[][2] = {{1, 5}, {2, 4}, {3, 3}, {4, 6}, {5, 2}};
-        for (auto [in_a, in_b] : pairs)
+        for (const auto &[in_a, in_b] : pairs)
             EXPECT_EQ(stub_of(a, in_a), stub_of(b, in_b)) << in_a;
     }
 }
