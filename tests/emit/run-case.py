@@ -51,7 +51,9 @@ def main():
                 for dwarf in ('-gdwarf-4', '-gdwarf-5'):
                     for compressed in ('', '-gz'):
                         name = ' '.join(filter(None, [compiler, dwarf, compressed]))
-                        flags = ['-w', '-c', dwarf, '-o', obj] + values(wanted, 'flags')
+                        # gcc 15 and newer know C23, where _Bool is called bool
+                        flags = (['-std=gnu17', '-w', '-c', dwarf, '-o', obj]
+                                 + values(wanted, 'flags'))
                         problems = one(emit, btf_lines, obj, wanted, family,
                                        [*compiler.split(), case] + flags + [compressed] * bool(compressed),
                                        values(wanted, 'emit'))

@@ -12,6 +12,7 @@
 #include "tests/merge/object_maker.h"
 #include "tests/tools/btf_text.h"
 
+#include <bpf/libbpf.h>
 #include <filesystem>
 
 namespace btflink::merge::test
@@ -89,8 +90,12 @@ TEST_P(TextCases, Merge)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
     uint32_t of_libbpf = UINT32_MAX; // types
+    // libbpf 1.7 does not find a base's typedefs (btf_dedup_prep); 1.8 does.
+    const bool finds_base = libbpf_major_version() != 1 || libbpf_minor_version() != 7;
     for (Engine engine : {Engine::libbpf, Engine::hash})
         for (unsigned threads : {1, 4, 1}) {
+            if (engine == Engine::libbpf && !finds_base && !c.base.empty())
+                continue;
             options.engine = engine;
             options.threads = threads;
             if (threads > 1 && !c.base.empty()) // then it is made, and the last of these uses it
