@@ -88,6 +88,12 @@ int use(fixed *f, empties *e, bottom *b, legal<long>::inner *l)
     return f->a + fixed::counted + e->x + b->d + !l;
 }
 '''
+NOTE_OF_LTO = '''.section .note.Linux, "a", %note
+.long 6, 4, 0x101
+.asciz "Linux"
+.balign 4
+.long 1
+'''
 RUST = '''#![crate_type = "lib"]
 pub enum Shape { Circle(u32), Rect { w: u64, h: u64 }, Unit }
 pub struct Wrap<T> { pub v: T, pub o: Option<Box<T>> }
@@ -309,6 +315,11 @@ class Forms(CliCase):
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
         types = self.read('types')
+        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # all is one unit
+        self.must('objcopy', '--update-section', '.debug_types.dwo=types',
+                  '--update-section', '.debug_tu_index=whole', 'split.dwp')
+        self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
+                 'ends at 0x[0-9a-f]+', '--image', '-o', 'out', 'split')
         self.write('types', types[:23] + b'\x7f' + types[24:]) # the first unit's entry
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
@@ -324,13 +335,23 @@ class Forms(CliCase):
 
     def test_split_and_lto_note(self):
         """Units of several files are never read as one."""
-        self.write('note.s', '.section .note.Linux, "a", %note\n.long 6, 4, 0x101\n'
-                   '.asciz "Linux"\n.balign 4\n.long 1\n')
+        self.write('note.s', NOTE_OF_LTO)
         for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
             if target_of(compiler):
                 self.program(output='plain', compiler=compiler)
                 self.program('-gsplit-dwarf', 'note.s', output='split', compiler=compiler)
                 self.same_programs('plain', 'split', '--reader=' + reader)
+
+    def test_split_unit_of_two_skeletons(self):
+        """Where units are read as one, a unit for which two objects stand is read once."""
+        self.write('note.s', NOTE_OF_LTO)
+        for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
+            self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
+            self.must('objcopy', '--weaken', 'two.o', 'again.o')
+            program = ('gcc', '-g', '-O1', version, '-Wl,--build-id', 'one.c', 'two.o')
+            self.must(*program, '-o', 'plain')
+            self.must(*program, 'again.o', 'note.s', '-o', 'split')
+            self.same_programs('plain', 'split')
 
     def test_split_program(self):
         for compiler, version, *flags in itertools.product(COMPILERS, VERSIONS, (

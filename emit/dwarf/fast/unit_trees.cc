@@ -15,7 +15,7 @@
 
 #include <algorithm>
 #include <dwarf.h>
-#include <set>
+#include <map>
 
 namespace btflink::emit
 {
@@ -43,7 +43,8 @@ Result<Unit> with_abbrevs(Unit unit, const Unit &before)
     return unit;
 }
 
-/// All units of one file, which may not be in the order of their offsets (.dwp).
+/// All units of one file, which may not be in the order of their offsets (.dwp), each once: several
+/// skeletons may stand for it.
 Result<std::vector<const Unit *>> in_order(Units units)
 {
     std::vector<const Unit *> sorted(units.begin(), units.end());
@@ -52,7 +53,19 @@ Result<std::vector<const Unit *>> in_order(Units units)
         if (unit->file != sorted.front()->file)
             return fail(unit->file->where().in(".debug_info").at(unit->offset),
                         "units of several files cannot be read as one");
+    auto same = [](const Unit *a, const Unit *b) { return a->offset == b->offset; };
+    sorted.erase(std::unique(sorted.begin(), sorted.end(), same), sorted.end());
     return sorted;
+}
+
+/// An index of a .dwp file may say that a unit is inside another one.
+Result<void> check_apart(const Unit &unit, uint64_t end_before)
+{
+    if (unit.offset < end_before)
+        return fail(unit.file->where().in(".debug_info").at(unit.offset),
+                    strf("a unit begins here, inside the unit that ends at 0x%llx",
+                         static_cast<unsigned long long>(end_before)));
+    return {};
 }
 
 Result<DieTree> read_as_one(Units units, Skips &skips)
@@ -70,6 +83,7 @@ Result<DieTree> read_as_one(Units units, Skips &skips)
     Unit before;
     TypeReferences none;
     for (const Unit *unit : units) {
+        RETURN_IF_ERROR(check_apart(*unit, before.end));
         auto mine = with_abbrevs(*unit, before);
         if (!mine)
             return tl::unexpected(mine.error());
@@ -97,30 +111,41 @@ public:
             Unit unit = next.unit;
             unit.types = units.front()->types;
             RETURN_IF_ERROR(add(unit));
-            parts_.at(unit.offset).drop_specified();
+            parts_.at(unit.offset).tree.drop_specified();
+        }
+        uint64_t end_before = 0;
+        for (const auto &[offset, part] : parts_) {
+            RETURN_IF_ERROR(check_apart(part.unit, end_before));
+            end_before = part.unit.end;
         }
         return joined();
     }
 
 private:
+    struct Part {
+        Unit unit;
+        DieTree tree;
+    };
+
     Result<void> add(const Unit &unit)
     {
         auto mine = with_abbrevs(unit, before_);
         if (!mine)
             return tl::unexpected(mine.error());
-        DieTree &part = parts_[unit.offset];
-        part.dies.emplace_back();
-        RETURN_IF_ERROR(read_entries(*mine, part, references_, skips_));
+        Part &part = parts_[unit.offset];
+        part.tree.dies.emplace_back();
+        RETURN_IF_ERROR(read_entries(*mine, part.tree, references_, skips_));
         before_ = std::move(*mine);
+        part.unit = unit;
         return {};
     }
 
     DieTree joined()
     {
-        DieTree tree = std::move(parts_.begin()->second);
+        DieTree tree = std::move(parts_.begin()->second.tree);
         parts_.erase(parts_.begin());
         for (const auto &[offset, part] : parts_)
-            tree.append(part);
+            tree.append(part.tree);
         for (DieIndex i = 1; i < tree.dies.size() && !references_.stand_ins.empty(); ++i) {
             Die &d = tree.dies[i];
             for (uint32_t *to : {&d.type, &d.origin, &d.specification, &d.annotation})
@@ -134,7 +159,7 @@ private:
     Skips &skips_;
     Unit before_;
     TypeReferences references_;
-    std::map<uint64_t, DieTree> parts_; // by the unit's offset
+    std::map<uint64_t, Part> parts_; // by the unit's offset
 };
 
 } // namespace
