@@ -79,10 +79,16 @@ class Package(PackageCase):
                     self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
                                      [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
-        # Behind it may be anything, and much of it: here what is nearly a set, begun at each pair.
-        pairs = struct.pack('<II', 0xffff, 1) + struct.pack('<II', func, 1) * 0x200000
+        # Nothing that looks like a set may be longer than sets of kernels: else what lies behind it would be
+        # searched to its end from each place.
+        for count in (1024, 1025):
+            ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
+            image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
+            self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
+        # Behind it may be anything, and much of it: of that, a megabyte is looked at.
+        pairs = struct.pack('<II', func, 1) * 0x200000
         report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
-        self.assertLess(report['kfuncs'], 1 << 17)
+        self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)
 
     def unchecked(self, report):
         return [(u['rule'], u['binaries']) for u in report['unchecked']]
