@@ -26,7 +26,8 @@ constexpr int usual_heap_growth = 1 << 20;
 inline void keep_freed_memory()
 {
 #ifdef __GLIBC__
-    constexpr int most = 32 << 20; // that every glibc takes; with more older ones stay at 128 KB
+    // That every glibc takes; with more older ones stay at 128 KB.
+    constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
 #endif
