@@ -148,11 +148,13 @@ class Encode(PackageCase):
         """What comes before damage is encoded; nothing is left half-written."""
         vmlinux, modules = self.members()
         last = f'{PLACE}/kernel/last.ko', random.Random(1).randbytes(50000)
-        package = self.write('early.tar.gz', tar([vmlinux, *modules, last], 'w:gz')[:-9000])
-        for jobs in ('-j1', '-j2'):
-            out = self.top / f'early{jobs}'
-            self.assertIn('cannot be unpacked', self.report(package, '-o', out, jobs, status=1))
-            self.assertEqual(set(self.made(out)), {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
+        for order, members in enumerate(([vmlinux, *modules], [*modules, vmlinux])):
+            package = self.write('early.tar.gz', tar([*members, last], 'w:gz')[:-9000])
+            for jobs in ('-j1', '-j2'):
+                out = self.top / f'early{order}{jobs}'
+                self.assertIn('cannot be unpacked', self.report(package, '-o', out, jobs, status=1))
+                self.assertEqual(set(self.made(out)),
+                                 {'vmlinux.btf', *(name + '.btf' for name, data in modules)})
 
     def test_archives_that_lie(self):
         vmlinux, modules = self.members()

@@ -129,10 +129,10 @@ private:
         RETURN_IF_ERROR(check_settings());
         if (is_kept(vmlinux_btf_, options_.package))
             RETURN_IF_ERROR(begin_modules());
-        RETURN_IF_ERROR(walk());
+        const Result<void> walked = walk();
         if (!has_base_)
-            return fail(Where{options_.package}, "has no vmlinux");
-        return passed_ ? walk() : Result<void>();
+            return walked ? fail(Where{options_.package}, "has no vmlinux") : walked;
+        return passed_ ? walk() : walked; // which meets the same damage
     }
 
     Result<void> walk()
