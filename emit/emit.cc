@@ -280,13 +280,6 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// LLVM's, by the magic numbers of a file and of one with a wrapper.
-bool is_bitcode(Bytes bytes)
-{
-    return bytes.size() >= 4 && (std::memcmp(bytes.data(), "BC\xc0\xde", 4) == 0 ||
-                                 std::memcmp(bytes.data(), "\xde\xc0\x17\x0b", 4) == 0);
-}
-
 /// `given`, or what the object BTF says that the file has.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 namespace btflink
@@ -265,6 +266,12 @@ Result<ElfImage> read_elf(Bytes file, const Where &where)
     RETURN_IF_ERROR(read_sections(image));
     RETURN_IF_ERROR(read_segments(image));
     return image;
+}
+
+bool is_bitcode(Bytes file)
+{
+    return file.size() >= 4 && (std::memcmp(file.data(), "BC\xc0\xde", 4) == 0 ||
+                                std::memcmp(file.data(), "\xde\xc0\x17\x0b", 4) == 0);
 }
 
 Result<ElfOnDisk> open_elf(const std::string &path)

@@ -7,6 +7,8 @@
 //                          linking it: its object BTF is gone, that of its objects is not
 //     units without        DWARF of the linked file
 //     object BTF
+//     bitcode among what   DWARF of the module
+//     a module is linked of
 //     anything else        DWARF of the linked file
 //
 // Method: choose the inputs, then btf-merge in this process. Once it knows which units its inputs
@@ -82,6 +84,9 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
     if (*fresh)
         return complete_all({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
+    // With link-time optimisation the DWARF of all is in the module.
+    if (std::any_of(objects.begin(), objects.end(), is_bitcode_file))
+        objects.clear();
     for (const std::string &object : objects) {
         auto has = has_object_btf(object);
         if (!has)

@@ -79,6 +79,12 @@ Result<bool> is_relocatable(const std::string &path)
     return elf->image.head.e_type == ET_REL;
 }
 
+bool is_bitcode_file(const std::string &path)
+{
+    auto file = read_parts(path);
+    return file && is_bitcode(file->bytes);
+}
+
 Result<bool> has_object_btf(const std::string &path)
 {
     if (!exists(path))
@@ -107,6 +113,8 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
         return inputs;
     const std::string folder = folder_of(image);
     auto add = [&](const std::string &name) -> Result<void> {
+        if (is_bitcode_file(folder + name)) // its DWARF is in the image
+            return {};
         auto has = has_object_btf(folder + name);
         if (!has)
             return tl::unexpected(has.error());
