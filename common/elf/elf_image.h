@@ -80,8 +80,8 @@ private:
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
-/// What an LLVM compiler writes in place of ELF for link-time optimisation, by the magic numbers of a
-/// file and of one with a wrapper (llvm.org, "LLVM Bitcode File Format").
+/// What an LLVM compiler writes in place of ELF for link-time optimisation, by the magic numbers of
+/// a file and of one with a wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
 /// A file on disk with what it was taken apart into.
