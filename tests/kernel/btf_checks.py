@@ -58,7 +58,8 @@ class BtfChecks:
         lost = set()
         if status and not re.search(r'only A:', output):
             lost = set(re.findall(r'only B: \[\d+\] FUNC ([^:]+):', output))
-            rest, _ = output_of([self.compare_tool, '--ignore=FUNC,FUNC_PROTO', file, theirs, *bases])
+            rest, _ = output_of([self.compare_tool, file, theirs, *bases,
+                                 '--ignore=FUNC,FUNC_PROTO'])
             if rest == 0 and lost <= self.changed_functions(file):
                 title += f' (but for lost parameters: {", ".join(sorted(lost))})'
                 status = 0
