@@ -15,8 +15,8 @@ namespace btflink::kbuild
 /// ELF file, or cannot be read.
 Result<bool> is_relocatable(const std::string &path);
 
-/// Whether a compiler left it for link-time optimisation: a link reads it like an object, but it has
-/// neither code nor DWARF. False if it cannot be read.
+/// Whether a compiler left it for link-time optimisation: a link reads it like an object, but it
+/// has neither code nor DWARF. False if it cannot be read.
 bool is_bitcode_file(const std::string &path);
 
 /// Whether the file has a `.BTF` section with at least one object's BTF (a link trailer), as
