@@ -84,14 +84,12 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
     if (*fresh)
         return complete_all({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
-    // With link-time optimisation the DWARF of all is in the module.
-    if (std::any_of(objects.begin(), objects.end(), is_bitcode_file))
-        objects.clear();
     for (const std::string &object : objects) {
         auto has = has_object_btf(object);
         if (!has)
             return tl::unexpected(has.error());
-        if (*has)
+        // What the linker made of bitcode is described in the module alone.
+        if (*has && std::none_of(objects.begin(), objects.end(), is_bitcode_file))
             return complete_all(objects, options, report);
     }
     return by_dwarf(encode_object(module, options, report));

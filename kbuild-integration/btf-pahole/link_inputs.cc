@@ -90,6 +90,8 @@ Result<bool> has_object_btf(const std::string &path)
     if (!exists(path))
         return false;
     auto elf = open_elf(path);
+    if (!elf && is_bitcode_file(path))
+        return false;
     if (!elf)
         return tl::unexpected(elf.error());
     const ElfImage &image = elf->image;
@@ -113,8 +115,6 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
         return inputs;
     const std::string folder = folder_of(image);
     auto add = [&](const std::string &name) -> Result<void> {
-        if (is_bitcode_file(folder + name)) // its DWARF is in the image
-            return {};
         auto has = has_object_btf(folder + name);
         if (!has)
             return tl::unexpected(has.error());

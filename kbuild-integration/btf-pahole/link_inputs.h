@@ -20,11 +20,11 @@ Result<bool> is_relocatable(const std::string &path);
 bool is_bitcode_file(const std::string &path);
 
 /// Whether the file has a `.BTF` section with at least one object's BTF (a link trailer), as
-/// opposed to final BTF or none. False where there is no such file.
+/// opposed to final BTF or none. False for bitcode, and where there is no such file.
 Result<bool> has_object_btf(const std::string &path);
 
 /// The objects from which `image`, a vmlinux, was linked: vmlinux.o in the same folder and what the
-/// link itself compiled, if they have object BTF; bitcode has none. Empty for other files.
+/// link itself compiled, if they have object BTF. Empty for other files.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
 /// The files that a module was linked from, as in Kbuild's saved command. The paths are returned
