@@ -46,8 +46,9 @@ class Finalisation:
         return self.resolve(btf, self.linked(path), *over(base))[0]
 
     def deduplicated(self, btf, base=''):
-        """`btf` by nothing but libbpf's btf__dedup(), and sorted: for a file without .BTF_ids."""
-        return self.resolve(btf, self.tree.build / 'init/version-timestamp.o', *over(base))[0]
+        """`btf` by nothing but libbpf's btf__dedup(), and sorted: for a file without .BTF_ids. (A
+        host object, since the kernel's own may be bitcode.)"""
+        return self.resolve(btf, self.tool.with_name('main.o'), *over(base))[0]
 
     @functools.cached_property
     def flags(self):

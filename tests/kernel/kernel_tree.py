@@ -25,10 +25,14 @@ LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
 # The kernel's version string is an array, its length is part of a type.
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
-# Of the kernel itself, whoever makes the BTF: a struct that the configuration leaves out, and clang 19's
-# measure of a stack frame (do_sys_poll of 7.3). Of the compiler's other warnings the first line stays.
+# Of the kernel itself, whoever makes the BTF: a struct that the configuration leaves out, clang 19's
+# measure of a stack frame (do_sys_poll of 7.3; with link-time optimisation the linker says it), and
+# scripts/jobserver-exec, to which a make before 4.4 gives no jobserver. Of the compiler's other warnings
+# the first line stays.
 STOCK_WARNINGS = re.compile(r'WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx|'
-                            r'.*: warning: stack frame size .*|\d* *\|.*|\d+ warnings? generated\.|')
+                            r'.*: warning: (\S+: )?stack frame size .*|'
+                            r'WARNING: Unable to reopen jobserver .*|'
+                            r'\d* *\|.*|\d+ warnings? generated\.|')
 NEEDED = 'make gcc ld bc flex bison'.split()
 
 

@@ -7,6 +7,7 @@
 #include "kbuild-integration/btf-kernel/progress.h"
 #include "kbuild-integration/btf-kernel/report/collect.h"
 #include "kbuild-integration/btf-kernel/report/page.h"
+#include "kbuild-integration/btf-pahole/link_inputs.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -63,18 +64,18 @@ constexpr Option<Draft> options[] = {
      .take = take_file<&Draft::traces>},
 };
 
-/// Objects of a build, where nobody named them.
-void find_objects(const std::string &folder, Draft &draft)
+/// Objects of a build, where nobody named them: those that have object BTF.
+Result<void> find_objects(const std::string &folder, Draft &draft)
 {
+    const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
+    auto inputs = kbuild::vmlinux_inputs(vmlinux);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    draft.objects = std::move(*inputs);
     std::error_code ignored;
-    const std::filesystem::path build(folder);
-    if (!draft.objects.empty() || !std::filesystem::is_regular_file(build / "vmlinux.o", ignored))
-        return;
-    for (const char *name : {"vmlinux.o", ".vmlinux.export.o", "init/version-timestamp.o"})
-        if (std::filesystem::is_regular_file(build / name, ignored))
-            draft.objects.push_back(build / name);
-    if (draft.image.empty() && std::filesystem::is_regular_file(build / "vmlinux", ignored))
-        draft.image = build / "vmlinux";
+    if (draft.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
+        draft.image = vmlinux;
+    return {};
 }
 
 Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
@@ -88,15 +89,16 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
     std::vector<Error> found = kernel->left_out;
     RETURN_IF_ERROR(report::collect_kernel(*kernel, draft.open.threads, data, found));
     const bool asked = !draft.objects.empty();
-    if (paths.size() == 1)
-        find_objects(paths[0], draft);
+    if (!asked && paths.size() == 1)
+        if (auto looked = find_objects(paths[0], draft); !looked)
+            found.push_back(looked.error());
     if (!draft.objects.empty()) {
         auto any = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
         if (!any && asked)
             return tl::unexpected(any.error());
         if (!any)
             found.push_back(any.error());
-        else if (!*any && asked) // a build by other tools has none
+        else if (!*any)
             return fail(Where{draft.objects.front()}, "has no object BTF");
     }
     for (const std::string &trace : draft.traces)

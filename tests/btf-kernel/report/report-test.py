@@ -242,6 +242,15 @@ class Report(CliCase):
         self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
         self.report('.', '-o', 'report.html')
 
+    def test_builds_with_link_time_optimisation(self):
+        """Their objects are bitcode, and vmlinux.o has no object BTF."""
+        self.build()
+        self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
+        os.mkdir(self.path('init'))
+        for name in ['.vmlinux.export.o', 'init/version-timestamp.o']:
+            self.write(name, b'BC\xc0\xde')
+        self.assertEqual(self.report('.', '-o', 'report.html'), '')
+
     def test_errors(self):
         self.build()
         self.assertIn('-o are required', self.report('.', status=2))
@@ -258,6 +267,7 @@ class InBrowser(Report):
     # Not once more:
     test_page = test_sizes = test_errors = None
     test_merge = test_merge_shares_its_threads = test_names_of_any_bytes = test_damaged_objects_are_an_error = None
+    test_builds_with_link_time_optimisation = None
 
     def browser(self):
         for program in ('chromium', 'chromedriver'):
