@@ -35,7 +35,7 @@ void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Addres
     std::string_view base = symbol.name.substr(0, symbol.name.find('.'));
     if (is_split_part(symbol.name.substr(base.size())))
         return;
-    out.push_back({base, symbol.name, address, symbol.home != Home::undefined});
+    out.push_back({base, symbol.name, address, symbol.size, symbol.home != Home::undefined});
 }
 
 void sort_functions(std::vector<FunctionSymbol> &functions)
