@@ -8,9 +8,9 @@
 // Method. Symbols of the image are grouped by base name (up to the first dot); an instance belongs
 // to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
 // hashes are. The instance that provides the FUNC is the first at the address of one of the group's
-// symbols (so a strong definition beats a weak one), preferring one that kept its parameters; if none
-// is, the first inside a symbol (gcc for RISC-V puts DW_AT_low_pc behind the no-ops for ftrace). Its
-// declaration tags are those of all its instances: clang gives them to one.
+// symbols (so a strong definition beats a weak one), preferring one that kept its parameters; if
+// none is, the first inside a symbol (gcc for RISC-V puts DW_AT_low_pc behind the no-ops for
+// ftrace). Its declaration tags are those of all its instances: clang gives them to one.
 //
 // With true signatures, a name that has a clone stands for the clone, with the clone's own
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
