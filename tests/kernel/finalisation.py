@@ -14,6 +14,8 @@ class Finalisation:
         self.tree = tree
         self.results = results
         self.tool = tree.build / 'tools/bpf/resolve_btfids/resolve_btfids'
+        # An ELF file without BTF: the kernel's own objects may be bitcode.
+        self.host_object = self.tool.with_name('main.o')
         self.pahole = tree.workshop.bin / 'btf-pahole'
         self.there = (tree.source / 'scripts/gen-btf.sh').exists()
 
@@ -46,9 +48,8 @@ class Finalisation:
         return self.resolve(btf, self.linked(path), *over(base))[0]
 
     def deduplicated(self, btf, base=''):
-        """`btf` by nothing but libbpf's btf__dedup(), and sorted: for a file without .BTF_ids. (A
-        host object, since the kernel's own may be bitcode.)"""
-        return self.resolve(btf, self.tool.with_name('main.o'), *over(base))[0]
+        """`btf` by nothing but libbpf's btf__dedup(), and sorted: for a file without .BTF_ids."""
+        return self.resolve(btf, self.host_object, *over(base))[0]
 
     @functools.cached_property
     def flags(self):

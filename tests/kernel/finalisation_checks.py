@@ -98,7 +98,7 @@ class FinalisationChecks:
         with_layout.write_bytes(Parts(blob).with_layout())
         not_allocated = self.btf.results / 'base.o'
         command([self.btf.objcopy, '--remove-section=.BTF', f'--add-section=.BTF={raw}',
-                 self.tree.build / 'init/version-timestamp.o', not_allocated])
+                 self.step.host_object, not_allocated])
         for what, base in (('a file of its own', raw), ('one with a layout section', with_layout),
                            ('in a section that is not allocated', not_allocated)):
             self.btf.ok(f'{path}: the same bytes over another form of base: {what}',
