@@ -4,6 +4,7 @@
 #include "merge/read_inputs.h"
 
 #include "common/io/parallel.h"
+#include "merge/base_index/base_index.h"
 #include "merge/check_output_paths.h"
 #include "merge/gather/gatherer.h"
 #include "merge/input/array_form.h"
@@ -177,6 +178,16 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
     return {};
 }
 
+std::optional<KnownArrays> known_arrays(const Base &base)
+{
+    if (!base.index)
+        return std::nullopt;
+    auto for_structs = [&base](std::string_view name, const std::function<void(TypeId)> &visit) {
+        base.index->for_named(name, [&](TypeId id, TypeId) { visit(id); });
+    };
+    return KnownArrays{base.index->arrays(), for_structs};
+}
+
 void report_inputs(const Read &read, const Base &base, Report &report, Stats &stats)
 {
     for (const std::string &name : read.inputs.ignored)
@@ -243,8 +254,8 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     read.target = *target;
     if (base.btf)
         stats.add("objects_made_flat",
-                  take_form_of_base(*base.btf, read.loaded.objects, options.engine == Engine::hash,
-                                    options.threads));
+                  take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,
+                                    options.engine == Engine::hash, options.threads));
     for (std::string &text : check_settings(read.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return read;
