@@ -82,6 +82,21 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
+/// Is there so little to do, as for most modules, that starting a thread takes longer?
+bool is_small(const std::vector<Input> &inputs)
+{
+    uint64_t bytes = 0;
+    for (const Input &input : inputs) {
+        if (!input.elf)
+            bytes += input.bytes.size();
+        else
+            for (const Section &section : input.elf->sections())
+                if (section.name.starts_with(".BTF"))
+                    bytes += section.size;
+    }
+    return bytes < 1 << 20;
+}
+
 /// libbpf's engine takes all types as they are.
 Reading reading_for(Engine engine)
 {
@@ -162,7 +177,7 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
         read.loaded = options.gathered->finish();
         read.loaded.decompressed.push_back(options.gathered);
     } else {
-        auto loaded = load(read.inputs.list, reading_for(options.engine), options.threads);
+        auto loaded = load(read.inputs.list, reading_for(options.engine), read.threads);
         if (!loaded)
             return tl::unexpected(loaded.error());
         read.loaded = std::move(*loaded);
@@ -241,6 +256,8 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     Read read;
     stats.begin_pass("open");
     RETURN_IF_ERROR(open_all(options, read));
+    const bool alone = options.fewer && !options.complete && !options.gathered;
+    read.threads = alone && is_small(read.inputs.list) ? 1 : options.threads;
     stats.begin_pass("load");
     RETURN_IF_ERROR(load_all(options, read, stats));
     report_inputs(read, base, report, stats);
@@ -255,7 +272,7 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     if (base.btf)
         stats.add("objects_made_flat",
                   take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,
-                                    options.engine == Engine::hash, options.threads));
+                                    options.engine == Engine::hash, read.threads));
     for (std::string &text : check_settings(read.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return read;
