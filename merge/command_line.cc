@@ -20,7 +20,7 @@ namespace
 struct Draft {
     CommandLine line;
     bool distilled_base = false;
-    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    unsigned threads = 0; // not given
     std::optional<FeatureSet> features;
 };
 
@@ -164,7 +164,8 @@ Result<void> finish(Draft &draft, Given &&given)
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
-    o.threads = draft.threads;
+    o.threads = draft.threads ? draft.threads : std::max(1u, std::thread::hardware_concurrency());
+    o.fewer = draft.threads == 0;
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;

@@ -272,7 +272,11 @@ Result<Merged> merge_inputs(const Options &options, const Base &base, Report &re
     if (!read)
         return tl::unexpected(read.error());
     auto merge = options.engine == Engine::libbpf ? assemble_all : merge_by_hash;
-    return merge(options, base, std::move(*read), report, stats);
+    if (read->threads == options.threads)
+        return merge(options, base, std::move(*read), report, stats);
+    Options fewer = options;
+    fewer.threads = read->threads;
+    return merge(fewer, base, std::move(*read), report, stats);
 }
 
 /// The result, checked.

@@ -41,6 +41,7 @@ struct Options {
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
     unsigned threads = 1;
+    bool fewer = false;  // small inputs get along with one thread
     bool beside = true;  // one more thread may run beside these, if they are several
     bool verify = false; // an object whose hashes are not those of its types is an error
     bool verbose = false;

@@ -4,6 +4,7 @@
 #include "merge/read_inputs.h"
 
 #include "common/io/parallel.h"
+#include "merge/base_index/base_index.h"
 #include "merge/check_output_paths.h"
 #include "merge/gather/gatherer.h"
 #include "merge/input/array_form.h"
@@ -79,6 +80,21 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
         for (const PoolPart &part : section.parts)
             ids.insert(part.first_id);
     return ids;
+}
+
+/// Is there so little to do, as for most modules, that starting a thread takes longer?
+bool is_small(const std::vector<Input> &inputs)
+{
+    uint64_t bytes = 0;
+    for (const Input &input : inputs) {
+        if (!input.elf)
+            bytes += input.bytes.size();
+        else
+            for (const Section &section : input.elf->sections())
+                if (section.name.starts_with(".BTF"))
+                    bytes += section.size;
+    }
+    return bytes < 1 << 20;
 }
 
 /// libbpf's engine takes all types as they are.
@@ -161,7 +177,7 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
         read.loaded = options.gathered->finish();
         read.loaded.decompressed.push_back(options.gathered);
     } else {
-        auto loaded = load(read.inputs.list, reading_for(options.engine), options.threads);
+        auto loaded = load(read.inputs.list, reading_for(options.engine), read.threads);
         if (!loaded)
             return tl::unexpected(loaded.error());
         read.loaded = std::move(*loaded);
@@ -175,6 +191,16 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
     if (options.features.has(Feature::true_signature))
         use_true_signatures(read.loaded.objects);
     return {};
+}
+
+std::optional<KnownArrays> known_arrays(const Base &base)
+{
+    if (!base.index)
+        return std::nullopt;
+    auto for_structs = [&base](std::string_view name, const std::function<void(TypeId)> &visit) {
+        base.index->for_named(name, [&](TypeId id, TypeId) { visit(id); });
+    };
+    return KnownArrays{base.index->arrays(), for_structs};
 }
 
 void report_inputs(const Read &read, const Base &base, Report &report, Stats &stats)
@@ -230,6 +256,8 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     Read read;
     stats.begin_pass("open");
     RETURN_IF_ERROR(open_all(options, read));
+    const bool alone = options.fewer && !options.complete && !options.gathered;
+    read.threads = alone && is_small(read.inputs.list) ? 1 : options.threads;
     stats.begin_pass("load");
     RETURN_IF_ERROR(load_all(options, read, stats));
     report_inputs(read, base, report, stats);
@@ -243,8 +271,8 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     read.target = *target;
     if (base.btf)
         stats.add("objects_made_flat",
-                  take_form_of_base(*base.btf, read.loaded.objects, options.engine == Engine::hash,
-                                    options.threads));
+                  take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,
+                                    options.engine == Engine::hash, read.threads));
     for (std::string &text : check_settings(read.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return read;

@@ -19,6 +19,7 @@ struct Read {
     std::optional<Input> given_image; // --image
     Loaded loaded;
     Target target;
+    unsigned threads = 1; // what is worthwhile of those that Options gives
 
     const std::vector<Object> &objects() const { return loaded.objects; }
     /// The image to be used: the one that is given, or the only linked file among the inputs.

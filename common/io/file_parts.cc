@@ -10,13 +10,15 @@
 // write_file() renames. If a mapped file is written to, earlier checks may no longer hold. Then the
 // result may be wrong, which check_mapped_files() detects by the file's time. Or the program may
 // crash; then the handlers of the other signals name the file and keep the signal. Replacing a
-// mapped file by rename does no harm.
+// mapped file by rename does no harm. In place of what a spare file has lost, the handler maps
+// zeros.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
 #include "common/io/job_tokens.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -44,8 +46,11 @@ struct Mapping {
     std::atomic<size_t> size; // 0: no longer mapped
     std::string path;
     struct stat before;
-    Mapping *next;
+    const bool spare;
+    std::atomic<bool> lost = false; // spare: and zeros have taken the place of all its bytes
+    Mapping *next = nullptr;
 
+    bool has(const std::byte *at) const { return at >= begin && at < begin + size; }
     /// May be called in a signal handler.
     bool changed() const
     {
@@ -59,17 +64,28 @@ struct Mapping {
 std::atomic<Mapping *> mappings = nullptr;
 const char *program_name = "";
 
+/// Of those that must not.
 const Mapping *find_changed()
 {
     const Mapping *m = mappings;
-    while (m && !m->changed())
+    while (m && (m->spare || !m->changed()))
         m = m->next;
     return m;
 }
 
-Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st)
+/// Null: in no mapping.
+Mapping *mapping_of(const std::byte *at)
 {
-    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st, nullptr};
+    Mapping *m = mappings;
+    while (m && !m->has(at))
+        m = m->next;
+    return m;
+}
+
+Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st,
+                  bool spare)
+{
+    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st, spare};
     mapping->next = mappings.load();
     while (!mappings.compare_exchange_weak(mapping->next, mapping))
         ;
@@ -91,15 +107,28 @@ constexpr const char *changed_text = "somebody else changed it while it was read
 constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
 struct sigaction former[std::size(signals)];
 
+/// In a signal handler, so by a plain system call. False: there is no memory.
+bool put_zeros(Mapping &m)
+{
+    m.lost = true;
+    return ::mmap(const_cast<std::byte *>(m.begin), m.size, PROT_READ,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
 void on_signal(int signal, siginfo_t *info, void *)
 {
-    give_back_job_tokens();
+    const int before = errno;
     auto *at = static_cast<const std::byte *>(info->si_addr);
-    for (const Mapping *m = mappings; m && signal == SIGBUS; m = m->next)
-        if (at >= m->begin && at < m->begin + m->size) {
-            say(*m, "somebody else cut it off, or it cannot be read");
-            ::_exit(1);
-        }
+    Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
+    if (cut_off && cut_off->spare && put_zeros(*cut_off)) {
+        errno = before;
+        return; // it reads once more
+    }
+    give_back_job_tokens();
+    if (cut_off) {
+        say(*cut_off, "somebody else cut it off, or it cannot be read");
+        ::_exit(1);
+    }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
     for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, and ends the program
@@ -134,20 +163,6 @@ void release_pages(Bytes part)
     }
 }
 
-void fetch_pages(Bytes part)
-{
-#ifdef MADV_POPULATE_READ // Linux 5.14; an older one refuses, and the pages come with faults
-    if (part.size() < small_file)
-        return;
-    const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-    const size_t before = reinterpret_cast<uintptr_t>(part.data()) % page;
-    ::madvise(const_cast<std::byte *>(part.data()) - before, part.size() + before,
-              MADV_POPULATE_READ);
-#else
-    (void)part;
-#endif
-}
-
 bool mapped_files_changed()
 {
     return find_changed() != nullptr;
@@ -160,7 +175,13 @@ Result<void> check_mapped_files()
     return {};
 }
 
-Result<FileParts> read_parts(const std::string &path)
+bool is_intact(Bytes part)
+{
+    const Mapping *m = mapping_of(part.data());
+    return !m || (!m->lost && !m->changed());
+}
+
+Result<FileParts> read_parts(const std::string &path, Need need)
 {
     struct stat st;
     FileParts out;
@@ -172,7 +193,7 @@ Result<FileParts> read_parts(const std::string &path)
         auto size = static_cast<size_t>(st.st_size);
         void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (memory != MAP_FAILED) {
-            Mapping *mapping = remember(memory, size, path, st);
+            Mapping *mapping = remember(memory, size, path, st, need == Need::spare);
             ++mapping_count;
             out.owner = std::shared_ptr<void>(memory, [size, mapping](void *p) {
                 mapping->size = 0;

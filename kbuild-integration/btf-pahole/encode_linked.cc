@@ -182,6 +182,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
+    merge.fewer = true;
     merge.beside = options.thread_beside;
     if (!options.detached.empty()) // as pahole does: there is no section for it
         merge.features.remove(Feature::distilled_base);

@@ -14,6 +14,8 @@
 
 #include "common/io/file_parts.h"
 #include "merge/base_index/layout.h"
+#include "merge/base_index/wide_hash.h"
+#include "merge/input/array_form.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -30,6 +32,11 @@ namespace index_layout
 
 Hash128 hash_of_blob(Bytes blob)
 {
+    if (wide_hash::is_there()) {
+        Hash128 h;
+        wide_hash::hash128(blob.data(), blob.size(), h.low, h.high);
+        return h;
+    }
     const XXH128_hash_t h = XXH3_128bits(blob.data(), blob.size());
     return {h.low64, h.high64};
 }
@@ -40,7 +47,9 @@ uint64_t check_of(Bytes file)
     std::memcpy(&h, file.data(), sizeof h);
     h.check = 0;
     const uint64_t head = XXH3_64bits(&h, sizeof h);
-    return XXH3_64bits_withSeed(file.data() + sizeof h, file.size() - sizeof h, head);
+    const Bytes rest = file.subspan(sizeof h);
+    return wide_hash::is_there() ? wide_hash::hash64(rest.data(), rest.size(), head)
+                                 : XXH3_64bits_withSeed(rest.data(), rest.size(), head);
 }
 
 } // namespace index_layout
@@ -79,8 +88,6 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
         h.file_bytes != bytes.size() || h.blob_bytes != blob.size())
         return {};
     const Places places(h);
-    fetch_pages(bytes);
-    fetch_pages(blob);
     if (places.end != bytes.size() || h.check != index_layout::check_of(bytes) ||
         h.blob != index_layout::hash_of_blob(blob))
         return {};
@@ -92,6 +99,9 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
         out = {reinterpret_cast<const T *>(bytes.data() + at), count};
     };
     std::shared_ptr<BaseIndex> index(new BaseIndex);
+    index->bytes_ = bytes;
+    index->arrays_ = h.arrays;
+    index->chained_arrays_ = h.chained_arrays;
     index->owner_ = std::move(owner);
     table(types->marks, places.marks, marks_for(h.types));
     index->btf_ = std::make_shared<const Btf>(Btf::marked(*types, index->damage_));
@@ -105,6 +115,16 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
     table(index->words_, places.words, h.words);
     table(index->words_buckets_, places.words_buckets, index_layout::buckets_for(h.words) + 1);
     return {true, index};
+}
+
+bool BaseIndex::is_damaged() const
+{
+    return damage_.found() || !is_intact(bytes_);
+}
+
+ArrayCounts BaseIndex::arrays() const
+{
+    return {arrays_, chained_arrays_};
 }
 
 uint32_t BaseIndex::hash_of(std::string_view text)

@@ -22,6 +22,8 @@ struct IndexState {
     std::shared_ptr<const BaseIndex> index; // null, though they fit: that BTF cannot have one
 };
 
+struct ArrayCounts; // see input/array_form.h
+
 class BaseIndex
 {
 public:
@@ -31,9 +33,12 @@ public:
 
     /// The BTF that it was opened for. Its types are checked as they are asked for.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
-    /// Was something found that cannot be in an index of this BTF? Then no answer is worth
-    /// anything.
-    bool is_damaged() const { return damage_.found(); }
+    /// Was something found that cannot be in an index of this BTF, or has its file changed
+    /// meanwhile? Then no answer is worth anything.
+    bool is_damaged() const;
+
+    /// count_arrays() of the base.
+    ArrayCounts arrays() const;
 
     /// The plain types with this stub hash; ids in order.
     std::span<const uint32_t> types_with(const Hash128 &hash) const;
@@ -90,6 +95,7 @@ private:
         return entries.subspan(begin, end - begin);
     }
 
+    Bytes bytes_; // all of it
     std::shared_ptr<const void> owner_;
     mutable Damage damage_;
     std::shared_ptr<const Btf> btf_;
@@ -98,6 +104,7 @@ private:
     std::span<const Hash128> hashes_; // hashed_: the type that has each
     std::span<const Named> named_;
     std::span<const Place> strings_, words_;
+    uint32_t arrays_ = 0, chained_arrays_ = 0;
 };
 
 } // namespace btflink::merge

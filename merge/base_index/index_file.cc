@@ -47,17 +47,16 @@ bool is_foreign(const std::string &path)
     return size != 0 && magic != index_layout::magic;
 }
 
-/// The index in `file`, if it is one of this base. Read, not mapped: it may be cut off or written
-/// anew by anybody at any time, which must not end a run that can do without.
+/// The index in `file`, if it is one of this base. Reading it into memory of its own would cost
+/// more than all that is done with it.
 IndexState open_index(const std::string &file, Bytes blob)
 {
-    if (is_foreign(file))
+    if (is_no_file(file))
         return {};
-    auto bytes = read_file(file);
-    if (!bytes)
+    auto parts = read_parts(file, Need::spare);
+    if (!parts)
         return {};
-    auto kept = std::make_shared<const std::vector<std::byte>>(std::move(*bytes));
-    return BaseIndex::open(*kept, blob, kept);
+    return BaseIndex::open(parts->bytes, blob, parts->owner);
 }
 
 IndexState index_in_memory(const Base &base)

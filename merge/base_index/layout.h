@@ -22,10 +22,11 @@ struct Header {
     Hash128 blob;        // XXH3 of its bytes, as two numbers
     // Entries of the tables.
     uint32_t hashes, named, strings, words;
-    uint64_t check; // XXH3 of all bytes of this file, with 0 here
+    uint32_t arrays, chained_arrays; // ArrayCounts of the BTF
+    uint64_t check;                  // XXH3 of all bytes of this file, with 0 here
 };
-constexpr uint32_t version = 1;
-static_assert(sizeof(Header) == 72);
+constexpr uint32_t version = 2;
+static_assert(sizeof(Header) == 80);
 
 /// Buckets of so many entries; there is one number more, the end.
 constexpr size_t buckets_for(uint32_t entries)

@@ -16,6 +16,7 @@
 
 #include "common/graph/post_order.h"
 #include "merge/base_index/layout.h"
+#include "merge/input/array_form.h"
 
 #include <algorithm>
 #include <cstring>
@@ -220,6 +221,7 @@ private:
     std::vector<std::byte> bytes(uint32_t types) const
     {
         auto count = [](const auto &table) { return static_cast<uint32_t>(table.size()); };
+        const ArrayCounts arrays = count_arrays(base_);
         Header h{index_layout::magic,
                  index_layout::version,
                  types,
@@ -230,6 +232,8 @@ private:
                  count(named_),
                  count(strings_),
                  count(words_),
+                 arrays.all,
+                 arrays.chained,
                  0};
         const Places places(h);
         h.file_bytes = places.end;

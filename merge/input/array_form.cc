@@ -21,14 +21,14 @@
 //
 // Cost. In the usual case the base's types up to some chained arrays, a small part of them. Over a
 // flat base, one look at all types of objects and base, and stub hashes of objects that are
-// changed.
+// changed. An index of the base knows how many arrays it has, and finds structs by their names.
 #include "merge/input/array_form.h"
 
 #include "common/io/parallel.h"
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <set>
 
 namespace btflink::merge
 {
@@ -82,23 +82,6 @@ std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
     return flat;
 }
 
-struct ArrayCounts {
-    uint32_t all = 0, chained = 0;
-};
-
-/// Of the types up to those that are enough.
-ArrayCounts count_arrays(const Btf &btf)
-{
-    ArrayCounts counts;
-    for (TypeId id = btf.first_id(); id < btf.end_id() && counts.chained < chained_enough;
-         id = TypeId{raw(id) + 1})
-        if (const btf_type *array = array_at(btf, raw(id))) {
-            ++counts.all;
-            counts.chained += is_chained(btf, *array);
-        }
-    return counts;
-}
-
 /// A place where base and object have the same array.
 struct ArrayPlace {
     uint32_t kind;
@@ -109,49 +92,73 @@ struct ArrayPlace {
     auto operator<=>(const ArrayPlace &) const = default;
 };
 
-/// visit(place, array) for the named structs' members and the typedefs that are arrays.
+/// visit(place, array) if this is a typedef of an array, or for the members of a named struct that
+/// are arrays.
 template <typename Visit>
-void for_each_array_place(const Btf &btf, Visit visit)
+void for_array_places(const Btf &btf, TypeId id, Visit &visit)
 {
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
-        const btf_type &t = btf.type(id);
-        const uint32_t kind = btf::kind_of(t);
-        const btf_type *array = nullptr;
-        if (kind == BTF_KIND_TYPEDEF && (array = array_at(btf, t.type)))
-            visit(ArrayPlace{kind, btf.name(id), 0, "", 0}, *array);
-        if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) || t.name_off == 0)
-            continue;
-        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
-            const uint32_t *member = btf::tail_of(t) + i * 3;
-            if ((array = array_at(btf, member[1])))
-                visit(ArrayPlace{kind, btf.name(id), t.size, btf.str(member[0]), member[2]},
-                      *array);
-        }
+    const btf_type &t = btf.type(id);
+    const uint32_t kind = btf::kind_of(t);
+    const btf_type *array = nullptr;
+    if (kind == BTF_KIND_TYPEDEF && (array = array_at(btf, t.type)))
+        visit(ArrayPlace{kind, btf.name(id), 0, "", 0}, *array);
+    if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) || t.name_off == 0)
+        return;
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+        const uint32_t *member = btf::tail_of(t) + i * 3;
+        if ((array = array_at(btf, member[1])))
+            visit(ArrayPlace{kind, btf.name(id), t.size, btf.str(member[0]), member[2]}, *array);
     }
 }
 
-bool is_flat_base(const Btf &base, const std::vector<Object> &objects)
+template <typename Visit>
+void for_each_array_place(const Btf &btf, Visit visit)
 {
-    const ArrayCounts arrays = count_arrays(base);
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+        for_array_places(btf, id, visit);
+}
+
+using ArrayPlaces = std::map<ArrayPlace, uint32_t>; // with the product of dimensions
+
+/// As for_each_array_place(), but it may leave out what is not among `places`.
+template <typename Visit>
+void for_array_places_among(const ArrayPlaces &places, const Btf &base,
+                            const std::optional<KnownArrays> &known, Visit visit)
+{
+    auto is_typedef = [](const auto &place) { return place.first.kind == BTF_KIND_TYPEDEF; };
+    if (!known || std::ranges::any_of(places, is_typedef)) // an index has no names of those
+        return for_each_array_place(base, visit);
+    std::set<std::string_view> names;
+    for (const auto &[place, count] : places)
+        names.insert(place.name);
+    for (std::string_view name : names)
+        known->for_structs(name, [&](TypeId id) { for_array_places(base, id, visit); });
+}
+
+bool is_flat_base(const Btf &base, const std::optional<KnownArrays> &known,
+                  const std::vector<Object> &objects)
+{
+    const ArrayCounts arrays = known ? known->counts : count_arrays(base);
     if (arrays.chained >= chained_enough)
         return false;
-    std::map<ArrayPlace, uint32_t> chained; // the product of dimensions
+    ArrayPlaces chained;
     for (const Object &o : objects)
         for_each_array_place(o.btf, [&](const ArrayPlace &place, const btf_type &array) {
             if (auto flat = flattened(o.btf, array); flat && is_chained(o.btf, array))
                 chained.emplace(place, flat->count);
         });
     uint32_t for_flat = 0, for_chained = 0;
+    auto compare = [&](const ArrayPlace &place, const btf_type &array) {
+        auto found = chained.find(place);
+        if (found == chained.end())
+            return;
+        if (is_chained(base, array))
+            ++for_chained;
+        else
+            for_flat += count_of(array) == found->second;
+    };
     if (!chained.empty())
-        for_each_array_place(base, [&](const ArrayPlace &place, const btf_type &array) {
-            auto found = chained.find(place);
-            if (found == chained.end())
-                return;
-            if (is_chained(base, array))
-                ++for_chained;
-            else
-                for_flat += count_of(array) == found->second;
-        });
+        for_array_places_among(chained, base, known, compare);
     if (for_flat != for_chained)
         return for_flat > for_chained;
     return arrays.chained < arrays.all / arrays_per_chained;
@@ -229,10 +236,22 @@ bool flatten(Object &o, bool hashed)
 
 } // namespace
 
-size_t take_form_of_base(const Btf &base, std::vector<Object> &objects, bool hashed,
-                         unsigned threads)
+ArrayCounts count_arrays(const Btf &btf)
 {
-    if (!is_flat_base(base, objects))
+    ArrayCounts counts;
+    for (TypeId id = btf.first_id(); id < btf.end_id() && counts.chained < chained_enough;
+         id = TypeId{raw(id) + 1})
+        if (const btf_type *array = array_at(btf, raw(id))) {
+            ++counts.all;
+            counts.chained += is_chained(btf, *array);
+        }
+    return counts;
+}
+
+size_t take_form_of_base(const Btf &base, const std::optional<KnownArrays> &known,
+                         std::vector<Object> &objects, bool hashed, unsigned threads)
+{
+    if (!is_flat_base(base, known, objects))
         return 0;
     std::vector<uint8_t> changed(objects.size());
     parallel_for(objects.size(), threads,

@@ -70,7 +70,9 @@ class ArrayForm(CliCase):
         # libbpf 1.7 does not find a base's typedefs; 1.8 does.
         libbpf = ctypes.CDLL('libbpf.so.1')
         found = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
-        for how in (['--dedup=hash'], ['--threads=4'], *([['--dedup=libbpf']] if found else [])):
+        indexed = ['--base-index=index'] # the first run makes it
+        for how in (['--dedup=hash'], ['--threads=4'], indexed, indexed,
+                    *([['--dedup=libbpf']] if found else [])):
             self.must(self.btf_merge, *how, '--base=base.btf', '-o', 'own.btf', module)
             texts.append(self.must(self.btf_dump, 'raw', '--base=base.btf', 'own.btf'))
         for given in ('module.o', module): # without object BTF, and with it
@@ -101,6 +103,16 @@ class ArrayForm(CliCase):
 
     def test_over_a_flat_base(self):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
+
+    def test_structs_alone_say_it(self):
+        """There are no typedefs of arrays: an index finds the structs by their names."""
+        shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
+        for flags in [], ['-DFLAT']:
+            base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)
+            self.must(self.btf_merge, '-o', 'base.btf', base)
+            module = self.make('module', shared + 'struct own { struct s *s; } own;', 'gcc', '5')
+            for text in self.results(module):
+                self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'], flags)
 
     def test_distilled(self):
         """The new base has the form of the old one."""

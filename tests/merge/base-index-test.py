@@ -98,7 +98,7 @@ class BaseIndex(MadeOnceCase):
         self.merge(module, INDEX)
         good = self.read(INDEX)
         chance = random.Random(1)
-        places = list(range(0, 72)) + [chance.randrange(len(good)) for _ in range(60 * ROUNDS)]
+        places = list(range(0, 80)) + [chance.randrange(len(good)) for _ in range(60 * ROUNDS)]
         for at in places:
             bad = bytearray(good)
             bad[at] ^= 1 << chance.randrange(8)
@@ -106,7 +106,7 @@ class BaseIndex(MadeOnceCase):
             self.assertEqual(self.merge(module, INDEX), (expected, False), at)
             # Without its first 8 bytes it is somebody else's file.
             self.assertEqual(self.read(INDEX), good if at >= 8 else bytes(bad), at)
-        for size in (0, 1, 71, 72, 73, len(good) // 2, len(good) - 1):
+        for size in (0, 1, 79, 80, 81, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
             self.assertEqual(self.merge(module, INDEX), (expected, False), size)
         self.write(INDEX, good + b'\0')

@@ -50,7 +50,7 @@ WALLS = {
     "merge": ([*COMMON, "common/cli", "merge/input", "merge/base_index", "merge/link", "merge/dedup",
                "merge/dedup/libbpf", "merge/gather", "merge/output", "merge/explain"], NO_DWARF),
     "merge/input": (COMMON, r"elfutils/libdw|dwarf\.h|bpf/"),
-    "merge/base_index": ([*COMMON, "merge/input/final_btf.h"], NO_DWARF),
+    "merge/base_index": ([*COMMON, "merge/input/array_form.h", "merge/input/final_btf.h"], NO_DWARF),
     "merge/gather": ([*COMMON, "merge/input"], NO_DWARF),
     "merge/link": ([*COMMON, "merge/input"], NO_DWARF),
     "merge/dedup": ([*COMMON, "merge/base_index/base_index.h", "merge/input/load_objects.h", "merge/input/prune_base.h",

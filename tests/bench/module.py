@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Time of btf-merge for one small module over a kernel, with and without an index of the base, beside
+what starting a program costs. Not a test.
+
+usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] [--threads=N] MODULE...
+
+BUILD: a meson build folder. FILE: raw BTF of vmlinux, or vmlinux. MODULE: a .ko with object BTF (from a
+build with btf-cc, or: btf-emit --address-pool -o MODULE the-one-with-DWARF.ko). BTF-MERGE: that of another
+build, measured beside it. All programs run in turn, round by round, each time for the next module.
+"""
+import argparse
+import collections
+import datetime
+import os
+import pathlib
+import statistics
+import tempfile
+import time
+
+from measure import processor
+
+Cost = collections.namedtuple('Cost', 'wall processor faults')
+
+
+def run(argv):
+    """Seconds and page faults of one process. It is started as make does it: without a copy of this one."""
+    nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    start = time.perf_counter()
+    pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=nowhere)
+    _, status, usage = os.wait4(pid, 0)
+    wall = time.perf_counter() - start
+    if status:
+        raise SystemExit(f'bench: {" ".join(argv)} failed')
+    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_minflt)
+
+
+def cases(options, scratch):
+    """name -> function of a module that gives the command"""
+    extra = [f'--threads={options.threads}'] if options.threads else []
+
+    def merge(program, number, *with_index):
+        out = f'{scratch}/{number}.btf'
+        return lambda module: [program, '-q', *extra, f'--base={options.base}', *with_index, '-o', out,
+                               module]
+
+    found = {'/bin/true': lambda module: ['/bin/true']}
+    for number, program in enumerate([*options.before, f'{options.tools}/merge/btf-merge']):
+        name = 'now' if number == len(options.before) else program
+        found[f'{name}: --version'] = lambda module, program=program: [program, '--version']
+        found[f'{name}: with an index'] = merge(program, number,
+                                                f'--base-index={scratch}/{number}.index')
+    found['now: without an index'] = merge(f'{options.tools}/merge/btf-merge', 'without')
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--tools', required=True)
+    parser.add_argument('--base', required=True)
+    parser.add_argument('--before', action='append', default=[])
+    parser.add_argument('--rounds', type=int, default=200)
+    parser.add_argument('--threads', type=int, help='of btf-merge; without it its own choice')
+    parser.add_argument('modules', nargs='+')
+    options = parser.parse_args()
+    memory = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
+        commands = cases(options, pathlib.Path(folder))
+        costs = {name: [] for name in commands}
+        for command in commands.values():  # makes the indexes, and brings all into the page cache
+            for module in options.modules:
+                run(command(module))
+        for number in range(options.rounds):
+            for name, command in commands.items():
+                costs[name].append(run(command(options.modules[number % len(options.modules)])))
+    print(f'{datetime.date.today()}; {processor()}, {len(os.sched_getaffinity(0))} processors; '
+          f'{len(options.modules)} modules, {options.rounds} rounds; load at the end '
+          f'{os.getloadavg()[0]:.1f}\n')
+    print('| | wall, median | wall, fastest tenth | user+sys, median | page faults |\n|---|---|---|---|---|')
+    for name, found in costs.items():
+        walls, processors, faults = zip(*found)
+        fastest = statistics.quantiles(walls, n=10)[0]
+        print(f'| {name} | {statistics.median(walls) * 1e3:.2f} ms | {fastest * 1e3:.2f} ms | '
+              f'{statistics.median(processors) * 1e3:.2f} ms | {statistics.median(faults):.0f} |')
+
+
+if __name__ == '__main__':
+    main()
