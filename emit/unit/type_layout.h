@@ -11,6 +11,10 @@
 namespace btflink::emit
 {
 
+/// The type of nullptr (C++, C23), which has the size of a pointer. The assembler has a type without
+/// a name, for functions.
+bool is_null_pointer(const Die &d);
+
 class TypeLayout
 {
 public:

@@ -100,6 +100,8 @@ private:
         case DW_TAG_array_type:
             return tree_.c_names || !is_only_declared(layout_.target(d)) ? ""
                                                                          : "array-of-declared-type";
+        case DW_TAG_unspecified_type:
+            return is_null_pointer(d) ? "" : nullptr;
         case DW_TAG_interface_type:
             return "interface-type";
         case DW_TAG_string_type:
@@ -174,6 +176,10 @@ private:
         case DW_TAG_rvalue_reference_type:
             ++skips_["reference-as-pointer"];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
+            return {};
+        case DW_TAG_unspecified_type:
+            ++skips_["nullptr-as-pointer"];
+            out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, void_id);
             return {};
         case DW_TAG_ptr_to_member_type:
             ++skips_["pointer-to-member-as-int"];
