@@ -51,6 +51,36 @@ DieIndex TypeLayout::stripped_target(const Die &die) const
     return i;
 }
 
+const char *TypeLayout::why_incomplete(DieIndex i) const
+{
+    constexpr const char *not_in_btf = "is of a kind that BTF does not have";
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        switch (d.tag) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            return d.is(Die::declaration) ? "is only declared" : nullptr;
+        case DW_TAG_unspecified_type:
+            return is_null_pointer(d) ? nullptr : not_in_btf;
+        case DW_TAG_string_type:
+        case DW_TAG_interface_type:
+            return not_in_btf;
+        default:
+            if (!is_modifier(d.tag) && d.tag != DW_TAG_array_type)
+                return nullptr;
+        }
+        i = target(d);
+    }
+    return not_in_btf;
+}
+
+bool TypeLayout::is_declared_result(const Die &die) const
+{
+    const Die &d = tree_.at(stripped_target(die));
+    return d.is(Die::declaration) && d.tag != DW_TAG_enumeration_type;
+}
+
 uint64_t TypeLayout::size(DieIndex i) const
 {
     uint64_t factor = 1;
