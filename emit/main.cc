@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints what came of
 // it.
+#include "common/cli/answer.h"
 #include "common/cli/option_table.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
@@ -113,8 +114,8 @@ int main(int argc, char **argv)
     if (!command)
         return usage_error(command.error().str());
     if (command->help || command->version) {
-        std::fputs((command->help ? help_text() : "btf-emit " + version() + "\n").c_str(), stdout);
-        return 0;
+        auto printed = print_answer(command->help ? help_text() : "btf-emit " + version() + "\n");
+        return printed ? 0 : failure(printed.error());
     }
 
     report_exhaustion("btf-emit");
