@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: reads the command line, runs the merge, prints messages, sets the exit status.
-#include "common/cli/answer.h"
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"

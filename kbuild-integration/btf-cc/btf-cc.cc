@@ -4,8 +4,8 @@
 //
 // To make, this is the compiler: it has the compiler's exit status, output and death by a signal.
 // If the command makes no object, the process is replaced by the compiler.
-#include "common/cli/answer.h"
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/version.h"
 #include "emit/heap.h"

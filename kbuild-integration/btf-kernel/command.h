@@ -2,8 +2,8 @@
 // What the commands of btf-kernel have in common: how they end, and how they say why.
 #pragma once
 
-#include "common/cli/answer.h"
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 
 #include <cstdio>
 

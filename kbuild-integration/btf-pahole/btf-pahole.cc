@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: takes the place of pahole in a kernel build. pahole reads the DWARF of a whole linked
 // file; this merges the BTF of its objects. Tasks other than encoding go to a real pahole.
-#include "common/cli/answer.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"

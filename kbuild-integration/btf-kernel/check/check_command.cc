@@ -125,11 +125,11 @@ void print_text(const Kernel &kernel, const CheckReport &report, const Draft &dr
                     skipped.why.c_str());
     const std::string version = version_text(report.version);
     std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
-                "their tag: %zu findings, %zu notes\n",
+                "their tag: %zu finding%s, %zu note%s\n",
                 kernel.release.empty() ? "kernel" : plain_text(kernel.release).c_str(),
                 version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
                 report.modules, report.kfuncs, report.tagged, report.findings.size(),
-                report.notes.size());
+                plural(report.findings.size()), report.notes.size(), plural(report.notes.size()));
 }
 
 void print_json(const std::vector<Finding> &list)

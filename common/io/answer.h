@@ -17,6 +17,12 @@ inline Result<void> flush_output()
     return {};
 }
 
+/// Behind the noun of what is counted.
+inline const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 inline Result<void> print_answer(const std::string &text)
 {
     std::fputs(text.c_str(), stdout);
