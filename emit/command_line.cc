@@ -145,6 +145,12 @@ Result<void> check_together(const Draft &draft)
     if (!line.trace_path.empty() &&
         (line.trace_path == emit.output || line.trace_path == emit.detached))
         return fail({}, "--time-trace and the result go to one place");
+    for (const std::string &file : line.files) {
+        if (other_place && same_file(emit.detached, file))
+            return fail(Where{file}, "--detached leaves FILE alone, and cannot name it");
+        if (!line.trace_path.empty() && same_file(line.trace_path, file))
+            return fail(Where{file}, "--time-trace would overwrite FILE");
+    }
     return {};
 }
 
