@@ -108,7 +108,7 @@ constexpr Option<Draft> options[] = {
      .take = take_threads<&Draft::threads>},
     {.words = {.name = "reader",
                .value = "NAME",
-               .help = "What reads DWARF: fast, libdw, or auto (default): as the file needs it"},
+               .help = "What reads DWARF: fast, libdw, or auto (default): whichever FILE needs"},
      .take = take_reader},
     {.words = {.name = "debug-dir",
                .value = "DIR",
@@ -120,7 +120,7 @@ constexpr Option<Draft> options[] = {
                .value = "OUT",
                .help = "Write a trace of the steps here (JSON)"},
      .text = [](Draft &d) -> std::string & { return d.line.trace_path; }},
-    {.words = {.name = "dry-run", .help = "Do all but write"},
+    {.words = {.name = "dry-run", .help = "Do everything except write"},
      .flag = [](Draft &d) -> bool & { return d.line.emit.dry_run; }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
      .flag = [](Draft &d) -> bool & { return d.line.quiet; }},
@@ -145,6 +145,12 @@ Result<void> check_together(const Draft &draft)
     if (!line.trace_path.empty() &&
         (line.trace_path == emit.output || line.trace_path == emit.detached))
         return fail({}, "--time-trace and the result go to one place");
+    for (const std::string &file : line.files) {
+        if (other_place && same_file(emit.detached, file))
+            return fail(Where{file}, "--detached leaves FILE alone, and cannot name it");
+        if (!line.trace_path.empty() && same_file(line.trace_path, file))
+            return fail(Where{file}, "--time-trace would overwrite FILE");
+    }
     return {};
 }
 

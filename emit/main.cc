@@ -2,6 +2,7 @@
 // btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints what came of
 // it.
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -94,8 +95,9 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
     }
     std::fprintf(stderr, "%s: %s", path.c_str(), text);
     if (r.btf_bytes)
-        std::fprintf(stderr, ": %" PRIu64 " types, %" PRIu64 " functions, %" PRIu64 " variables",
-                     r.types, r.functions, r.variables);
+        std::fprintf(stderr, ": %" PRIu64 " type%s, %" PRIu64 " function%s, %" PRIu64 " variable%s",
+                     r.types, plural(r.types), r.functions, plural(r.functions), r.variables,
+                     plural(r.variables));
     if (!r.reader_why.empty())
         std::fprintf(stderr, "; read by %s", reader_text(r).c_str());
     if (!r.debug_file.empty())
@@ -113,8 +115,8 @@ int main(int argc, char **argv)
     if (!command)
         return usage_error(command.error().str());
     if (command->help || command->version) {
-        std::fputs((command->help ? help_text() : "btf-emit " + version() + "\n").c_str(), stdout);
-        return 0;
+        auto printed = print_answer(command->help ? help_text() : "btf-emit " + version() + "\n");
+        return printed ? 0 : failure(printed.error());
     }
 
     report_exhaustion("btf-emit");

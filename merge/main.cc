@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: reads the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -68,9 +69,7 @@ Result<void> print(const merge::CommandLine &line, const merge::Report &report)
     }
     if (line.stats)
         std::fputs(report.stats.c_str(), stderr);
-    if (std::fputs(report.why_dup.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-        return fail_errno(Where{"standard output"}, "cannot write");
-    return {};
+    return print_answer(report.why_dup);
 }
 
 } // namespace
@@ -83,9 +82,11 @@ int main(int argc, char **argv)
     if (!line)
         return usage_error(line.error());
     if (line->help || line->version) {
-        std::fputs((line->help ? merge::help_text() : name + (" " + version()) + "\n").c_str(),
-                   stdout);
-        return std::fflush(stdout) == 0 ? 0 : exit_bad_input;
+        auto printed =
+            print_answer(line->help ? merge::help_text() : name + (" " + version()) + "\n");
+        if (!printed)
+            print_error(printed.error());
+        return printed ? 0 : exit_bad_input;
     }
     if (!line->check.empty())
         return check(*line);

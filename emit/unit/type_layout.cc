@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <dwarf.h>
+#include <string_view>
 
 namespace btflink::emit
 {
@@ -21,13 +22,19 @@ bool is_modifier(unsigned tag)
            tag == DW_TAG_restrict_type;
 }
 
-bool is_pointer(unsigned tag)
+bool is_pointer(const Die &d)
 {
-    return tag == DW_TAG_pointer_type || tag == DW_TAG_reference_type ||
-           tag == DW_TAG_rvalue_reference_type;
+    return d.tag == DW_TAG_pointer_type || d.tag == DW_TAG_reference_type ||
+           d.tag == DW_TAG_rvalue_reference_type || is_null_pointer(d);
 }
 
 } // namespace
+
+bool is_null_pointer(const Die &d)
+{
+    return d.tag == DW_TAG_unspecified_type && d.name &&
+           std::string_view(d.name).find("nullptr") != std::string_view::npos;
+}
 
 DieIndex TypeLayout::behind_atomics(DieIndex i) const
 {
@@ -44,12 +51,42 @@ DieIndex TypeLayout::stripped_target(const Die &die) const
     return i;
 }
 
+const char *TypeLayout::why_incomplete(DieIndex i) const
+{
+    constexpr const char *not_in_btf = "is of a kind that BTF does not have";
+    for (unsigned n = 0; i && n < max_chain; ++n) {
+        const Die &d = tree_.at(i);
+        switch (d.tag) {
+        case DW_TAG_structure_type:
+        case DW_TAG_class_type:
+        case DW_TAG_union_type:
+            return d.is(Die::declaration) ? "is only declared" : nullptr;
+        case DW_TAG_unspecified_type:
+            return is_null_pointer(d) ? nullptr : not_in_btf;
+        case DW_TAG_string_type:
+        case DW_TAG_interface_type:
+            return not_in_btf;
+        default:
+            if (!is_modifier(d.tag) && d.tag != DW_TAG_array_type)
+                return nullptr;
+        }
+        i = target(d);
+    }
+    return not_in_btf;
+}
+
+bool TypeLayout::is_declared_result(const Die &die) const
+{
+    const Die &d = tree_.at(stripped_target(die));
+    return d.is(Die::declaration) && d.tag != DW_TAG_enumeration_type;
+}
+
 uint64_t TypeLayout::size(DieIndex i) const
 {
     uint64_t factor = 1;
     for (unsigned n = 0; i && n < max_chain; ++n) {
         const Die &d = tree_.at(i);
-        if (is_pointer(d.tag))
+        if (is_pointer(d))
             return factor * tree_.address_size;
         if (d.tag == DW_TAG_ptr_to_member_type)
             return factor * member_pointer_size(d);
@@ -86,7 +123,7 @@ uint64_t TypeLayout::parameter_size(const Die &die) const
     DieIndex i = tree_.find(die.type);
     for (unsigned n = 0; i && n < max_chain; ++n) {
         const Die &d = tree_.at(i);
-        if (d.tag == DW_TAG_pointer_type)
+        if (d.tag == DW_TAG_pointer_type || is_null_pointer(d))
             return tree_.address_size;
         if (d.byte_size)
             return d.byte_size;
@@ -124,6 +161,7 @@ uint64_t TypeLayout::find_alignment(DieIndex i, unsigned depth) const
     uint64_t result = 1;
     switch (d.tag) {
     case DW_TAG_pointer_type:
+    case DW_TAG_unspecified_type:
         result = tree_.address_size;
         break;
     case DW_TAG_base_type:

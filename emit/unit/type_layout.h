@@ -11,6 +11,10 @@
 namespace btflink::emit
 {
 
+/// The type of nullptr (C++, C23), which has the size of a pointer. The assembler has a type
+/// without a name, for functions.
+bool is_null_pointer(const Die &d);
+
 class TypeLayout
 {
 public:
@@ -25,6 +29,11 @@ public:
     /// The same through typedefs, const, volatile, restrict as well.
     DieIndex stripped_target(const Die &die) const;
 
+    /// Why nothing can be of the type at `i`: "is only declared" or "is of a kind ..."; null: it
+    /// can.
+    const char *why_incomplete(DieIndex i) const;
+    /// What `die` returns is a struct that is only declared. (void may be returned.)
+    bool is_declared_result(const Die &die) const;
     /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
     uint64_t size(DieIndex i) const;
     /// Size in bytes of a C++ pointer to member: of a function it is two words.

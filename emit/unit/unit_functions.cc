@@ -40,9 +40,9 @@ class FunctionCollector
 {
 public:
     FunctionCollector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
-                      FeatureSet features)
+                      FeatureSet features, Skips &skips)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
-          registers_(file.arch(), tree, layout_), param_of_die_(tree.dies.size())
+          skips_(skips), registers_(file.arch(), tree, layout_), param_of_die_(tree.dies.size())
     {
     }
 
@@ -148,7 +148,29 @@ private:
         for (const Param &p : params(f))
             if (!p.name)
                 return false;
+        if (!tree_.c_names && is_incomplete(f)) {
+            ++skips_["function-of-incomplete-type"];
+            return false;
+        }
         return true;
+    }
+
+    /// See Encoder::why_incomplete().
+    bool is_incomplete(const Function &f)
+    {
+        if (layout_.is_declared_result(result_of(f)))
+            return true;
+        for (const Param &p : params(f))
+            if (layout_.why_incomplete(layout_.target(tree_.at(p.type_of))))
+                return true;
+        return false;
+    }
+
+    /// What has the type of the result, which is inherited from the abstract instance.
+    const Die &result_of(const Function &f) const
+    {
+        const Die &d = tree_.at(f.die);
+        return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
     bool changed_signature(const Die &d) const
@@ -238,11 +260,7 @@ private:
         set(d.is(Die::external), fn_external);
         set(tree_.clang, fn_clang);
 
-        // The result is inherited from the abstract instance.
-        DieIndex result_of = f.die;
-        if (!d.is(Die::typed) && d.origin)
-            result_of = tree_.find(d.origin);
-        out.result = types_.of(layout_, tree_.at(result_of));
+        out.result = types_.of(layout_, result_of(f));
         auto add_tags = [&](DieIndex die, int32_t component) {
             if (features_.has(Feature::decl_tag))
                 for_each_annotation(tree_, die, "btf_decl_tag", [&](std::string_view text) {
@@ -270,6 +288,7 @@ private:
     TypeLayout layout_;
     const UnitTypes &types_;
     FeatureSet features_;
+    Skips &skips_;
     ParamRegisters registers_;
     std::vector<uint32_t> param_of_die_; // index into params_ + 1, by DIE
     std::vector<Function> functions_;
@@ -279,9 +298,10 @@ private:
 } // namespace
 
 std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
-                                                 const UnitTypes &types, FeatureSet features)
+                                                 const UnitTypes &types, FeatureSet features,
+                                                 Skips &skips)
 {
-    return FunctionCollector(file, tree, types, features).run();
+    return FunctionCollector(file, tree, types, features, skips).run();
 }
 
 } // namespace btflink::emit

@@ -40,6 +40,7 @@ struct FunctionCandidate {
 
 /// In the order in which their DIEs end.
 std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
-                                                 const UnitTypes &types, FeatureSet features);
+                                                 const UnitTypes &types, FeatureSet features,
+                                                 Skips &skips);
 
 } // namespace btflink::emit

@@ -402,7 +402,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     if (!rejected.empty() && !options.features.has(Feature::encode_force))
         return tl::unexpected(std::move(rejected.front().why));
     clock.begin(Step::functions);
-    auto functions = collect_functions(file, tree, *types, options.features);
+    auto functions = collect_functions(file, tree, *types, options.features, skips);
 
     const Where debug_info = file.where().in(".debug_info");
     drop_surplus_variables(variables, debug_info, types->left_out, skips);

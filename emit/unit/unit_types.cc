@@ -76,8 +76,9 @@ private:
     }
 
     /// "": it is a type that BTF can express; nullptr: no type at all; else why not.
-    const char *yields_type(const Die &d) const
+    const char *yields_type(DieIndex i) const
     {
+        const Die &d = tree_.at(i);
         switch (d.tag) {
         case DW_TAG_base_type:
             return d.name ? "" : "unnamed-base-type";
@@ -94,12 +95,14 @@ private:
         case DW_TAG_volatile_type:
         case DW_TAG_restrict_type:
         case DW_TAG_enumeration_type:
-        case DW_TAG_subroutine_type:
         case DW_TAG_ptr_to_member_type:
             return "";
         case DW_TAG_array_type:
-            return tree_.c_names || !is_only_declared(layout_.target(d)) ? ""
-                                                                         : "array-of-declared-type";
+            return why_incomplete(d) ? "array-of-incomplete-type" : "";
+        case DW_TAG_subroutine_type:
+            return is_incomplete_prototype(i) ? "prototype-of-incomplete-type" : "";
+        case DW_TAG_unspecified_type:
+            return is_null_pointer(d) ? "" : nullptr;
         case DW_TAG_interface_type:
             return "interface-type";
         case DW_TAG_string_type:
@@ -117,7 +120,7 @@ private:
         bool arrays = false;
         for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
-            const char *answer = yields_type(d);
+            const char *answer = yields_type(i);
             if (d.tag == DW_TAG_atomic_type)
                 ++skips_["atomic-qualifier-dropped"];
             if (!answer)
@@ -174,6 +177,10 @@ private:
         case DW_TAG_rvalue_reference_type:
             ++skips_["reference-as-pointer"];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
+            return {};
+        case DW_TAG_unspecified_type:
+            ++skips_["nullptr-as-pointer"];
+            out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, void_id);
             return {};
         case DW_TAG_ptr_to_member_type:
             ++skips_["pointer-to-member-as-int"];
@@ -279,6 +286,10 @@ private:
                 leave_out_member(m, name, why);
                 return;
             }
+            if (const char *type = why_incomplete(m)) [[unlikely]] {
+                leave_out_member(m, name, strf("a member whose type %s", type).c_str());
+                return;
+            }
             const uint64_t offset = layout_.member_bit_offset(m, order_);
             out_.btf.add_member(str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
@@ -323,26 +334,25 @@ private:
             return "a member beyond 512 MB";
         if (!m.bit_size && offset % 8)
             return "a member that is no bitfield and begins inside a byte";
-        if (!tree_.c_names && is_only_declared(layout_.target(m)))
-            return "a member whose type is only declared";
         return nullptr;
     }
 
-    /// clang only declares classes of C++ that another object describes (std::string), also where
-    /// others have them as members.
-    bool is_only_declared(DieIndex i) const
+    /// In C all is complete by the link. clang only declares classes of C++ that another object
+    /// describes (std::string), also where others have them as members; Fortran and Ada have types
+    /// that BTF does not have.
+    const char *why_incomplete(const Die &d) const
     {
-        constexpr unsigned max_chain = 1000; // longer ones are cycles
-        for (unsigned n = 0; i && n < max_chain; ++n) {
-            const Die &d = tree_.at(i);
-            if (is_composite(d))
-                return d.is(Die::declaration);
-            if (d.tag != DW_TAG_typedef && d.tag != DW_TAG_const_type &&
-                d.tag != DW_TAG_volatile_type && d.tag != DW_TAG_array_type)
-                return false;
-            i = layout_.target(d);
-        }
-        return false;
+        return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
+    }
+
+    bool is_incomplete_prototype(DieIndex i) const
+    {
+        if (tree_.c_names)
+            return false;
+        bool incomplete = layout_.is_declared_result(tree_.at(i));
+        for_each_child(i, DW_TAG_formal_parameter,
+                       [&](const Die &p) { incomplete |= why_incomplete(p) != nullptr; });
+        return incomplete;
     }
 
     /// Of type `name`, `what` is at `d`, and BTF cannot express `why`.
@@ -456,7 +466,7 @@ private:
     }
 
     template <typename Visit>
-    void for_each_child(DieIndex i, unsigned tag, Visit visit)
+    void for_each_child(DieIndex i, unsigned tag, Visit visit) const
     {
         for (DieIndex c = i + 1; c < tree_.at(i).end; c = tree_.at(c).end)
             if (tree_.at(c).tag == tag)

@@ -5,6 +5,7 @@
 // To make, this is the compiler: it has the compiler's exit status, output and death by a signal.
 // If the command makes no object, the process is replaced by the compiler.
 #include "common/cli/option_table.h"
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/version.h"
 #include "emit/heap.h"
@@ -261,22 +262,23 @@ Result<Own> read_own(int argc, char **argv)
 int answer(const std::string &question, const std::vector<std::string> &options,
            const std::string &compiler)
 {
-    if (question == "version") {
-        std::puts(("btf-cc " + version()).c_str());
-        return 0;
-    }
-    if (question == "help") {
-        std::fputs(help_text().c_str(), stdout);
-        return 0;
-    }
+    auto print = [](const std::string &text) {
+        auto printed = print_answer(text);
+        if (!printed)
+            std::fprintf(stderr, "btf-cc: ERROR: %s\n", printed.error().str().c_str());
+        return printed ? 0 : 1;
+    };
+    if (question == "version")
+        return print("btf-cc " + version() + "\n");
+    if (question == "help")
+        return print(help_text());
     auto settings = read_settings(options);
     if (!settings)
         return refuse(settings.error().str());
     auto key = cache_key(*settings, compiler);
     if (!key)
         return refuse(key.error().str());
-    std::puts(key->c_str());
-    return 0;
+    return print(*key + "\n");
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/cli/option_table.h"
-#include "common/result.h"
+#include "common/io/answer.h"
 
 #include <cstdio>
 
@@ -29,9 +29,10 @@ inline int usage_error(const char *command, const Error &error)
 /// All that went to standard output is there, or the exit status says otherwise.
 inline int end_output(int status)
 {
-    if (std::fflush(stdout) == 0 && !std::ferror(stdout))
+    auto written = flush_output();
+    if (written)
         return status;
-    print_error(Error{Where{"standard output"}, "cannot be written"});
+    print_error(written.error());
     return exit_findings;
 }
 

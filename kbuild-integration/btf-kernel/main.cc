@@ -26,7 +26,7 @@ struct Command {
 constexpr Command commands[] = {
     {"check", "Would this kernel's BTF, and that of its modules, load and serve?",
      kernel::check_command},
-    {"encode", "Make BTF of the DWARF of a kernel and its modules", kernel::encode_command},
+    {"encode", "Make BTF from the DWARF of a kernel and its modules", kernel::encode_command},
     {"diff", "What changed between two kernels, and what does that break?", kernel::diff_command},
     {"report", "A page that shows where bytes and time go", kernel::report_command},
 };

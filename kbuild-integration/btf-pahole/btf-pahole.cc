@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: takes the place of pahole in a kernel build. pahole reads the DWARF of a whole linked
 // file; this merges the BTF of its objects. Tasks other than encoding go to a real pahole.
+#include "common/io/answer.h"
 #include "common/io/exhaustion.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -28,25 +29,27 @@ constexpr int exit_failed = 1, exit_usage = 64; // pahole's
 
 constexpr const char usage[] =
     "usage: btf-pahole -J [OPTION...] FILE\n"
-    "Puts final BTF into a linked file: vmlinux, a module, a program. What its objects have as\n"
-    "object BTF is merged; the rest is encoded from its DWARF. Options are pahole's:\n"
+    "Puts final BTF into a linked file: vmlinux, a module, a program. Object BTF is merged; units\n"
+    "without it are encoded from the file's DWARF. Options are pahole's:\n"
     "  -J, --btf_encode             put BTF into FILE\n"
-    "  --btf_encode_detached=OUT    write BTF to OUT; FILE stays as it is\n"
-    "  --btf_base=BASE              the BTF that it continues, for modules\n"
-    "  --btf_features=LIST          what to encode: names, default, all; +NAMES: and default\n"
+    "  --btf_encode_detached=OUT    write BTF to OUT; a module only loses its object BTF\n"
+    "  --btf_base=BASE              the BTF that the result extends, for modules\n"
+    "  --btf_features=LIST          what to encode: names, default, all, or +NAMES, which adds to\n"
+    "                               the default\n"
     "  --btf_features_strict=LIST   the same; an unknown name is an error\n"
     "  --supported_btf_features     list the names\n"
     "  --lang=LIST, --lang_exclude=LIST, -X, --cu_exclude=PREFIX\n"
     "                               which units to encode from DWARF\n"
-    "  -j[N], --jobs[=N]            threads; not given: 1\n"
+    "  -j[N], --jobs[=N]            threads (default: 1; without N: one per processor)\n"
     "  -V, --verbose                list the types, say which functions were left out and why\n"
     "  -q, --quiet                  no warnings\n"
     "  --version, --numeric_version, --devel_version\n"
-    "                               the pahole that this stands for; the last, and the first on a\n"
-    "                               terminal: btflink's, too\n"
+    "                               print the version of pahole that this replaces;\n"
+    "                               --devel_version (and --version on a terminal) also btflink's\n"
     "  -?, --help                   print this\n"
-    "What shows types has no meaning beside -J. Without -J a real pahole is run: the next one in\n"
-    "PATH, or the one that BTF_PAHOLE_REAL names.\n";
+    "Options that show types have no effect with -J. Without -J a real pahole is run: the next "
+    "one\n"
+    "in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
 /// Programs that have already handed over, each " DEVICE:INODE". They prevent an endless loop if a
 /// copy of this program, or a script around it, is called pahole.
@@ -131,7 +134,16 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
     if (!report.written || file_id(out.c_str()).empty()) // /dev/null
         return done;
-    return list_types(out, options.base);
+    RETURN_IF_ERROR(list_types(out, options.base));
+    return flush_output();
+}
+
+int answer(const std::string &text)
+{
+    auto printed = print_answer(text);
+    if (!printed)
+        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", printed.error().str().c_str());
+    return printed ? 0 : exit_failed;
 }
 
 } // namespace
@@ -147,20 +159,17 @@ int main(int argc, char **argv)
     }
     switch (options->action) {
     case PaholeOptions::Action::help:
-        std::fputs(usage, stdout);
-        return 0;
+        return answer(usage);
     case PaholeOptions::Action::version:
     case PaholeOptions::Action::devel_version:
-        std::puts(pahole_version);
+        // Not for Kbuild, which reads one line.
         if (options->action == PaholeOptions::Action::devel_version || isatty(STDOUT_FILENO))
-            std::puts(("btflink " + version()).c_str()); // not for Kbuild, which reads one line
-        return 0;
+            return answer(std::string(pahole_version) + "\nbtflink " + version() + "\n");
+        return answer(std::string(pahole_version) + "\n");
     case PaholeOptions::Action::numeric_version:
-        std::puts(pahole_numeric_version);
-        return 0;
+        return answer(std::string(pahole_numeric_version) + "\n");
     case PaholeOptions::Action::supported_features:
-        std::puts(feature_names(known_features()).c_str());
-        return 0;
+        return answer(feature_names(known_features()) + "\n");
     case PaholeOptions::Action::other:
         return hand_over(argv, "nothing to encode (no -J)");
     case PaholeOptions::Action::encode:

@@ -278,7 +278,7 @@ TEST_F(CheckKernel, TaskStructRedefined)
         'pid' type_id=1 bits_offset=0
         'files' type_id=3 bits_offset=64)");
     EXPECT_EQ(findings(),
-              Lines{"redefined mine: has 1 types of its own that vmlinux has, the same as "
+              Lines{"redefined mine: has 1 type of its own that vmlinux has, the same as "
                     "vmlinux's: task_struct"});
 }
 
@@ -294,7 +294,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
         'max' type_id=1 bits_offset=32)";
     set_module(module_text + more);
     EXPECT_EQ(findings(),
-              Lines{"redefined mine: has 1 types of its own that vmlinux has, because of struct "
+              Lines{"redefined mine: has 1 type of its own that vmlinux has, because of struct "
                     "files_struct (8 bytes here, 4 in vmlinux): task_struct"});
     EXPECT_EQ(
         lines(report_.notes),

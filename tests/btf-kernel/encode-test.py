@@ -221,8 +221,9 @@ class Encode(PackageCase):
         vmlinux, modules = self.members()
         out = self.top / 'none'
         for n, (data, words) in enumerate((
-                (tar(modules), 'has no vmlinux'), (gzip.compress(vmlinux[1]), 'is no package of a kernel'),
-                (vmlinux[1], 'is neither a kernel nor a package of one'), (b'', 'ERROR: '),
+                (tar(modules), 'has no vmlinux'), (gzip.compress(vmlinux[1]), 'is a single file'),
+                (vmlinux[1], 'is a single file'), (b'', 'ERROR: '),
+                (b'no archive', 'is neither a kernel nor a package of one'),
                 (tar([vmlinux, *modules], 'w:gz')[:-3000], 'cannot be unpacked'),
                 (tar([('boot/vmlinux', vmlinux[1][:5000]), *modules]), '(boot/vmlinux)'),
                 (tar([vmlinux, *modules, ('lib/modules/6.13.0/x.ko', modules[0][1])]),

@@ -117,6 +117,17 @@ class Usage(CliCase):
         self.assertRegex(said, r'^btf-emit: ERROR: nowhere/trace\.json: .*\n$')
         self.assertEqual(self.read('add.o'), before)
 
+    def test_outputs_that_are_inputs(self):
+        """By any name: neither the trace nor BTF alone replaces an object."""
+        before = self.read(self.compile())
+        os.symlink('add.o', self.path('link.o'))
+        os.link(self.path('add.o'), self.path('hard.o'))
+        for name in ('add.o', './add.o', 'link.o', 'hard.o'):
+            for option in ('--detached', '--time-trace'):
+                said = self.emit(f'{option}={name}', 'add.o', status=2)
+                self.assertRegex(said, f"^btf-emit: ERROR: add.o: {option} .*\nTry 'btf-emit --help'")
+        self.assertEqual(self.read('add.o'), before)
+
     def test_features_add_up(self):
         self.compile()
         self.good('--features=decl_tag', '--features=global_var', 'add.o')

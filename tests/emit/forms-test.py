@@ -449,6 +449,20 @@ home give(home h, home (*a)[4]) { return given.t > h.t ? given : (*a)[1]; }
             self.assertRegex('\n'.join(self.lines('emitted.o')),
                              r'STRUCT user size 64; int a@0; \*\S+ home p@448')
 
+    def test_cxx_declared_parameter(self):
+        """Kernels refuse a prototype with a parameter or result that is only declared."""
+        self.write('param.cc', '''struct far;
+void (*given)(far, int);
+struct user { void (*take)(far); far (*give)(int); int last; } u;
+int use(user *v) { return v->last; }
+''')
+        for compiler in ('g++', *(name.replace('clang', 'clang++') for name in clangs())):
+            self.must(compiler, '-g', '-c', 'param.cc', '-o', 'param.o')
+            self.good('--features=+global_var', 'param.o')
+            self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'param.o')
+            self.assertRegex('\n'.join(self.lines('param.o')),
+                             r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
+
     def test_cxx_declared_member_elsewhere(self):
         """Each function's struct is that of its own object: with the member, or without."""
         struct = '''struct home { int t; virtual void far(); };

@@ -11,7 +11,7 @@ import subprocess
 import threading
 import time
 
-from helpers.kbuild_case import Elf, KbuildCase, run
+from helpers.kbuild_case import HERE, Elf, KbuildCase, run
 
 FEATURES = '--features=+global_var'
 CHANGES = int(os.environ.get('BTFLINK_CHANGES', '20'))  # runs on a file that keeps changing
@@ -126,6 +126,27 @@ class Files(KbuildCase):
             self.assertEqual(done.returncode, 1, done)
             self.assertRegex(done.stderr,
                              r'^btf-emit: ERROR: full/(add|new).o: cannot .*: No space left')
+
+    def test_full_output(self):
+        """What cannot be printed is an error, also what a program says of itself."""
+        built = os.path.dirname(self.btf_pahole)
+        module = os.path.join(HERE, '..', '..', 'kbuild-integration', 'btf-module')
+        questions = [(self.btf_emit, '--help'), (self.btf_emit, '--version'),
+                     (self.btf_merge, '--help'), (self.btf_merge, '--version'),
+                     (self.btf_cc, '--help'), (self.btf_cc, '--version'),
+                     (self.btf_cc, '--settings', 'gcc'), (self.btf_pahole, '--help'),
+                     (self.btf_pahole, '--version'), (self.btf_pahole, '--numeric_version'),
+                     (self.btf_pahole, '--supported_btf_features'), (module, '--help'),
+                     (module, '--version')]
+        if os.path.exists(os.path.join(built, 'btf-kernel')):
+            questions += [(os.path.join(built, 'btf-kernel'), '--help')]
+        path = f'{built}:{os.environ["PATH"]}'
+        for command in questions:
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run(command, cwd=self.folder, stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False, env={**os.environ, 'PATH': path})
+            self.assertEqual(done.returncode, 1, command)
+            self.assertIn('No space left on device', done.stderr, command)
 
     def test_file_that_shrinks(self):
         """btf-merge maps the first input; it is cut off while the second, a pipe, is waited for."""

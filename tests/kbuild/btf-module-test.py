@@ -7,6 +7,7 @@ usage: btf-module-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST.
 import os
 import re
 import shutil
+import subprocess
 
 from helpers.kbuild_case import HERE, KbuildCase, run
 
@@ -157,6 +158,27 @@ class Module(KbuildCase):
                              'dkms_tree=/tree', 'bash', '-c',
                              f'. {self.path("dkms.conf")}; echo "${{MAKE[0]}}"')
             self.assertIn(' M=/tree/x/1/build modules && { btf-module --kernel=6.12 ', said, name)
+
+    def test_links_and_names(self):
+        """The file that a link names gets BTF; the link stays one, and a dash is part of a name."""
+        os.symlink('x.ko', self.path('link.ko'))
+        self.btf('--build=build', 'link.ko')
+        self.assertTrue(os.path.islink(self.path('link.ko')))
+        self.assertIn(b'.BTF.base', self.read('x.ko'))
+        self.module('-dash.ko')
+        self.btf('--build=build', '--', '-dash.ko')
+        self.assertIn(b'.BTF.base', self.read('-dash.ko'))
+
+    def test_two_at_once(self):
+        """Each works on a copy of its own."""
+        self.module('y.ko')
+        self.btf('--build=build', 'x.ko')
+        path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        runs = [subprocess.Popen([SCRIPT, '-q', '--build=build', 'y.ko'], cwd=self.folder,
+                                 env={**os.environ, 'PATH': path}) for _ in range(3)]
+        self.assertEqual([r.wait(300) for r in runs], [0, 0, 0])
+        self.assertEqual(self.read('y.ko'), self.read('x.ko'))
+        self.assertEqual([name for name in self.names() if name.startswith('y.ko')], ['y.ko'])
 
     def test_usage(self):
         for arguments in ([], ['--nonsense', 'x.ko'], ['--base=', 'x.ko'], ['--dkms=none'],

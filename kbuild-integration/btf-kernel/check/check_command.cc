@@ -53,11 +53,11 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.help; }},
     {.words = {.name = "kernel",
                .value = "VERSION",
-               .help = "By the rules of this kernel (default: of the one that it is)"},
+               .help = "Apply the rules of this kernel (default: those of the package's version)"},
      .take = take_kernel},
     {.words = {.name = "against",
                .value = "PACKAGE",
-               .help = "Is the BTF of this build of it the same, and if not, why?",
+               .help = "Also compare with another build of the same kernel",
                .repeats = true},
      .take = [](Draft &d, std::string_view path) -> Result<void> {
          d.against.emplace_back(path);
@@ -68,7 +68,9 @@ constexpr Option<Draft> options[] = {
                .help = "Rules whose findings do not count, such as redefined,kfunc-tag",
                .repeats = true},
      .take = take_ignored},
-    {.words = {.name = "release", .value = "NAME", .help = "Of several kernels, this one"},
+    {.words = {.name = "release",
+               .value = "NAME",
+               .help = "Choose this kernel if there are several"},
      .text = [](Draft &d) -> std::string & { return d.open.release; }},
     {.words = {.name = "json", .help = "Print findings, notes and counts as JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
@@ -77,7 +79,9 @@ constexpr Option<Draft> options[] = {
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
      .take = take_threads<&Draft::threads>},
-    {.words = {.letter = 'q', .name = "quiet", .help = "Findings alone: no summary, no progress"},
+    {.words = {.letter = 'q',
+               .name = "quiet",
+               .help = "Print only findings: no counts, no progress bar"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "Print notes, too"},
      .flag = [](Draft &d) -> bool & { return d.verbose; }},
@@ -121,11 +125,11 @@ void print_text(const Kernel &kernel, const CheckReport &report, const Draft &dr
                     skipped.why.c_str());
     const std::string version = version_text(report.version);
     std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
-                "their tag: %zu findings, %zu notes\n",
+                "their tag: %zu finding%s, %zu note%s\n",
                 kernel.release.empty() ? "kernel" : plain_text(kernel.release).c_str(),
                 version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
                 report.modules, report.kfuncs, report.tagged, report.findings.size(),
-                report.notes.size());
+                plural(report.findings.size()), report.notes.size(), plural(report.notes.size()));
 }
 
 void print_json(const std::vector<Finding> &list)

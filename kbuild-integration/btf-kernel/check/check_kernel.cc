@@ -5,6 +5,7 @@
 
 #include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
+#include "common/io/answer.h"
 #include "common/io/parallel.h"
 #include "kbuild-integration/btf-kernel/check/kfuncs.h"
 #include "kbuild-integration/btf-kernel/check/per_cpu.h"
@@ -299,9 +300,9 @@ private:
         }
         for (Group &group : groups)
             out.add(Rule::redefined, module.name,
-                    {module.btf_where,
-                     strf("has %zu types of its own that vmlinux has, ", group.names.size()) +
-                         group.why + ": " + list_of(group.names)});
+                    {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
+                                            group.names.size(), plural(group.names.size())) +
+                                           group.why + ": " + list_of(group.names)});
     }
 
     /// What most people know comes first.

@@ -41,16 +41,19 @@ constexpr Option<Draft> options[] = {
     {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
      .text = [](Draft &d) -> std::string & { return d.encode.output; }},
     {.words = {.name = "self-contained",
-               .help = "BTF of modules has all its types (default: it continues that of vmlinux)"},
+               .help =
+                   "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
      .flag = [](Draft &d) -> bool & { return d.encode.self_contained; }},
     {.words = {.name = "features",
                .value = "LIST",
-               .help = "What to encode beside what kernels ask for: pahole's names",
+               .help = "What to encode in addition to what kernels ask for: pahole's names",
                .repeats = true},
      .take = take_features},
-    {.words = {.name = "anew", .help = "Encode what an earlier run has left, too"},
+    {.words = {.name = "anew", .help = "Encode again what an earlier run has left"},
      .flag = [](Draft &d) -> bool & { return d.encode.anew; }},
-    {.words = {.name = "release", .value = "NAME", .help = "Of several kernels, this one"},
+    {.words = {.name = "release",
+               .value = "NAME",
+               .help = "Choose this kernel if there are several"},
      .text = [](Draft &d) -> std::string & { return d.encode.release; }},
     {.words = {.name = "json", .help = "Print the counts and what failed as JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
@@ -94,7 +97,7 @@ int encode_command(int argc, char **argv)
     if (!given)
         return usage_error("encode", given.error());
     if (draft.help) {
-        std::printf("Make BTF of the DWARF of a kernel and its modules.\n"
+        std::printf("Make BTF from the DWARF of a kernel and its modules.\n"
                     "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
                     "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
                     "build\n\n%s",

@@ -16,8 +16,10 @@
 #include "kbuild-integration/btf-kernel/package/names.h"
 
 #include <algorithm>
+#include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -64,6 +66,16 @@ std::optional<Times> times_of(const std::string &path)
         return {};
     return Times{{info.st_mtim.tv_sec, info.st_mtim.tv_nsec},
                  {info.st_ctim.tv_sec, info.st_ctim.tv_nsec}};
+}
+
+constexpr const char *single_file = "is a single file, not a package with vmlinux and modules "
+                                    "(btf-pahole -J encodes a single file)";
+
+bool is_elf(const std::string &path)
+{
+    char magic[4] = {};
+    return std::ifstream(path, std::ios::binary).read(magic, 4) &&
+           !std::memcmp(magic, "\177ELF", 4);
 }
 
 std::string path_of(int file)
@@ -126,6 +138,8 @@ private:
     {
         if (access(options_.package.c_str(), R_OK) != 0)
             return fail_errno(Where{options_.package}, "");
+        if (is_elf(options_.package))
+            return fail(Where{options_.package}, single_file);
         RETURN_IF_ERROR(check_settings());
         if (is_kept(vmlinux_btf_, options_.package))
             RETURN_IF_ERROR(begin_modules());
@@ -149,7 +163,7 @@ private:
         passed_ = 0;
         Result<void> walked = walk_archive(options_.package, visitor);
         if (is_single_)
-            return fail(Where{options_.package}, "is no package of a kernel");
+            return fail(Where{options_.package}, single_file);
         return walked;
     }
 

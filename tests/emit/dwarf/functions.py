@@ -60,7 +60,25 @@ PIECES = expr(RDI, ('piece', 8), RSI, ('piece', 8))
 INLINE = 1
 ARM64 = ('aarch64',)
 
+def incomplete(name, *dies, language=0x04, **more):
+    """Functions of types that are only declared, or that BTF does not have, are left out."""
+    return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
+                           *dies, language=language),
+                some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
+                skipped={'function-of-incomplete-type': 1}, **more)
+
+
 CASES = [
+    incomplete('a parameter that is only declared', function(parameter('a', RDI, 'far'))),
+    incomplete('a result that is only declared', function(type=ref('far'))),
+    incomplete('a result of the abstract instance that is only declared',
+               Die('subprogram', name='f', type=ref('far'), inline=INLINE, declaration=True,
+                   label='abstract'),
+               function(name=None, abstract_origin=ref('abstract'))),
+    case('C: what is only declared is defined elsewhere',
+         [Die('structure_type', name='far', declaration=True, label='far'),
+          function(parameter('a', RDI, 'far'))],
+         ['FUNC f: void (struct far a)', 'FUNCTION f address']),
     # Candidates.
     case('definition', function(parameter('a', RDI), type=ref('int'), external=True),
          ['FUNC f: int (int a)', 'FUNCTION f address external']),
