@@ -10,8 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <elf.h>
+#include <memory>
 #include <mutex>
 
 namespace btflink::emit
@@ -63,12 +63,11 @@ public:
     }
     StringTable &take()
     {
+        if (StringTable *table = take_free())
+            return *table;
+        auto made = std::make_unique<StringTable>(section_); // takes long: others need not wait
         std::lock_guard hold(lock_);
-        if (free_.empty())
-            return tables_.emplace_back(section_);
-        StringTable &table = *free_.back();
-        free_.pop_back();
-        return table;
+        return *tables_.emplace_back(std::move(made));
     }
     void put_back(StringTable &table)
     {
@@ -77,9 +76,19 @@ public:
     }
 
 private:
+    StringTable *take_free()
+    {
+        std::lock_guard hold(lock_);
+        if (free_.empty())
+            return nullptr;
+        StringTable *table = free_.back();
+        free_.pop_back();
+        return table;
+    }
+
     const std::string_view section_;
     std::mutex lock_;
-    std::deque<StringTable> tables_;
+    std::vector<std::unique_ptr<StringTable>> tables_;
     std::vector<StringTable *> free_;
 };
 

@@ -3,6 +3,7 @@
 #include "common/btf/btf_builder.h"
 
 #include "common/btf/btf_blob.h"
+#include "common/io/keep_memory.h"
 
 #include <cstring>
 #define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
@@ -17,9 +18,12 @@ StringTable::StringTable(uint32_t first)
 }
 
 StringTable::StringTable(std::string_view section)
-    : section_(section), cells_(section.size() / 4 + 1), shorts_(4096), blob_(1, '\0'), index_(16),
-      first_(0)
+    : section_(section), shorts_(4096), blob_(1, '\0'), index_(16), first_(0)
 {
+    const size_t cells = section.size() / 4 + 1;
+    cells_.reserve(cells);
+    use_huge_pages(cells_.data(), cells * sizeof(Cell));
+    cells_.resize(cells);
 }
 
 StrOff StringTable::add(std::string_view text)
@@ -64,8 +68,7 @@ StrOff StringTable::insert(std::string_view text)
 StrOff StringTable::add_placed(const char *text)
 {
     // Names of one header lie together, and so do their cells.
-    const uintptr_t at =
-        reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
+    const size_t at = place(text);
     if (at >= section_.size())
         return add_elsewhere(text);
     Cell &cell = cells_[at / 4];

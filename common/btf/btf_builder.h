@@ -28,6 +28,12 @@ public:
     /// The same for text that stays where it is as long as the table lives: its place is
     /// remembered, and asking for it again does not look at it.
     StrOff add_placed(const char *text);
+    /// It will be asked for soon.
+    void prefetch(const char *text) const
+    {
+        if (const size_t at = place(text); at < section_.size())
+            __builtin_prefetch(&cells_[at / 4]);
+    }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
     /// Room for so many strings with so many bytes in all.
@@ -46,6 +52,11 @@ private:
         uint32_t text = 0; // up to three characters
         StrOff offset{};
     };
+    /// In the section; a number beyond its size: it is not there.
+    size_t place(const char *text) const
+    {
+        return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
+    }
     StrOff insert(std::string_view text); // without NUL bytes
     StrOff add_elsewhere(const char *text);
     StrOff add_short(const char *text, size_t length);
@@ -77,6 +88,8 @@ public:
     StrOff str(std::string_view text) { return strings().add(text); }
     /// See StringTable::add_placed(). nullptr is "".
     StrOff placed_str(const char *text) { return text ? strings().add_placed(text) : StrOff{0}; }
+    /// placed_str() will be asked for it soon.
+    void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }

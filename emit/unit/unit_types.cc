@@ -275,7 +275,10 @@ private:
             return;
         }
         bool bitfields = false;
-        for_each_child(i, DW_TAG_member, [&](const Die &m) { bitfields |= is_bitfield(m); });
+        for_each_child(i, DW_TAG_member, [&](const Die &m) {
+            bitfields |= is_bitfield(m);
+            out_.btf.prefetch_str(m.name);
+        });
         out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, str(name),
                                static_cast<uint32_t>(d.byte_size), bitfields);
         auto add = [&](const Die &m) {

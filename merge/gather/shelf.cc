@@ -58,14 +58,20 @@ std::unique_ptr<uint32_t[]> ShelvedTypes::make(const ShelvedTypes &home, const b
 
 uint32_t ShelvedTypes::id_of(uint64_t key) const
 {
-    if (ids_.empty()) {
-        ids_.reserve(classes_.size());
-        for (uint32_t i = 0; i < classes_.size(); ++i)
-            ids_.emplace(shelf_.key_of(classes_[i]), i + 1);
+    auto hash = [](uint64_t k) { return k * 0x9e3779b97f4a7c15; };
+    auto has = [&](uint64_t k) {
+        return [this, k](uint32_t i) { return shelf_.key_of(classes_[i]) == k; };
+    };
+    if (!ids_) {
+        ids_.emplace(classes_.size());
+        for (uint32_t i = 0; i < classes_.size(); ++i) {
+            const uint64_t mine = shelf_.key_of(classes_[i]);
+            ids_->find_or_add(hash(mine), i, has(mine));
+        }
     }
-    auto found = ids_.find(key);
-    CHECK(found != ids_.end()); // else two different types have one hash
-    return found->second;
+    const uint32_t found = ids_->find(hash(key), has(key));
+    CHECK(found != FlatIndex::none); // else two different types have one hash
+    return found + 1;
 }
 
 std::unique_ptr<const ShelvedTypes> Shelf::put(uint32_t number, Object &o)

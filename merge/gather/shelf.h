@@ -3,12 +3,14 @@
 #pragma once
 
 #include "common/btf/btf_builder.h"
+#include "common/graph/flat_index.h"
 #include "common/graph/open_table.h"
 #include "common/object_btf/hash_slot.h"
 #include "merge/input/load_objects.h"
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -31,9 +33,6 @@ public:
 
 private:
     friend class Shelf;
-    /// By what a reference to a type goes (Shelf::key_of()): its id.
-    using Index = std::unordered_map<uint64_t, uint32_t>;
-
     std::unique_ptr<uint32_t[]> make(const ShelvedTypes &home, const btf_type &like) const;
     uint32_t id_of(uint64_t key) const;
 
@@ -42,7 +41,9 @@ private:
     std::vector<uint32_t> starts_; // words of the types from `first_own_` on
     uint32_t first_own_ = 0;       // all of this and the following indices are kept
     mutable std::mutex lock_;      // of the following
-    mutable Index ids_;
+    // By what a reference to a type goes (Shelf::key_of()): its number in classes_. Made when it is
+    // needed for the first time.
+    mutable std::optional<FlatIndex> ids_;
     mutable std::unordered_map<uint32_t, std::unique_ptr<uint32_t[]>> made_;
 };
 

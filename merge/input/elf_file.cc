@@ -180,10 +180,10 @@ private:
         out.symbols_.reserve(symbols->size());
         for (const auto &symbol : *symbols) {
             auto number = static_cast<size_t>(&symbol - symbols->begin());
-            Where here = where.at(number * sizeof symbol);
+            auto here = [&] { return where.at(number * sizeof symbol); };
             auto name = symbol.getName(*names);
             if (!name)
-                return llvm_fail(here, name.takeError());
+                return llvm_fail(here(), name.takeError());
             Symbol s;
             s.name = view(*name);
             s.value = symbol.st_value;
@@ -195,7 +195,7 @@ private:
             s.section = symbol.st_shndx;
             if (s.section == elf::SHN_XINDEX) {
                 if (number >= extended.size())
-                    return fail(here, "symbol without an extended section index");
+                    return fail(here(), "symbol without an extended section index");
                 s.section = extended[number];
                 s.home = Home::section;
             } else if (s.section == elf::SHN_UNDEF) {
@@ -208,8 +208,8 @@ private:
                 s.home = Home::section;
             }
             if (s.home == Home::section && s.section >= out.sections_.size())
-                return fail(here, strf("symbol is in section %u, but there are %zu", s.section,
-                                       out.sections_.size()));
+                return fail(here(), strf("symbol is in section %u, but there are %zu", s.section,
+                                         out.sections_.size()));
             out.symbols_.push_back(s);
         }
         return {};
@@ -230,21 +230,23 @@ private:
         bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
         out.reserve(out.size() + range.size());
         for (const auto &entry : range) {
-            Where here = where.at(static_cast<size_t>(&entry - range.begin()) * sizeof entry);
+            auto here = [&] {
+                return where.at(static_cast<size_t>(&entry - range.begin()) * sizeof entry);
+            };
             RelocKind kind = classify(entry.getType(mips64el));
             if (kind == RelocKind::none)
                 continue;
             if (kind == RelocKind::other)
-                return fail(here, strf("relocation of type %u is not an absolute address",
-                                       uint32_t{entry.getType(mips64el)}));
+                return fail(here(), strf("relocation of type %u is not an absolute address",
+                                         uint32_t{entry.getType(mips64el)}));
             Reloc reloc;
             reloc.offset = entry.r_offset;
             reloc.symbol = entry.getSymbol(mips64el);
             if (reloc.offset > data->bytes.size() || width > data->bytes.size() - reloc.offset)
-                return fail(here, "relocation is outside of its section");
+                return fail(here(), "relocation is outside of its section");
             if (reloc.symbol >= in.symbols_.size())
-                return fail(here, strf("relocation names symbol %u, but there are %zu",
-                                       reloc.symbol, in.symbols_.size()));
+                return fail(here(), strf("relocation names symbol %u, but there are %zu",
+                                         reloc.symbol, in.symbols_.size()));
             if constexpr (rela)
                 reloc.addend = entry.r_addend;
             else if (width == 8)

@@ -9,7 +9,7 @@
 // global symbol is its strong definition, else a common one, else the first weak one. DATASECs of
 // raw BTF count as sections; several of one name in one blob stay separate, as with btf__dedup.
 //
-// Cost. One walk over each symbol table, one sort of the function symbols.
+// Cost. One walk over each symbol table.
 #include "merge/link/image.h"
 
 #include <algorithm>
@@ -30,19 +30,13 @@ bool is_split_part(std::string_view suffix)
 
 void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
 {
-    if (symbol.type != STT_FUNC || symbol.name.empty())
+    // Undefined ones are elsewhere, for example in a shared library.
+    if (symbol.type != STT_FUNC || symbol.home == Home::undefined || symbol.name.empty())
         return;
     std::string_view base = symbol.name.substr(0, symbol.name.find('.'));
     if (is_split_part(symbol.name.substr(base.size())))
         return;
-    out.push_back({base, symbol.name, address, symbol.size, symbol.home != Home::undefined});
-}
-
-void sort_functions(std::vector<FunctionSymbol> &functions)
-{
-    std::stable_sort(
-        functions.begin(), functions.end(),
-        [](const FunctionSymbol &a, const FunctionSymbol &b) { return a.base < b.base; });
+    out.push_back({base, symbol.name, address, symbol.size});
 }
 
 /// The kfunc sets of one file. A set is a `.BTF_ids` symbol __BTF_ID__set8__NAME: a count, flags,
@@ -283,7 +277,6 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
     Image out;
     if (!image) {
         RETURN_IF_ERROR(Combiner(inputs, objects, out).run());
-        sort_functions(out.functions);
         return out;
     }
     CHECK(image->elf);
@@ -296,7 +289,6 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
         out.sections.push_back({s.name, s.type, s.flags, s.address, s.size});
     RETURN_IF_ERROR(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
     RETURN_IF_ERROR(read_kfuncs(elf, out));
-    sort_functions(out.functions);
     return out;
 }
 

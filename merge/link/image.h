@@ -43,7 +43,6 @@ struct FunctionSymbol {
     std::string_view name;
     Address address;
     uint64_t size = 0; // bytes
-    bool defined = false;
 };
 
 struct Image {
@@ -54,7 +53,7 @@ struct Image {
     /// linked, relocatable: by section index. combined: one per name, in order of appearance;
     /// several where raw BTF has several DATASECs of it.
     std::vector<OutputSection> sections;
-    /// STT_FUNC symbols by base name, then in symbol table order.
+    /// STT_FUNC symbols that are defined, in symbol table order.
     std::vector<FunctionSymbol> functions;
     /// Flags of kfuncs by function name.
     std::unordered_map<std::string_view, uint32_t> kfuncs;

@@ -25,10 +25,11 @@
 //                                                      (in a linked image 0 is none)
 //   undefined symbols are functions at address 0       they are none
 //
-// Cost. One hash lookup per instance, one sort of the few that matter.
+// Cost. One hash lookup per symbol and instance, one sort of the few that matter.
 #include "merge/link/select_functions.h"
 
 #include "common/graph/flat_index.h"
+#include "common/graph/lists.h"
 
 #include <algorithm>
 #include <xxhash.h>
@@ -50,7 +51,7 @@ constexpr uint32_t no_candidate = UINT32_MAX;
 
 struct Group {
     std::string_view name;
-    uint32_t symbols_begin = 0, symbols_end = 0; // in Image::functions
+    std::span<const uint32_t> symbols = {}; // in Image::functions
     uint32_t first = no_candidate, last = no_candidate;
 };
 
@@ -94,18 +95,17 @@ private:
     void group_symbols()
     {
         const auto &symbols = image_.functions;
-        for (uint32_t i = 0; i < symbols.size();) {
-            uint32_t end = i + 1;
-            bool defined = symbols[i].defined;
-            for (; end < symbols.size() && symbols[end].base == symbols[i].base; ++end)
-                defined |= symbols[end].defined;
-            if (defined) // others are elsewhere, for example in a shared library
-                groups_.push_back({symbols[i].base, i, end});
-            i = end;
-        }
-        index_ = FlatIndex(groups_.size());
+        index_ = FlatIndex(symbols.size());
+        std::vector<uint32_t> groups;
+        groups.reserve(symbols.size());
+        for (const FunctionSymbol &s : symbols)
+            groups.push_back(group_of(s.base, true));
+        symbols_ = Lists<>::make(groups_.size(), [&](auto put) {
+            for (uint32_t i = 0; i < groups.size(); ++i)
+                put(groups[i], i);
+        });
         for (uint32_t g = 0; g < groups_.size(); ++g)
-            index_.find_or_add(hash_of(groups_[g].name), g, [](uint32_t) { return false; });
+            groups_[g].symbols = symbols_[g];
     }
 
     static uint64_t hash_of(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
@@ -174,17 +174,17 @@ private:
 
     bool is_symbol_at(const Group &group, Address address) const
     {
-        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i)
-            if (image_.functions[i].defined && image_.functions[i].address == address)
+        for (uint32_t i : group.symbols)
+            if (image_.functions[i].address == address)
                 return true;
         return false;
     }
 
     bool is_in_symbol(const Group &group, Address address) const
     {
-        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+        for (uint32_t i : group.symbols) {
             const FunctionSymbol &s = image_.functions[i];
-            if (s.defined && s.address.section == address.section &&
+            if (s.address.section == address.section &&
                 address.value - s.address.value < s.size) // one that is before it wraps around
                 return true;
         }
@@ -194,10 +194,10 @@ private:
     /// The compiler's clones with other parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
     bool is_clone_at(const Group &group, Address address) const
     {
-        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+        for (uint32_t i : group.symbols) {
             const FunctionSymbol &s = image_.functions[i];
             std::string_view suffix = s.name.substr(s.base.size());
-            if (s.defined && s.address == address &&
+            if (s.address == address &&
                 (suffix.find(".isra") != suffix.npos || suffix.find(".constprop") != suffix.npos))
                 return true;
         }
@@ -226,9 +226,9 @@ private:
     /// The name of a clone at `address`, of whatever kind; empty: there is none.
     std::string_view clone_at(const Group &group, Address address) const
     {
-        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+        for (uint32_t i : group.symbols) {
             const FunctionSymbol &s = image_.functions[i];
-            if (s.defined && s.address == address && s.name.size() > s.base.size())
+            if (s.address == address && s.name.size() > s.base.size())
                 return s.name;
         }
         return {};
@@ -288,10 +288,8 @@ private:
     bool is_ambiguous(const Group &group) const
     {
         const FunctionSymbol *first = nullptr;
-        for (uint32_t i = group.symbols_begin; i < group.symbols_end; ++i) {
+        for (uint32_t i : group.symbols) {
             const FunctionSymbol &s = image_.functions[i];
-            if (!s.defined)
-                continue;
             if (first && first->address != s.address)
                 return true;
             first = &s;
@@ -416,6 +414,7 @@ private:
     FeatureSet features_;
     bool any_tags_ = false; // on functions or variables
     FlatIndex index_{0};    // of groups_, by name
+    Lists<> symbols_;       // of each group
     std::vector<Group> groups_;
     std::vector<Candidate> candidates_;
     Functions out_;

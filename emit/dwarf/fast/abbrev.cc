@@ -155,7 +155,7 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
 }
 
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
-                                       const UnitWidths &widths)
+                                       const UnitWidths &widths, std::optional<uint64_t> only)
 {
     Where where = file.where().in(".debug_abbrev");
     if (offset >= file.abbrev.data.size())
@@ -173,8 +173,6 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.known = true;
         uint64_t tag = in.uleb();
         abbrev.tag = tag <= UINT16_MAX ? static_cast<uint16_t>(tag) : 0;
-        abbrev.keep = KeepTable(abbrev.tag);
-        abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         abbrev.children = in.read<uint8_t>() == DW_CHILDREN_yes;
         attributes.clear();
         bool stands_in = false, outside = false;
@@ -194,12 +192,15 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             outside |= name == DW_AT_external;
             stands_in |= name == DW_AT_signature;
         }
+        if (only && code != *only)
+            continue;
+        abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         // A static member of C++ is a variable, as DWARF 5 has it.
         if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {
             abbrev.tag = DW_TAG_variable;
             abbrev.declares = true;
-            abbrev.keep = KeepTable(abbrev.tag);
         }
+        abbrev.keep = KeepTable(abbrev.tag);
         if (stands_in && file.is_split())
             abbrev.keep = KeepTable::stand_in();
         abbrev.first = static_cast<uint32_t>(table.steps_.size());

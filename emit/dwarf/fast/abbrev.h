@@ -7,6 +7,7 @@
 #include "emit/dwarf/die_tree.h"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -66,9 +67,11 @@ struct Abbrev {
 class AbbrevTable
 {
 public:
-    /// Parse the table at `offset` of .debug_abbrev.
+    /// Parse the table at `offset` of .debug_abbrev. `only`: the others are checked, but are not in
+    /// the table then.
     static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
-                                     const UnitWidths &widths);
+                                     const UnitWidths &widths,
+                                     std::optional<uint64_t> only = std::nullopt);
 
     /// nullptr: not in the table.
     const Abbrev *find(uint64_t code) const

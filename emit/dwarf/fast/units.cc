@@ -166,21 +166,30 @@ Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
     return {};
 }
 
+/// The abbreviation of the unit's own entry; 0: the unit has no entries.
+uint64_t own_code(const Unit &unit)
+{
+    return DebugCursor(unit.file->info.data, unit.die_offset, unit.end, unit.file->order()).uleb();
+}
+
 /// Makes the tables of abbreviations. Units of one object share them as a rule.
 class Abbrevs
 {
 public:
-    Result<void> attach(Unit &unit, uint64_t offset)
+    /// `whole`: else the table has what describes the unit's own entry, and nothing more.
+    Result<void> attach(Unit &unit, uint64_t offset, bool whole = true)
     {
         const UnitWidths &w = unit.widths;
+        const auto only = whole ? std::nullopt : std::optional(own_code(unit));
         if (!table_ || offset != offset_ || w.version != widths_.version ||
-            w.offset != widths_.offset) {
-            auto table = AbbrevTable::parse(*unit.file, offset, w);
+            w.offset != widths_.offset || only != only_) {
+            auto table = AbbrevTable::parse(*unit.file, offset, w, only);
             if (!table)
                 return tl::unexpected(table.error());
             table_ = std::make_shared<const AbbrevTable>(std::move(*table));
             offset_ = offset;
             widths_ = w;
+            only_ = only;
         }
         unit.abbrev_offset = offset;
         unit.abbrevs = table_;
@@ -191,14 +200,14 @@ public:
 private:
     uint64_t offset_ = 0;
     UnitWidths widths_;
+    std::optional<uint64_t> only_;
     std::shared_ptr<const AbbrevTable> table_;
 };
 
 /// What describes the unit's own entry; nullptr: the unit has no entries.
 Result<const Abbrev *> unit_abbrev(const Unit &unit)
 {
-    DebugCursor in(unit.file->info.data, unit.die_offset, unit.end, unit.file->order());
-    uint64_t code = in.uleb();
+    const uint64_t code = own_code(unit);
     const Abbrev *abbrev = code ? unit.abbrevs->find(code) : nullptr;
     if (code && !abbrev)
         return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
@@ -352,7 +361,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             ++skips[kind];
             continue;
         }
-        RETURN_IF_ERROR(abbrevs.attach(unit, header->abbrev_offset));
+        const bool keeps_table = units.size() < tables_kept;
+        RETURN_IF_ERROR(abbrevs.attach(unit, header->abbrev_offset, keeps_table));
         auto abbrev = unit_abbrev(unit);
         if (!abbrev)
             return tl::unexpected(abbrev.error());
@@ -364,7 +374,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         }
         RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
         if (header->type != DW_UT_skeleton && !unit.is_skeleton) {
-            if (units.size() >= tables_kept)
+            if (!keeps_table)
                 unit.abbrevs = nullptr;
             units.push_back(std::move(unit));
             continue;
