@@ -87,6 +87,7 @@ WALLS = {
                                             "merge/explain/c_text.h"], NO_LIBRARY),
     "kbuild-integration/btf-kernel/report": ([*COMMON, *BTF_KERNEL,
                                               "kbuild-integration/btf-kernel/diff",
+                                              "kbuild-integration/btf-pahole/link_inputs.h",
                                               "merge/input/load_objects.h", "merge/merge.h"],
                                              NO_LIBRARY),
     "kbuild-integration/btf-kernel/kabi": ([*COMMON, "common/cli",
