@@ -36,7 +36,7 @@ void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Addres
     std::string_view base = symbol.name.substr(0, symbol.name.find('.'));
     if (is_split_part(symbol.name.substr(base.size())))
         return;
-    out.push_back({base, symbol.name, address, symbol.size});
+    out.push_back({base, symbol.name, address});
 }
 
 /// The kfunc sets of one file. A set is a `.BTF_ids` symbol __BTF_ID__set8__NAME: a count, flags,

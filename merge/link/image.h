@@ -42,7 +42,6 @@ struct FunctionSymbol {
     std::string_view base; // name up to the first dot
     std::string_view name;
     Address address;
-    uint64_t size = 0; // bytes
 };
 
 struct Image {

@@ -8,9 +8,8 @@
 // Method. Symbols of the image are grouped by base name (up to the first dot); an instance belongs
 // to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
 // hashes are. The instance that provides the FUNC is the first at the address of one of the group's
-// symbols (so a strong definition beats a weak one), preferring one that kept its parameters; if
-// none is, the first inside a symbol (gcc for RISC-V puts DW_AT_low_pc behind the no-ops for
-// ftrace). Its declaration tags are those of all its instances: clang gives them to one.
+// symbols (so a strong definition beats a weak one), preferring one that kept its parameters. Its
+// declaration tags are those of all its instances: clang gives them to one.
 //
 // With true signatures, a name that has a clone stands for the clone, with the clone's own
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
@@ -180,17 +179,6 @@ private:
         return false;
     }
 
-    bool is_in_symbol(const Group &group, Address address) const
-    {
-        for (uint32_t i : group.symbols) {
-            const FunctionSymbol &s = image_.functions[i];
-            if (s.address.section == address.section &&
-                address.value - s.address.value < s.size) // one that is before it wraps around
-                return true;
-        }
-        return false;
-    }
-
     /// The compiler's clones with other parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
     bool is_clone_at(const Group &group, Address address) const
     {
@@ -264,24 +252,17 @@ private:
 
     const Candidate &canonical(const Group &group) const
     {
-        const Candidate *at_symbol = nullptr, *in_symbol = nullptr;
+        const Candidate *at_symbol = nullptr;
         for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
             const Candidate &c = candidates_[i];
             auto at = address(c);
-            if (!at)
+            if (!at || !is_symbol_at(group, *at))
                 continue;
-            if (!is_symbol_at(group, *at)) {
-                if (!in_symbol && is_in_symbol(group, *at))
-                    in_symbol = &c;
-                continue;
-            }
             if (!lost_parameters(group, c))
                 return c;
             if (!at_symbol)
                 at_symbol = &c;
         }
-        if (!at_symbol)
-            at_symbol = in_symbol;
         return at_symbol ? *at_symbol : candidates_[group.first];
     }
 

@@ -85,19 +85,6 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// gcc for RISC-V: no-ops for ftrace stand between the symbol and DW_AT_low_pc.
-TEST_F(Functions, BehindItsSymbol)
-{
-    const std::string sized = "nop\nnop\n.size f, . - f\n";
-    std::string weak = object("a", "f", "weak_name", define("f", ".weak") + sized, ".text + 1");
-    std::string strong = object("b", "f", "strong_name", define("f") + sized, ".text + 1");
-    for (auto objects : {std::vector{weak, strong}, std::vector{strong, weak}}) {
-        std::string text = all_ways(objects);
-        EXPECT_TRUE(has(text, "'strong_name'") && has(text, "tag_strong_name")) << text;
-        EXPECT_FALSE(has(text, "weak_name")) << text;
-    }
-}
-
 /// clang gives them to the abstract instance. A definition that the link passed over has no say.
 TEST_F(Functions, TagsOfAllInstances)
 {
