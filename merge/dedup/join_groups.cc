@@ -64,7 +64,7 @@ public:
     Joiner(const Sources &sources, const ConflictGraph &conflicts,
            const ReachableConflicts &reachable, size_t classes, Joined &out)
         : sources_(sources), conflicts_(conflicts), reachable_(reachable), out_(out),
-          index_(conflicts.nodes.size()), block_(conflicts.nodes.size())
+          index_(conflicts.nodes.size()), block_(conflicts.nodes.size()), candidates_(classes)
     {
         out.group.assign(conflicts.nodes.size(), GroupId::none);
         out.groups.resize(classes);
@@ -88,11 +88,19 @@ private:
         uint32_t index;
     };
     /// A slot of a node of the object that joins, and the node there, which is a definition: its
-    /// class and where its pairs begin.
+    /// class, its place, and where its pairs begin.
     struct OwnSlot {
         SlotId slot;
         ClassId cls;
+        uint32_t place;
         uint32_t first;
+    };
+    /// A group as nodes of its class see it; what there is to know, one beside the other.
+    struct Candidate {
+        GroupId group;
+        size_t block; // as in block_
+        bool has_paths;
+        bool may_reach_forward;
     };
     struct NewResolution {
         GroupId group;
@@ -147,19 +155,23 @@ private:
 
     uint8_t &pair(NodeId n, GroupId group) { return agree_[first_[place_of(n)] + index_[group]]; }
 
-    bool agrees(NodeId n, GroupId group)
+    /// Does what a representative's slot means fit a definition of that class, whose pairs begin at
+    /// `first`?
+    bool fits(const Meaning &its, ClassId cls, uint32_t first) const
     {
-        const Meaning *its = meanings_.data() + block_[group];
-        auto fits = [&](const Meaning &meaning, ClassId cls, uint32_t first) {
-            return meaning.cls == ClassId::none ||
-                   (meaning.cls == cls && agree_[first + meaning.index] != disagreeing);
-        };
-        if (!conflicts_.paths[n] &&
-            !conflicts_.paths[representative(group)]) // nearly all: the same, faster
-            return std::all_of(
-                own_.begin() + own_begin_[place_of(n)], own_.begin() + own_begin_[place_of(n) + 1],
-                [&](const OwnSlot &own) { return fits(its[raw(own.slot)], own.cls, own.first); });
-        return for_slots(n, group, [&](NodeId t, size_t i) {
+        return its.cls == ClassId::none ||
+               (its.cls == cls && agree_[first + its.index] != disagreeing);
+    }
+
+    /// `slots`: what to compare of a node without paths.
+    bool agrees(NodeId n, const Candidate &other, std::span<const OwnSlot> slots) const
+    {
+        const Meaning *its = meanings_.data() + other.block;
+        if (!other.has_paths && !conflicts_.paths[n]) // nearly all: the same, faster
+            return std::all_of(slots.begin(), slots.end(), [&](const OwnSlot &own) {
+                return fits(its[raw(own.slot)], own.cls, own.first);
+            });
+        return for_slots(n, other.group, [&](NodeId t, size_t i) {
             return !is_defined(t) || fits(its[i], conflicts_.nodes[t].cls, first_[place_of(t)]);
         });
     }
@@ -222,29 +234,16 @@ private:
         const uint32_t count = nodes_.size();
         first_.assign(count, 0);
         agree_.clear();
-        users_ = Lists<uint32_t, NodeId>::make(count, [&](auto put) {
-            for (NodeId n : nodes_) {
-                if (conflicts_.paths[n])
-                    for (const Path &p : *conflicts_.paths[n]) {
-                        if (is_defined(p.target))
-                            put(place_of(p.target), n);
-                    }
-                else
-                    for (NodeId t : conflicts_.edges_of(n))
-                        if (is_defined(t))
-                            put(place_of(t), n);
-            }
-        });
         std::vector<NodeId> dirty, next;
         std::vector<bool> queued(count, true);
         for (NodeId n : nodes_) {
             first_[place_of(n)] = static_cast<uint32_t>(agree_.size());
             if (conflicts_.nodes[n].is_forward())
                 continue;
-            for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
-                agree_.push_back(reachable_.may_reach_forward(n) ||
-                                 reachable_.may_reach_forward(representative(g)) ||
-                                 reachable_.set_of[n] == reachable_.set_of[representative(g)]);
+            for (const Candidate &other : candidates_[conflicts_.nodes[n].cls])
+                agree_.push_back(reachable_.may_reach_forward(n) || other.may_reach_forward ||
+                                 reachable_.set_of[n] ==
+                                     reachable_.set_of[representative(other.group)]);
             dirty.push_back(n);
         }
         own_.clear();
@@ -254,33 +253,57 @@ private:
             if (!conflicts_.paths[n])
                 for (NodeId t : conflicts_.edges_of(n)) {
                     if (is_defined(t))
-                        own_.push_back(
-                            {SlotId{slot}, conflicts_.nodes[t].cls, first_[place_of(t)]});
+                        own_.push_back({SlotId{slot}, conflicts_.nodes[t].cls, place_of(t),
+                                        first_[place_of(t)]});
                     ++slot;
                 }
             own_begin_.push_back(own_.size());
         }
+        users_ = Lists<uint32_t, NodeId>::make(count, [&](auto put) {
+            for (NodeId n : nodes_) {
+                for (size_t i = own_begin_[place_of(n)]; i < own_begin_[place_of(n) + 1]; ++i)
+                    put(own_[i].place, n);
+                if (conflicts_.paths[n])
+                    for (const Path &p : *conflicts_.paths[n])
+                        if (is_defined(p.target))
+                            put(place_of(p.target), n);
+            }
+        });
+        // Another turn of a node looks only at slots of which a pair has changed since its last:
+        // these are few. Time is counted in turns.
+        std::vector<uint32_t> last_turn(count), last_change(count);
+        std::vector<OwnSlot> slots;
+        uint32_t now = 0;
         uint64_t rounds = 0;
         for (; !dirty.empty(); dirty.swap(next), next.clear()) {
             ++rounds;
             for (NodeId n : dirty) {
                 queued[place_of(n)] = false; // what changes from here on, its turn has not seen
+                slots.clear();
+                for (size_t i = own_begin_[place_of(n)]; i < own_begin_[place_of(n) + 1]; ++i)
+                    if (last_change[own_[i].place] >= last_turn[place_of(n)])
+                        slots.push_back(own_[i]);
+                last_turn[place_of(n)] = ++now;
                 bool changed = false;
-                // Pairs that reach no forward declaration have equal sets, and always agree.
-                for (GroupId g : out_.groups[conflicts_.nodes[n].cls])
-                    if (pair(n, g) &&
-                        (reachable_.may_reach_forward(n) ||
-                         reachable_.may_reach_forward(representative(g))) &&
-                        !agrees(n, g)) {
-                        pair(n, g) = disagreeing;
+                const bool may_reach_forward = reachable_.may_reach_forward(n);
+                uint8_t *agree = agree_.data() + first_[place_of(n)];
+                for (const Candidate &other : candidates_[conflicts_.nodes[n].cls]) {
+                    // Pairs that reach no forward declaration have equal sets, and always agree.
+                    if (*agree != disagreeing && (may_reach_forward || other.may_reach_forward) &&
+                        !agrees(n, other, slots)) {
+                        *agree = disagreeing;
                         changed = true;
                     }
-                if (changed)
-                    for (NodeId user : users_[place_of(n)])
-                        if (!queued[place_of(user)]) {
-                            queued[place_of(user)] = true;
-                            next.push_back(user);
-                        }
+                    ++agree;
+                }
+                if (!changed)
+                    continue;
+                last_change[place_of(n)] = now;
+                for (NodeId user : users_[place_of(n)])
+                    if (!queued[place_of(user)]) {
+                        queued[place_of(user)] = true;
+                        next.push_back(user);
+                    }
             }
         }
         out_.rounds = std::max(out_.rounds, rounds);
@@ -306,6 +329,8 @@ private:
         index_[own] = static_cast<uint32_t>(groups.size());
         groups.push_back(own);
         block_[own] = meanings_.size();
+        candidates_[conflicts_.nodes[n].cls].push_back(
+            {own, block_[own], conflicts_.paths[n] != nullptr, reachable_.may_reach_forward(n)});
         meanings_.resize(meanings_.size() + slots_of(n));
         changed_.push_back(own);
         ++out_.count;
@@ -372,11 +397,12 @@ private:
     const ConflictGraph &conflicts_;
     const ReachableConflicts &reachable_;
     Joined &out_;
-    IdVector<GroupId, uint32_t> index_; // its place in Joined::groups
-    IdVector<GroupId, size_t> block_;   // where in meanings_ its slots are
-    std::vector<Meaning> meanings_;     // meaning(), one beside the other
-    VectorIndex keys_;                  // {class, set}
-    std::vector<NodeId> first_with_;    // per key: the first node that joined
+    IdVector<GroupId, uint32_t> index_;                    // its place in Joined::groups
+    IdVector<GroupId, size_t> block_;                      // where in meanings_ its slots are
+    IdVector<ClassId, std::vector<Candidate>> candidates_; // as Joined::groups
+    std::vector<Meaning> meanings_;                        // meaning(), one beside the other
+    VectorIndex keys_;                                     // {class, set}
+    std::vector<NodeId> first_with_;                       // per key: the first node that joined
     // Of the object that joins; its nodes by place_of().
     IdRange<NodeId> nodes_{NodeId{0}, NodeId{0}};
     uint32_t begin_ = 0;
