@@ -17,6 +17,7 @@
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 #include "merge/explain/name_origin.h"
 #include "merge/explain/why_dup.h"
+#include "merge/output/complete_by_value.h"
 #include "merge/output/distill.h"
 #include "merge/output/write_btf.h"
 #include "merge/output/write_elf.h"
@@ -50,15 +51,29 @@ Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, R
     return {};
 }
 
-/// The last gate: a kernel must accept what is written. `objects`: what it was made of.
-Result<void> check_result(Bytes blob, const Base &base, const Target &target,
-                          const std::vector<Object> &objects, Stats &stats)
+/// The last gate: a kernel must accept what is written. Changes `blob` if that makes it acceptable.
+/// `objects`: what it was made of.
+Result<void> check_result(std::vector<std::byte> &blob, const Base &base, const Target &target,
+                          const std::vector<Object> &objects, Report &report, Stats &stats)
 {
     Where where{"merged BTF", "", 0};
     auto btf = Btf::parse(blob, where, base.btf);
     if (!btf)
         return tl::unexpected(btf.error());
-    if (auto fine = check_btf(blob, *btf, where, target.address_size); !fine)
+    auto fine = check_btf(blob, *btf, where, target.address_size);
+    if (!fine)
+        if (const auto names = complete_by_value(blob, *btf, target.order); !names.empty()) {
+            for (const std::string &name : names)
+                report.warnings.push_back(name +
+                                          " is passed by value and defined nowhere: it is "
+                                          "written without members (kernels refuse a prototype "
+                                          "with a type that has no size)");
+            btf = Btf::parse(blob, where, base.btf);
+            if (!btf)
+                return tl::unexpected(btf.error());
+            fine = check_btf(blob, *btf, where, target.address_size);
+        }
+    if (!fine)
         return tl::unexpected(with_origin(fine.error(), *btf, objects));
     stats.add("types_out", btf->size());
     std::array<uint64_t, btf::kind_count> kinds{};
@@ -340,7 +355,7 @@ Result<Made> make(const Options &options, Base base, Report &report, Stats &stat
     // Check, then write: nothing is written that a kernel would refuse.
     RETURN_IF_ERROR(check_mapped_files());
     stats.begin_pass("check");
-    RETURN_IF_ERROR(check_result(made.blob, base, made.target, *merged->objects, stats));
+    RETURN_IF_ERROR(check_result(made.blob, base, made.target, *merged->objects, report, stats));
     return made;
 }
 

@@ -134,6 +134,8 @@ void on_signal(int signal, siginfo_t *info, void *)
     for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, and ends the program
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
+    if (info->si_code <= 0) // sent by somebody, so not by itself
+        ::raise(signal);
 }
 
 } // namespace

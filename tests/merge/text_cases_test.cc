@@ -5,6 +5,7 @@
 //   == base                         over which they are merged
 //   == distilled base               what is made of the base, and the result continues
 //   == result                       what comes out
+//   == warning                      that the merge gives, one per line
 //   == result of btf__dedup         ... of --dedup=libbpf, where ours leaves fewer types
 //   == at most as many as btf__dedup  what that makes of it depends on libbpf's version (no text)
 // '#' begins a comment.
@@ -23,7 +24,7 @@ namespace
 
 struct Case {
     std::vector<std::string> objects;
-    std::string base, distilled, result, of_libbpf;
+    std::string base, distilled, result, warnings, of_libbpf;
     bool at_most = false;
 };
 
@@ -43,6 +44,8 @@ Case read_case(const std::string &path)
             part = &out.base;
         } else if (line == "== distilled base") {
             part = &out.distilled;
+        } else if (line == "== warning") {
+            part = &out.warnings;
         } else if (line == "== result") {
             part = &out.result;
         } else if (line == "== result of btf__dedup") {
@@ -103,6 +106,10 @@ TEST_P(TextCases, Merge)
             Report report;
             auto done = merge(options, report);
             ASSERT_TRUE(done) << done.error().str();
+            std::string warnings;
+            for (const std::string &text : report.warnings)
+                warnings += text + '\n';
+            EXPECT_EQ(warnings, c.warnings);
             auto bytes = read_file(options.output);
             ASSERT_TRUE(bytes);
             if (!c.distilled.empty()) {
