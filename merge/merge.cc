@@ -61,20 +61,21 @@ Result<void> check_result(std::vector<std::byte> &blob, const Base &base, const 
     if (!btf)
         return tl::unexpected(btf.error());
     auto fine = check_btf(blob, *btf, where, target.address_size);
+    std::vector<std::string> completed;
     if (!fine)
-        if (const auto names = complete_by_value(blob, *btf, target.order); !names.empty()) {
-            for (const std::string &name : names)
-                report.warnings.push_back(name +
-                                          " is passed by value and defined nowhere: it is "
-                                          "written without members (kernels refuse a prototype "
-                                          "with a type that has no size)");
-            btf = Btf::parse(blob, where, base.btf);
-            if (!btf)
-                return tl::unexpected(btf.error());
-            fine = check_btf(blob, *btf, where, target.address_size);
-        }
+        completed = complete_by_value(blob, *btf, target.order);
+    if (!completed.empty()) {
+        btf = Btf::parse(blob, where, base.btf);
+        if (!btf)
+            return tl::unexpected(btf.error());
+        fine = check_btf(blob, *btf, where, target.address_size);
+    }
     if (!fine)
         return tl::unexpected(with_origin(fine.error(), *btf, objects));
+    for (const std::string &name : completed)
+        report.warnings.push_back(name + " is passed by value and defined nowhere: it is written "
+                                         "without members (kernels refuse a prototype with a type "
+                                         "that has no size)");
     stats.add("types_out", btf->size());
     std::array<uint64_t, btf::kind_count> kinds{};
     for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})
