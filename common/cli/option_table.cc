@@ -75,6 +75,8 @@ Result<OptionReader::Found> OptionReader::next()
     int code = getopt_long(argc_, argv_, letters_.c_str(), names_.data(), nullptr);
     if (code == -1) {
         given_.operands.assign(argv_ + optind, argv_ + argc_);
+        if (letters_.front() != '+' && std::ranges::count(given_.operands, ""))
+            return fail({}, "the name of a file is empty"); // perhaps a variable that is not set
         return Found{};
     }
     if (code == '?' || code == ':')

@@ -60,6 +60,7 @@ class Usage(CliCase):
         self.usage('.*-o.* twice', '-o', 'out.o', '-oother.o')
         for arguments in (['--output='], ['--output', ''], ['-o', '']):
             self.usage('.*-o.* needs a value', *arguments)
+        self.usage('.*name of a file is empty', '')
         self.assertRegex(self.emit('add.o', '--output', status=2), '.*--output needs a value')
         self.assertRegex(self.emit('add.o', '-vo', status=2), '.*-o needs a value')
 
