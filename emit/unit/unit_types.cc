@@ -293,6 +293,10 @@ private:
                 leave_out_member(m, name, strf("a member whose type %s", type).c_str());
                 return;
             }
+            if (!tree_.c_names && ends_beyond(m, d)) [[unlikely]] {
+                leave_out_member(m, name, "a member beyond the end of its type");
+                return;
+            }
             const uint64_t offset = layout_.member_bit_offset(m, order_);
             out_.btf.add_member(str(m.name), ref(m),
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
@@ -346,6 +350,13 @@ private:
     const char *why_incomplete(const Die &d) const
     {
         return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
+    }
+
+    /// Ada has records whose size is computed when the program runs. They get none.
+    bool ends_beyond(const Die &m, const Die &composite) const
+    {
+        const uint64_t bits = m.bit_size ? m.bit_size : layout_.size(layout_.target(m)) * 8;
+        return layout_.member_bit_offset(m, order_) + bits > composite.byte_size * 8;
     }
 
     bool is_incomplete_prototype(DieIndex i) const
