@@ -7,7 +7,7 @@
 // enough: a file can be changed within one tick of the clock, or by way of a mapping. Hashing takes
 // a tenth of what parsing the BTF would. A file that was forged has right sums as well; so each
 // number that comes from it is checked against its bounds when it is used, and what cannot be is
-// noted.
+// noted. It is looked at once for both, as somebody may be changing the file.
 //
 // Cost. A look at each byte, at the speed of memory. A look-up is one or two cache misses.
 #include "merge/base_index/base_index.h"
@@ -137,7 +137,7 @@ uint32_t BaseIndex::hash_of(std::span<const uint32_t> words)
     return static_cast<uint32_t>(XXH3_64bits(words.data(), words.size_bytes()));
 }
 
-std::span<const uint32_t> BaseIndex::types_with(const Hash128 &hash) const
+std::span<const uint32_t> BaseIndex::hashed_with(const Hash128 &hash) const
 {
     const auto near = bucket(hashes_, hash_buckets_, hash.low, 64);
     size_t begin = 0;
@@ -147,18 +147,19 @@ std::span<const uint32_t> BaseIndex::types_with(const Hash128 &hash) const
     while (end < near.size() && near[end] == hash)
         ++end;
     const auto first = static_cast<size_t>(near.data() - hashes_.data());
-    const auto found =
-        near.empty() ? std::span<const uint32_t>() : hashed_.subspan(first + begin, end - begin);
-    const bool fine = std::ranges::all_of(found, [&](uint32_t id) { return is_type(id); });
-    return fine ? found : std::span<const uint32_t>();
+    return near.empty() ? std::span<const uint32_t>() : hashed_.subspan(first + begin, end - begin);
 }
 
 std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 {
     const uint32_t hash = hash_of(text);
-    for (const Place &p : bucket(strings_, string_buckets_, hash))
-        if (p.hash == hash && note_unless(p.at < btf_->str_size()) && btf_->str(p.at) == text)
-            return p.at;
+    for (const Place &p : bucket(strings_, string_buckets_, hash)) {
+        if (p.hash != hash)
+            continue;
+        const uint32_t at = once(p.at);
+        if (note_unless(at < btf_->str_size()) && btf_->str(at) == text)
+            return at;
+    }
     return std::nullopt;
 }
 
@@ -166,12 +167,15 @@ TypeId BaseIndex::find_words(std::span<const uint32_t> words) const
 {
     const uint32_t hash = hash_of(words);
     for (const Place &p : bucket(words_, words_buckets_, hash)) {
-        if (p.hash != hash || !is_type(p.at))
+        if (p.hash != hash)
             continue;
-        const btf_type &t = btf_->type(TypeId{p.at});
+        const uint32_t id = once(p.at);
+        if (!is_type(id))
+            continue;
+        const btf_type &t = btf_->type(TypeId{id});
         if (btf::words_of(t) == words.size() &&
             std::memcmp(&t, words.data(), words.size_bytes()) == 0)
-            return TypeId{p.at};
+            return TypeId{id};
     }
     return void_id;
 }

@@ -40,8 +40,20 @@ public:
     /// count_arrays() of the base.
     ArrayCounts arrays() const;
 
-    /// The plain types with this stub hash; ids in order.
-    std::span<const uint32_t> types_with(const Hash128 &hash) const;
+    /// visit(id, the lowest of them) for the plain types with this stub hash; ids in order.
+    template <typename Visit>
+    void for_types_with(const Hash128 &hash, Visit visit) const
+    {
+        uint32_t lowest = 0;
+        for (const uint32_t &at : hashed_with(hash)) {
+            const uint32_t id = once(at);
+            if (!is_type(id))
+                return;
+            if (lowest == 0)
+                lowest = id;
+            visit(TypeId{id}, TypeId{lowest});
+        }
+    }
 
     /// visit(id, the lowest type with the same stub hash) for the structs, unions and enums of this
     /// name, defined or declared.
@@ -49,10 +61,13 @@ public:
     void for_named(std::string_view name, Visit visit) const
     {
         const uint32_t hash = hash_of(name);
-        for (const Named &n : bucket(named_, named_buckets_, hash))
-            if (n.hash == hash && is_type(n.type) && is_type(n.lowest) &&
-                btf_->name(TypeId{n.type}) == name)
-                visit(TypeId{n.type}, TypeId{n.lowest});
+        for (const Named &n : bucket(named_, named_buckets_, hash)) {
+            if (n.hash != hash)
+                continue;
+            const uint32_t id = once(n.type), lowest = once(n.lowest);
+            if (is_type(id) && is_type(lowest) && btf_->name(TypeId{id}) == name)
+                visit(TypeId{id}, TypeId{lowest});
+        }
     }
 
     /// Where the base has this string.
@@ -82,6 +97,13 @@ private:
             damage_.note();
         return ok;
     }
+    /// A number that is in the file, which somebody may be changing: looked at but once, so what is
+    /// used is what was checked.
+    static uint32_t once(const uint32_t &at)
+    {
+        return *static_cast<const volatile uint32_t *>(&at);
+    }
+    std::span<const uint32_t> hashed_with(const Hash128 &hash) const;
     /// Those whose hashes have the same highest bits. `buckets`: where each begins, and the end.
     template <typename Entry>
     std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
@@ -89,7 +111,7 @@ private:
     {
         const size_t number = hash_bits == 32 ? hash * (buckets.size() - 1) >> 32
                                               : (hash >> 32) * (buckets.size() - 1) >> 32;
-        const uint32_t begin = buckets[number], end = buckets[number + 1];
+        const uint32_t begin = once(buckets[number]), end = once(buckets[number + 1]);
         if (!note_unless(begin <= end && end <= entries.size()))
             return {};
         return entries.subspan(begin, end - begin);

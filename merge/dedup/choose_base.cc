@@ -98,11 +98,8 @@ public:
         auto add = [&](TypeId id, TypeId lowest, ClassId equals) {
             out.push_back({id, {std::min(id, lowest), equals}}); // a forged index may say anything
         };
-        for (ClassId c : classes_.first.ids()) {
-            const auto found = index.types_with(hash_of(c));
-            for (uint32_t id : found)
-                add(TypeId{id}, TypeId{found.front()}, c);
-        }
+        for (ClassId c : classes_.first.ids())
+            index.for_types_with(hash_of(c), [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
         for (const auto &[name, use] : names_)
             index.for_named(name, [&, &use = use](TypeId id, TypeId lowest) {
                 add(id, lowest, ClassId::none);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Indexes of a base that are forged: their sums are right, their contents are not. The result may
-// be wrong, but what comes out is well-formed, and nothing crashes. And BTF that has no index.
-// (What an accident does to an index: base-index-test.py. That results are the same:
-// property_test.cc.)
+// be wrong, but what comes out is well-formed, and nothing crashes. An index that changes while it
+// is read. And BTF that has no index. (What an accident does to an index: base-index-test.py. That
+// results are the same: property_test.cc.)
 #include "common/io/file_io.h"
 #include "merge/base_index/index_file.h"
 #include "merge/base_index/layout.h"
@@ -10,8 +10,13 @@
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 
+#include <algorithm>
+#include <csignal>
 #include <cstring>
 #include <random>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace btflink::merge::test
 {
@@ -90,6 +95,53 @@ TEST_F(ForgedIndex, DoesNotCrash)
     EXPECT_EQ(accepted, runs); // else nothing was tested
     EXPECT_GT(same, 0u);
     EXPECT_LT(same, runs);
+}
+
+/// The file is another one at any moment: another process writes to it while it is read.
+TEST(ChangingIndex, DoesNotCrash)
+{
+    TempDir dir;
+    std::string text;
+    for (uint32_t id = 1; id < 200; ++id)
+        text += strf("[%u] STRUCT 's%u' size=%u vlen=0\n", id, id, id);
+    auto base = read_base(make_raw(dir, "base", text));
+    ASSERT_TRUE(base);
+    const std::vector<std::byte> good = make_index(*base->btf, base->blob);
+    void *memory =
+        ::mmap(nullptr, good.size(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(memory, MAP_FAILED);
+    auto *bytes = static_cast<std::byte *>(memory);
+    std::ranges::copy(good, bytes);
+    const IndexState state = BaseIndex::open({bytes, good.size()}, base->blob, nullptr);
+    ASSERT_TRUE(state.index);
+    const std::vector<Hash128> hashes = stub_hashes(*base->btf);
+    const pid_t writer = ::fork();
+    if (writer == 0)
+        for (uint8_t value = 0;; ++value) {
+            std::memset(bytes + sizeof(index_layout::Header), value % 2 ? 0xff : 0,
+                        good.size() - sizeof(index_layout::Header));
+            std::ranges::copy(good, bytes);
+        }
+    ASSERT_GT(writer, 0);
+    uint64_t found = 0;
+    auto check = [&](TypeId id, TypeId lowest) {
+        ASSERT_GT(raw(id), 0u);
+        ASSERT_LT(raw(id), raw(state.index->btf()->end_id()));
+        ASSERT_GT(raw(lowest), 0u);
+        ASSERT_LT(raw(lowest), raw(state.index->btf()->end_id()));
+        found += state.index->btf()->name(id).size();
+    };
+    for (int round = 0; round < 500; ++round)
+        for (uint32_t id = 1; id < 200; ++id) {
+            state.index->for_named("s" + std::to_string(id), check);
+            state.index->for_types_with(hashes[id - 1], check);
+            state.index->find_string("s" + std::to_string(id));
+        }
+    ::kill(writer, SIGKILL);
+    ::waitpid(writer, nullptr, 0);
+    ::munmap(memory, good.size());
+    EXPECT_GT(found, 0u);
+    EXPECT_TRUE(state.index->is_damaged());
 }
 
 class NoIndex : public testing::Test
