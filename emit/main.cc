@@ -4,6 +4,7 @@
 #include "common/cli/option_table.h"
 #include "common/io/answer.h"
 #include "common/io/exhaustion.h"
+#include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 #include "common/version.h"
@@ -147,8 +148,14 @@ int main(int argc, char **argv)
             print_stats(path, *report);
     }
     give_back_job_tokens();
-    if (trace && status == 0)
+    if (trace && status == 0) {
+        // The result has its file only now.
+        for (const std::string &result : {command->emit.output, command->emit.detached})
+            if (same_file(command->trace_path, result))
+                return failure(
+                    Error{Where{command->trace_path}, "is to have both the result and the trace"});
         if (auto written = trace->write(); !written)
             return failure(written.error());
+    }
     return status;
 }

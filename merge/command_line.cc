@@ -166,9 +166,9 @@ Result<void> finish(Draft &draft, Given &&given)
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;
-    others.insert(others.end(), {o.base, o.image, o.output, o.update});
+    others.insert(others.end(), {o.base, o.image, o.output, o.update, o.time_trace, line.report});
     for (const std::string &other : others)
-        if (!o.base_index.empty() && same_file(o.base_index, other))
+        if (!o.base_index.empty() && (o.base_index == other || same_file(o.base_index, other)))
             return fail({}, "--base-index: '" + other + "' is used otherwise");
     if (o.update == "-")
         return fail({}, "--update changes a file where it is, which standard output is not");

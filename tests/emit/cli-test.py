@@ -129,6 +129,14 @@ class Usage(CliCase):
                 self.assertRegex(said, f"^btf-emit: ERROR: add.o: {option} .*\nTry 'btf-emit --help'")
         self.assertEqual(self.read('add.o'), before)
 
+    def test_trace_and_result_by_two_names(self):
+        """That they are one file shows when it is there."""
+        self.compile()
+        for option in '--detached', '--output':
+            said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])
+            self.assertIn('one: is to have both the result and the trace\n', said)
+            os.remove(self.path('one'))
+
     def test_features_add_up(self):
         self.compile()
         self.good('--features=decl_tag', '--features=global_var', 'add.o')

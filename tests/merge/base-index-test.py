@@ -127,6 +127,11 @@ class BaseIndex(MadeOnceCase):
             self.assertEqual(done.returncode, 2, name)
             self.assertIn(f"'{name}' is used otherwise", done.stderr)
             self.assertEqual(self.read(name), before)
+        for more in ('-o', 'new'), ('-o', 'out', '--time-trace=new'):
+            done = self.call(self.btf_merge, '--base=base.btf', '--base-index=new', *more,
+                             self.modules[0])
+            self.assertEqual(done.returncode, 2, more)
+            self.assertNotIn('new', self.names())
 
     def test_pipes(self):
         """What can be read only once: as without an index."""
