@@ -59,6 +59,19 @@ class Module(KbuildCase):
                          f'^btf-module: ERROR: {pattern}\n$')
         self.assertEqual(self.read(module), before)
 
+    def test_no_room_for_the_copy(self):
+        """Of no module is half a copy left."""
+        self.module('y.ko')
+        before = self.read('y.ko')
+        os.mkdir(self.path('bin'))
+        self.write('bin/cp', '#!/bin/sh\nhead -c 100 "$2" >"$3"; exit 1\n')
+        os.chmod(self.path('bin/cp'), 0o755)
+        path = f'{self.path("bin")}:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        said = self.btf('--build=build', 'x.ko', 'y.ko', status=1, PATH=path)
+        self.assertEqual(said, ''.join(f'btf-module: ERROR: {name}: no copy can be made beside it\n'
+                                       for name in ('x.ko', 'y.ko')))
+        self.assertEqual(self.read('y.ko'), before)
+
     def has_struct(self, name, *base):
         return any("STRUCT 'mine'" in line for line in self.dump(name, *base))
 
