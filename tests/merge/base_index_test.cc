@@ -115,13 +115,15 @@ TEST(ChangingIndex, DoesNotCrash)
     const IndexState state = BaseIndex::open({bytes, good.size()}, base->blob, nullptr);
     ASSERT_TRUE(state.index);
     const std::vector<Hash128> hashes = stub_hashes(*base->btf);
-    const pid_t writer = ::fork();
-    if (writer == 0)
-        for (uint8_t value = 0;; ++value) {
+    const pid_t reader = ::getpid(), writer = ::fork();
+    if (writer == 0) {
+        for (uint8_t value = 0; ::getppid() == reader; ++value) { // it may have crashed
             std::memset(bytes + sizeof(index_layout::Header), value % 2 ? 0xff : 0,
                         good.size() - sizeof(index_layout::Header));
             std::ranges::copy(good, bytes);
         }
+        ::_exit(0);
+    }
     ASSERT_GT(writer, 0);
     uint64_t found = 0;
     auto check = [&](TypeId id, TypeId lowest) {
