@@ -73,9 +73,9 @@ Result<void> check_result(std::vector<std::byte> &blob, const Base &base, const 
     if (!fine)
         return tl::unexpected(with_origin(fine.error(), *btf, objects));
     for (const std::string &name : completed)
-        report.warnings.push_back(name + " is passed by value and defined nowhere: it is written "
-                                         "without members (kernels refuse a prototype with a type "
-                                         "that has no size)");
+        report.warnings.push_back(name + " is passed by value where it is only declared: it is "
+                                         "written without members (kernels refuse a prototype "
+                                         "with a type that has no size)");
     stats.add("types_out", btf->size());
     std::array<uint64_t, btf::kind_count> kinds{};
     for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})

@@ -100,10 +100,10 @@ public:
         };
         for (ClassId c : classes_.first.ids())
             index.for_types_with(hash_of(c), [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
-        for (const auto &[name, use] : names_)
-            index.for_named(name, [&, &use = use](TypeId id, TypeId lowest) {
+        for (const auto &named : names_)
+            index.for_named(named.first, [&](TypeId id, TypeId lowest) {
                 add(id, lowest, ClassId::none);
-                enums.add(id, use);
+                enums.add(id, named.second);
             });
         if (enums.found())
             return std::nullopt;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Only BTF that failed the last check comes here: one pass finds the declarations that prototypes
+// take or return by value, a second one rewrites their kind and size in place. Nothing moves.
 #include "merge/output/complete_by_value.h"
 
 #include "common/btf/type_sizes.h"

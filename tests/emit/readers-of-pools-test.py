@@ -47,7 +47,7 @@ class Readers(CliCase):
                   *['with/' + name for name in OBJECTS])
         for kind in ('without', 'with'):
             objects = [f'{kind}/{name}' for name in OBJECTS]
-            self.must('gcc', '-no-pie', '-Wl,--build-id=none', *objects, '-o', kind + '/program')
+            self.must('gcc', '-no-pie', '-Wl,--build-id=0x12', *objects, '-o', kind + '/program')
             self.must('ld', '-r', *objects, '-o', kind + '/module')
 
     def said(self, tool, kind, name):

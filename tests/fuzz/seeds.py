@@ -21,6 +21,8 @@ import tarfile
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from helpers.compilers import clangs  # noqa: E402
 CASES = HERE.parent / 'emit' / 'cases'
 ALL_FEATURES = 0x3fff & ~1  # of common/object_btf/features.h
 TRUE_SIGNATURE = 0x2000
@@ -31,11 +33,13 @@ MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own
          'module': 64}
 
 READERS = (0, 2)  # automatic, libdw
+# Any will do.
+CLANG = next(iter(clangs()), 'clang')
 # Compiler and flags of debug information that only libdw reads, or that it reads beside the fast
 # reader.
 FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
-         ('clang-14', '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
-         ('gcc', '-gdwarf-5', '-fdebug-types-section'), ('clang-14', '-gdwarf-4'),
+         (CLANG, '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
+         ('gcc', '-gdwarf-5', '-fdebug-types-section'), (CLANG, '-gdwarf-4'),
          ('gcc', '-gdwarf-2'), ('gcc', '-gdwarf64'), ('gcc', '-flto', '-ffat-lto-objects')]
 
 # A kernel in small: kfuncs, per-CPU variables, weak and strong, one name twice.
@@ -111,7 +115,7 @@ class Seeds:
 
     def emit_seeds(self):
         ways = list(EMIT.values())
-        compilers = [(c, v) for c in ('gcc', 'clang-14') if shutil.which(c)
+        compilers = [(c, v) for c in ('gcc', CLANG) if shutil.which(c)
                      for v in ('-gdwarf-5', '-gdwarf-4')]
         foreign = [c for c in ('gcc -m32', 'aarch64-linux-gnu-gcc') if shutil.which(c.split()[0])]
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
@@ -126,7 +130,8 @@ class Seeds:
             made = foreign and self.compile(str(source), 'x.o', foreign[n % len(foreign)], '-O2')
             if made:
                 self.put('emit', f'{source.stem}-foreign', bundle([('i', made)], EMIT['merge']))
-            made = self.compile(str(source), 'x.o', *FORMS[n % len(FORMS)], '-O2')
+            form = FORMS[n % len(FORMS)]
+            made = shutil.which(form[0]) and self.compile(str(source), 'x.o', *form, '-O2')
             if made:
                 self.put('emit', f'{source.stem}-form',
                          bundle([('i', made)], ways[n % len(ways)], last=READERS[n % 2]))
@@ -158,7 +163,7 @@ class Seeds:
         """A skeleton with its .dwo, with and without type units; a program with its .dwp."""
         for name, text in KERNEL.items():
             (self.work / name).write_text(text)
-        compilers = [c for c in ('gcc', 'clang-14') if shutil.which(c)]
+        compilers = [c for c in ('gcc', CLANG) if shutil.which(c)]
         for compiler, (version, *flags) in itertools.product(compilers, (
                 ('-gdwarf-5',), ('-gdwarf-4', '-fdebug-types-section'))):
             flags = [version, '-O2', '-gsplit-dwarf', *flags]
