@@ -18,10 +18,13 @@ GDB = ['gdb', '-nx', '-batch', '-ex', 'ptype struct point', '-ex', 'info line ad
        'info scope add', '-ex', 'list add']
 LLDB = ['lldb', '--no-lldbinit', '--batch', '-o', 'type lookup point', '-o',
         'image lookup --verbose --name add']
-# drgn is a library, of the system's own python.
+# drgn is a library, of the system's own python. From 0.0.31 on it wants to know which module a file is.
 DRGN = ['/usr/bin/python3', '-c', '''import sys, drgn
 program = drgn.Program()
-program.load_debug_info([sys.argv[1]])
+if hasattr(program, "extra_module"):
+    program.extra_module("program", create=True).try_file(sys.argv[1], force=True)
+else:
+    program.load_debug_info([sys.argv[1]])
 add = program.function("add")
 print(program.type("struct point"), add.type_.type, hex(add.address_))
 print([parameter.name for parameter in add.type_.parameters], program.variable("count").type_)
@@ -47,7 +50,7 @@ class Readers(CliCase):
                   *['with/' + name for name in OBJECTS])
         for kind in ('without', 'with'):
             objects = [f'{kind}/{name}' for name in OBJECTS]
-            self.must('gcc', '-no-pie', '-Wl,--build-id=0x12', *objects, '-o', kind + '/program')
+            self.must('gcc', '-no-pie', '-Wl,--build-id=none', *objects, '-o', kind + '/program')
             self.must('ld', '-r', *objects, '-o', kind + '/module')
 
     def said(self, tool, kind, name):
