@@ -42,6 +42,11 @@ public:
              first = false) {
             if (count == 0)
                 continue;
+            // Some versions of libdw do not know it and end here. So does the other reader: what it
+            // marks is not the parameter yet.
+            if (std::ranges::find(ops, ops + count, DW_OP_GNU_uninit, &Dwarf_Op::atom) !=
+                ops + count)
+                break;
             bool computed = ops[count - 1].atom == DW_OP_stack_value;
             out_.is_constant |= first && is_constant(ops[0].atom);
             if (count == 1 || (count == 2 && computed))
