@@ -47,6 +47,8 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
     LegalNames names;
     for (DieIndex i = 1; i < tree.dies.size(); ++i) {
         Die &d = tree.dies[i];
+        if (tree.c_names && d.tag != DW_TAG_typedef)
+            continue;
         const size_t length_limit = d.tag == DW_TAG_variable ? max_variable_name : max_length;
         if (!d.name || !*d.name || d.tag == DW_TAG_base_type || is_legal(d.name, length_limit))
             continue;

@@ -14,8 +14,8 @@ namespace btflink::emit
 using LegalNames = std::deque<std::string>;
 
 /// Gives `tree`'s types, members, functions, parameters and variables names that are identifiers:
-/// each character that may not be in one becomes '_'. INTs may be called anything. Counts what was
-/// changed.
+/// each character that may not be in one becomes '_'. INTs may be called anything. In C only
+/// typedefs, which compilers also make for types of their own. Counts what was changed.
 LegalNames make_names_legal(DieTree &tree, Skips &skips);
 
 } // namespace btflink::emit

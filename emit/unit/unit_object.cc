@@ -389,10 +389,11 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     StepClock clock(times, source ? source : "");
     clock.begin(Step::types);
     LegalNames names;
-    if (!tree.c_names)
+    // gcc 16 for PowerPC has a typedef that is called "long double".
+    if (!tree.c_names || file.arch().machine == EM_PPC64)
         names = make_names_legal(tree, skips);
     // Names that were made legal end with the unit.
-    StringTable *strings = tree.c_names ? options.strings : nullptr;
+    StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
     auto types = encode_types(tree, options.features, file.order(), file.where(), skips, strings);
     if (!types)
         return tl::unexpected(types.error());

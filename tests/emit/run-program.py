@@ -100,8 +100,10 @@ class Build:
         for name in self.sources():
             output = name[:-2] + '.o'
             dwarf = '-gdwarf-' + next(word[5:] for word in self.words if word.startswith('dwarf'))
-            self.must(*self.compiler, '-w', '-fno-pic', dwarf, '-c', *self.packed, *self.bound('flags'),
-                      name, '-o', output)
+            # gcc 15 and newer know C23, where _Bool is called bool.
+            standard = ['-std=gnu17'] if name.endswith('.c') else []
+            self.must(*self.compiler, *standard, '-w', '-fno-pic', dwarf, '-c', *self.packed,
+                      *self.bound('flags'), name, '-o', output)
             self.objects.append(output)
             if 'yes' in values(self.wanted, 'linked'):
                 continue
