@@ -14,6 +14,8 @@
 // expect-i386: FLOAT long double size 12
 // expect-arm: FLOAT long double size 8
 // expect-64: FLOAT long double size 16
+// Else it is a name for _Float128, from gcc 16 on.
+// flags-ppc64le: -mabi=ibmlongdouble
 // expect: ARRAY: [4 by int]int
 // expect: FWD opaque struct
 // expect: VAR counter: volatile int static
