@@ -12,7 +12,6 @@
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 
-#include <bpf/libbpf.h>
 #include <cstdlib>
 
 using namespace btflink;
@@ -181,13 +180,6 @@ protected:
         ++all_;
     }
 
-    /// How often ours may have more types where declarations leave a choice: merge/NOTES.md.
-    unsigned long long tolerated() const
-    {
-        const bool old = libbpf_major_version() == 1 && libbpf_minor_version() < 6;
-        return old ? all_ / 200 + 1 : all_ / 10 + 2;
-    }
-
     void TearDown() override
     {
         std::printf("%llu programs; same bytes %llu, fewer types than btf__dedup %llu, more %llu, "
@@ -227,14 +219,14 @@ TEST_F(Property, Forwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check(seed, {true, true, false, false});
-    EXPECT_LE(more_, tolerated());
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 TEST_F(Property, All)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check(seed, {seed % 2 == 0, true, true, true});
-    EXPECT_LE(more_, tolerated());
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 // Typedefs of functions that take themselves, as other languages make them: a cycle without any
@@ -290,7 +282,7 @@ TEST_F(Property, DeclarationsOverBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check_over_base(seed, {true, true, true, false, true});
-    EXPECT_LE(more_, tolerated());
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 // A base that only declares what a module defines: the base's declaration agrees with any
@@ -299,7 +291,7 @@ TEST_F(Property, OverPartialBase)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
         check_over_base(seed, {true, true, true, false});
-    EXPECT_LE(more_, tolerated());
+    EXPECT_LE(more_, all_ / 200 + 1);
 }
 
 } // namespace
