@@ -14,14 +14,19 @@
 //     and the definitions are of different classes or are a pair that disagrees.
 //  2. Disagreement spreads from slots to their users, in rounds, until nothing changes. The pairs
 //     that remain agree at any depth. This is the largest fixed point, as in partition refinement.
-//  3. In id order, a node joins the newest group that it agrees with. The nodes that it reaches
-//     join the groups reached in step, and forward declarations of the representative that the node
-//     defines are resolved to its definitions. If no group agrees, the node founds a new one.
+//  3. In id order, a node joins the newest (or the oldest) group that it agrees with. The nodes
+//  that
+//     it reaches join the groups reached in step, and forward declarations of the representative
+//     that the node defines are resolved to its definitions. If no group agrees, the node founds a
+//     new one.
 // In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
 // where the representative has one forward declaration for both. Each path alone agrees, but the
 // declaration cannot be resolved to both. So joining is tried, and undone.
 //
-// If there are few nodes, they join in link order as well, and the order with fewer groups wins.
+// If there are few nodes, they join in link order as well, and the order with fewer groups wins. If
+// a node agreed with several groups, which no kernel has shown, the types between nodes decide,
+// such as typedefs: then they join in four ways, and split_conflicts.cc takes the one with the
+// fewest types.
 //
 // A base cannot be completed: its declarations agree with every definition, always, and are never
 // resolved. So members of a group with a base's representative may mean different things by one
@@ -62,9 +67,10 @@ class Groups::Joiner
 {
 public:
     Joiner(const Sources &sources, const ConflictGraph &conflicts,
-           const ReachableConflicts &reachable, size_t classes, Joined &out)
-        : sources_(sources), conflicts_(conflicts), reachable_(reachable), out_(out),
-          index_(conflicts.nodes.size()), block_(conflicts.nodes.size()), candidates_(classes)
+           const ReachableConflicts &reachable, Preference preference, size_t classes, Joined &out)
+        : sources_(sources), conflicts_(conflicts), reachable_(reachable), preference_(preference),
+          out_(out), index_(conflicts.nodes.size()), block_(conflicts.nodes.size()),
+          candidates_(classes)
     {
         out.group.assign(conflicts.nodes.size(), GroupId::none);
         out.groups.resize(classes);
@@ -321,9 +327,16 @@ private:
         auto &groups = out_.groups[conflicts_.nodes[n].cls];
         const uint32_t next = place_of(n) + 1;
         const size_t end = next < nodes_.size() ? first_[next] : agree_.size();
-        for (size_t i = end - first_[place_of(n)]; i--;)
-            if (GroupId g = groups[i]; pair(n, g) && follow(n, g))
+        const size_t known = end - first_[place_of(n)];
+        size_t agree = 0;
+        for (size_t i = 0; i < known; ++i)
+            agree += pair(n, groups[i]) != disagreeing;
+        out_.had_choice |= agree > 1;
+        for (size_t i = 0; agree && i < known; ++i) {
+            GroupId g = groups[preference_ == Preference::oldest ? i : known - 1 - i];
+            if (pair(n, g) != disagreeing && follow(n, g))
                 return;
+        }
         const GroupId own = group_founded_by(n);
         out_.group[n] = own;
         index_[own] = static_cast<uint32_t>(groups.size());
@@ -396,6 +409,7 @@ private:
     const Sources &sources_;
     const ConflictGraph &conflicts_;
     const ReachableConflicts &reachable_;
+    const Preference preference_;
     Joined &out_;
     IdVector<GroupId, uint32_t> index_;                    // its place in Joined::groups
     IdVector<GroupId, size_t> block_;                      // where in meanings_ its slots are
@@ -420,28 +434,42 @@ private:
 };
 
 Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
-               unsigned threads)
+               const ReachableConflicts &reachable, const std::vector<uint32_t> &order,
+               Preference preference)
     : conflicts_(conflicts), by_name_(graph.names.size())
 {
-    const ReachableConflicts reachable =
-        find_reachable_conflicts(sources, graph, conflicts, threads);
-    auto join = [&](const std::vector<uint32_t> &order) {
-        Joined made;
-        Joiner(sources, conflicts, reachable, graph.size(), made).run(order);
-        if (made_.group.empty() || made.count < made_.count)
-            made_ = std::move(made);
-    };
-    if (conflicts.nodes.size() <= few_nodes) {
-        std::vector<uint32_t> order(sources.list.size());
-        std::iota(order.begin(), order.end(), 0);
-        join(order);
-    }
-    join(order_by_definitions(sources, conflicts));
+    Joiner(sources, conflicts, reachable, preference, graph.size(), made_).run(order);
     for (NameId n : graph.names.ids()) {
         for (ClassId c : graph.names[n].definitions)
             by_name_[n].insert(by_name_[n].end(), made_.groups[c].begin(), made_.groups[c].end());
         std::sort(by_name_[n].begin(), by_name_[n].end());
     }
+}
+
+std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
+                                const ConflictGraph &conflicts, unsigned threads)
+{
+    const ReachableConflicts reachable =
+        find_reachable_conflicts(sources, graph, conflicts, threads);
+    std::vector<Groups> out;
+    auto join = [&](const std::vector<uint32_t> &order, Preference preference) {
+        out.emplace_back(sources, graph, conflicts, reachable, order, preference);
+    };
+    const std::vector<uint32_t> by_definitions = order_by_definitions(sources, conflicts);
+    join(by_definitions, Preference::newest);
+    if (conflicts.nodes.size() > few_nodes)
+        return out;
+    std::vector<uint32_t> link_order(sources.list.size());
+    std::iota(link_order.begin(), link_order.end(), 0);
+    join(link_order, Preference::newest);
+    if (!out[0].had_choice() && !out[1].had_choice()) {
+        std::vector<Groups> better;
+        better.push_back(std::move(out[out[0].count() < out[1].count() ? 0 : 1]));
+        return better;
+    }
+    join(by_definitions, Preference::oldest);
+    join(link_order, Preference::oldest);
+    return out;
 }
 
 GroupId Groups::at_slot(GroupId group, SlotId slot) const

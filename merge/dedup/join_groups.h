@@ -9,12 +9,21 @@
 namespace btflink::merge
 {
 
+/// What a node joins that agrees with several groups.
+enum class Preference { newest, oldest };
+
 class Groups
 {
 public:
+    /// `order`: of the sources.
     Groups(const Sources &sources, const ClassGraph &graph, const ConflictGraph &conflicts,
-           unsigned threads);
+           const ReachableConflicts &reachable, const std::vector<uint32_t> &order,
+           Preference preference);
 
+    /// How many there are.
+    size_t count() const { return made_.count; }
+    /// Has a node agreed with several?
+    bool had_choice() const { return made_.had_choice; }
     /// The group of a node that is no forward declaration.
     GroupId of(NodeId node) const { return made_.group[node]; }
     /// The groups of all definitions of a name, lowest first.
@@ -47,7 +56,8 @@ private:
     struct Joined {
         IdVector<NodeId, GroupId> group;
         IdVector<ClassId, std::vector<GroupId>> groups;
-        size_t count = 0;        // of groups
+        size_t count = 0; // of groups
+        bool had_choice = false;
         Resolutions resolutions; // the nodes that they stand for
         IdVector<GroupId, bool> any_resolved;
         uint64_t rounds = 0;
@@ -72,5 +82,10 @@ private:
     Joined made_;
     IdVector<NameId, std::vector<GroupId>> by_name_;
 };
+
+/// At least one. If there are several, each is right, and the one that leaves the fewest types is
+/// the best.
+std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
+                                const ConflictGraph &conflicts, unsigned threads);
 
 } // namespace btflink::merge

@@ -3,8 +3,10 @@
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
 // tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
 //
-// Only names come here that a struct of some object resolved, and names of enums; all other such
-// declarations stay. resolve_nodes() in split_conflicts.cc decides that.
+// Something must show that the declaration stands for a definition at all: that a struct of some
+// object resolved the name, that it is an enum's (resolve_nodes() in split_conflicts.cc tells
+// these), or that a typedef that leads to the declaration leads to a definition in another object.
+// All other declarations stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
@@ -32,7 +34,8 @@ namespace
 class Resolver
 {
 public:
-    Resolver(RefKeys &keys, Partition &partition) : keys_(keys), partition_(partition)
+    Resolver(const ClassGraph &graph, RefKeys &keys, Partition &partition)
+        : graph_(graph), keys_(keys), partition_(partition)
     {
         for (uint32_t k = 0; k < keys_.keys.size(); ++k)
             note(k, k);
@@ -41,10 +44,15 @@ public:
     void resolve(const UnresolvedForward &unresolved)
     {
         std::vector<uint32_t> users = users_of(unresolved.forward);
+        if (unresolved.needs_typedef &&
+            std::none_of(users.begin(), users.end(), [&](uint32_t k) { return is_typedef(k); }))
+            return;
         ClassId best = ClassId::none;
         size_t fewest = SIZE_MAX;
         for (ClassId candidate : unresolved.candidates) {
             size_t stay = substitute(users, unresolved.forward, candidate);
+            if (unresolved.needs_typedef && !typedef_found_)
+                continue;
             bool better = stay < fewest || (stay == fewest && candidate == unresolved.preferred);
             if (better) {
                 fewest = stay;
@@ -90,12 +98,18 @@ private:
         return found;
     }
 
-    /// Fills meant_ and new_keys_; returns how many users stay types of their own.
+    bool is_typedef(uint32_t k) const
+    {
+        return graph_.kind[ClassId{keys_.keys.at(k)[0]}] == BTF_KIND_TYPEDEF;
+    }
+
+    /// Fills meant_, new_keys_ and typedef_found_; returns how many users stay types of their own.
     size_t substitute(const std::vector<uint32_t> &users, ClassId forward, ClassId candidate)
     {
         meant_.clear();
         meant_[forward] = candidate;
         new_keys_.clear();
+        typedef_found_ = false;
         VectorIndex added;
         std::vector<ClassId> owner; // of the keys that were added
         std::vector<uint32_t> key;
@@ -110,6 +124,7 @@ private:
             uint32_t found = keys_.keys.find(key);
             if (found != no_number && keys_.final_class[found] != mine && !gone_.contains(found)) {
                 meant_[mine] = keys_.final_class[found];
+                typedef_found_ |= is_typedef(k);
                 continue;
             }
             auto [number, is_new] = added.add(key);
@@ -149,6 +164,7 @@ private:
         }
     }
 
+    const ClassGraph &graph_;
     RefKeys &keys_;
     Partition &partition_;
     std::unordered_map<ClassId, std::vector<uint32_t>> users_; // per final class: keys
@@ -156,15 +172,16 @@ private:
     std::unordered_map<uint32_t, bool> gone_;                  // keys that were replaced
     std::unordered_map<ClassId, ClassId> meant_;               // final class -> another one
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys_;
+    bool typedef_found_ = false; // a typedef that another object has
 };
 
 } // namespace
 
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
-                      Partition &partition)
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
+                      RefKeys &keys, Partition &partition)
 {
     trace::Phase phase("resolve_forwards");
-    Resolver resolver(keys, partition);
+    Resolver resolver(graph, keys, partition);
     for (const UnresolvedForward &f : forwards)
         resolver.resolve(f);
     for (ClassId c : partition.alias.ids()) {

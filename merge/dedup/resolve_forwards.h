@@ -18,11 +18,12 @@ struct RefKeys {
 struct UnresolvedForward {
     ClassId forward;                 // its final class
     ClassId preferred;               // one of `candidates`, or none
+    bool needs_typedef;              // only if a typedef of another object leads to a candidate
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
 /// Resolve each, in order: its class in `partition` becomes an alias of a candidate's.
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
-                      Partition &partition);
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
+                      RefKeys &keys, Partition &partition);
 
 } // namespace btflink::merge

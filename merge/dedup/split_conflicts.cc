@@ -15,7 +15,10 @@
 //     representative does in its object. These references are computed last, and are new types only
 //     if no object has them.
 //
-// Cost. Nodes, slots and types between nodes, once, in addition to join_groups.cc.
+// If nodes can be joined in several ways (join_groups.cc), all this is done for each, and the
+// result with the fewest types is taken.
+//
+// Cost. Nodes, slots and types between nodes, once per way, in addition to join_groups.cc.
 #include "merge/dedup/split_conflicts.h"
 
 #include "common/graph/post_order.h"
@@ -43,12 +46,12 @@ ClassId of_this_source_only(uint32_t source)
 class Splitter
 {
 public:
-    Splitter(const Sources &sources, Classes &classes, const ClassGraph &graph, unsigned threads)
-        : sources_(sources), classes_(classes), graph_(graph),
-          conflicts_(make_conflict_graph(sources, classes, graph, threads))
+    /// `groups`: null if there are no conflicts.
+    Splitter(const Sources &sources, Classes classes, const ClassGraph &graph,
+             const ConflictGraph &conflicts, const Groups *groups)
+        : sources_(sources), classes_(std::move(classes)), graph_(graph), conflicts_(conflicts),
+          groups_(groups)
     {
-        if (conflicts_.count)
-            groups_.emplace(sources, graph, conflicts_, threads);
     }
 
     Partition run()
@@ -69,7 +72,7 @@ public:
             resolve_nodes();
             assign_refs();
             resolve_references();
-            resolve_forwards(unresolved_, keys_, out_);
+            resolve_forwards(unresolved_, graph_, keys_, out_);
         }
         out_.of = std::move(classes_.of);
         return std::move(out_);
@@ -160,8 +163,9 @@ private:
             else {
                 final_[n] = forward;
                 const bool is_enum = graph_.names[name].is_enum;
-                if ((needed[name] != ClassId::none || is_enum) && !out_.classes[forward].live) {
-                    unresolved_.push_back({forward, needed[name], {}});
+                if (!groups_->of_name(name).empty() && !out_.classes[forward].live) {
+                    unresolved_.push_back(
+                        {forward, needed[name], needed[name] == ClassId::none && !is_enum, {}});
                     for (GroupId group : groups_->of_name(name))
                         unresolved_.back().candidates.push_back(final_of(group));
                 }
@@ -400,10 +404,10 @@ private:
     }
 
     const Sources &sources_;
-    Classes &classes_;
+    Classes classes_;
     const ClassGraph &graph_;
-    const ConflictGraph conflicts_;
-    std::optional<const Groups> groups_; // if there are conflicts
+    const ConflictGraph &conflicts_;
+    const Groups *const groups_;
     Partition out_;
     IdVector<NodeId, ClassId> final_;
     RefKeys keys_;                                // of types between nodes
@@ -417,7 +421,23 @@ private:
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
                           unsigned threads)
 {
-    return Splitter(sources, classes, graph, threads).run();
+    const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph, threads);
+    if (!conflicts.count)
+        return Splitter(sources, std::move(classes), graph, conflicts, nullptr).run();
+    const std::vector<Groups> ways = join_groups(sources, graph, conflicts, threads);
+    Partition best;
+    size_t fewest = SIZE_MAX;
+    for (const Groups &way : ways) {
+        const bool last = &way == &ways.back();
+        Partition made =
+            Splitter(sources, last ? std::move(classes) : Classes(classes), graph, conflicts, &way)
+                .run();
+        if (const size_t types = made.live_count(); types < fewest) {
+            best = std::move(made);
+            fewest = types;
+        }
+    }
+    return best;
 }
 
 } // namespace btflink::merge

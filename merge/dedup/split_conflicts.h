@@ -32,6 +32,13 @@ struct Partition {
 
     ClassId class_of(size_t index) const { return alias[of[index]]; }
     bool is_live(ClassId c) const { return classes[c].live && alias[c] == c; }
+    size_t live_count() const
+    {
+        size_t count = 0;
+        for (ClassId c : classes.ids())
+            count += is_live(c);
+        return count;
+    }
 };
 
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
