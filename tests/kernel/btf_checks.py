@@ -123,10 +123,11 @@ class BtfChecks:
 
     def against_pahole(self, what, btf, theirs, base='', their_base=''):
         """Types and variables beside those of Debian's pahole."""
-        self.compare(f'{what}: the same types as pahole 1.24', btf, theirs,
+        version = command(['pahole', '--version']).strip()
+        self.compare(f'{what}: the same types as pahole {version}', btf, theirs,
                      '--flat-arrays', f'--ignore={OTHER_RULES_124}',
                      *([f'--base-a={base}', f'--base-b={their_base}'] if base else []))
-        # Of several symbols at one address 1.24 takes any.
+        # Of several symbols at one address it takes any.
         addresses = {line.split()[2]: line.split()[0] for line in
                      command([self.tree.tool('nm'), '--defined-only', btf]).splitlines()}
 
@@ -135,7 +136,7 @@ class BtfChecks:
                     in self.variables(file, *([f'--base={base}'] if base else []))}
         mine, other = entries(btf, base), entries(theirs, their_base)
         wrong = {entry for entry in mine ^ other if entry in other or entry[2] != 0}
-        self.ok(f'{what}: the same variables as pahole 1.24, and those at offset 0', not wrong,
+        self.ok(f'{what}: the same variables as pahole {version}, and those at offset 0', not wrong,
                 f'in one of the two only: {sorted(wrong)[:5]}')
 
     def by_pahole(self):

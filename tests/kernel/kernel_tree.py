@@ -80,17 +80,35 @@ class Workshop:
     def source(self, version):
         """The unpacked source of a kernel that Debian packages, from /usr/src or the tarball that
         a variable names, as $BTFLINK_LINUX_SOURCE_7_3."""
-        name = f'linux-source-{version}'
-        variable = f'BTFLINK_LINUX_SOURCE_{version.replace(".", "_")}'
-        source = self.work / name
+        source = self.work / f'linux-source-{version}'
         if (source / 'Makefile').exists():
             return source
-        tarball = pathlib.Path(os.environ.get(variable) or f'/usr/src/{name}.tar.xz')
+        tarball = self.tarball(version)
         if not tarball.exists():
-            raise Skip(f'{tarball} not found (package {name}; tests/install-packages kernel full; '
-                       f'or name a tarball in {variable})')
+            raise Skip(f'{tarball} not found (package {source.name}; tests/install-packages kernel '
+                       f'full; or name a tarball in {self.variable(version)})')
         unpack(tarball, source)
         return source
+
+    @staticmethod
+    def variable(version):
+        return f'BTFLINK_LINUX_SOURCE_{version.replace(".", "_")}'
+
+    def tarball(self, version):
+        named = os.environ.get(self.variable(version))
+        return pathlib.Path(named or f'/usr/src/linux-source-{version}.tar.xz')
+
+    def has_source(self, version):
+        unpacked = self.work / f'linux-source-{version}/Makefile'
+        return unpacked.exists() or self.tarball(version).exists()
+
+    @staticmethod
+    def newest_source():
+        """The newest version that Debian's packages have put into /usr/src; or None."""
+        found = [match[1] for path in pathlib.Path('/usr/src').glob('linux-source-*.tar.xz')
+                 if (match := re.fullmatch(r'linux-source-(\d+\.\d+)\.tar\.xz', path.name))]
+        return max(found, key=lambda version: [int(part) for part in version.split('.')],
+                   default=None)
 
     def environment(self, settings):
         env = {key: value for key, value in os.environ.items()
