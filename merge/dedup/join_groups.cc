@@ -60,6 +60,8 @@ namespace
 
 // Joining this many twice takes a hundredth of a second. A kernel has a few thousand.
 constexpr size_t few_nodes = 20000;
+// With the types between them; all that follows is done for each way.
+constexpr size_t few_for_ways = 20000;
 
 } // namespace
 
@@ -462,7 +464,8 @@ std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
     std::vector<uint32_t> link_order(sources.list.size());
     std::iota(link_order.begin(), link_order.end(), 0);
     join(link_order, Preference::newest);
-    if (!out[0].had_choice() && !out[1].had_choice()) {
+    const bool had_choice = out[0].had_choice() || out[1].had_choice();
+    if (!had_choice || conflicts.nodes.size() + conflicts.refs.size() > few_for_ways) {
         std::vector<Groups> better;
         better.push_back(std::move(out[out[0].count() < out[1].count() ? 0 : 1]));
         return better;

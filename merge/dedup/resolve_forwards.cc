@@ -3,15 +3,13 @@
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
 // tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
 //
-// Something must show that the declaration stands for a definition at all: that a struct of some
-// object resolved the name, that it is an enum's (resolve_nodes() in split_conflicts.cc tells
-// these), or that a typedef that leads to the declaration leads to a definition in another object.
-// All other declarations stay.
+// Only names come here that a struct or a typedef of some object resolved, and names of enums; all
+// other such declarations stay. split_conflicts.cc decides that.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
 // declaration and count the keys that do not exist yet. The candidate with the fewest new keys
-// wins; of several, the preferred one (that structs of other objects resolved the name to), else
+// wins; of several, the preferred one (that structs or typedefs of other objects showed), else
 // the lowest. Users whose keys exist become aliases; the others stay and refer to the candidate.
 //
 // Invariant. Outside of structs all declarations of a name mean the same. So each choice makes
@@ -31,11 +29,14 @@ namespace btflink::merge
 namespace
 {
 
+// Users of a name times its candidates; a kernel has thousands of one and tens of the other. Of
+// more, the preferred is taken, or the lowest.
+constexpr size_t most_tries = size_t{1} << 22;
+
 class Resolver
 {
 public:
-    Resolver(const ClassGraph &graph, RefKeys &keys, Partition &partition)
-        : graph_(graph), keys_(keys), partition_(partition)
+    Resolver(RefKeys &keys, Partition &partition) : keys_(keys), partition_(partition)
     {
         for (uint32_t k = 0; k < keys_.keys.size(); ++k)
             note(k, k);
@@ -44,15 +45,13 @@ public:
     void resolve(const UnresolvedForward &unresolved)
     {
         std::vector<uint32_t> users = users_of(unresolved.forward);
-        if (unresolved.needs_typedef &&
-            std::none_of(users.begin(), users.end(), [&](uint32_t k) { return is_typedef(k); }))
-            return;
-        ClassId best = ClassId::none;
+        ClassId best = unresolved.preferred;
         size_t fewest = SIZE_MAX;
+        const bool too_many = users.size() * unresolved.candidates.size() > most_tries;
         for (ClassId candidate : unresolved.candidates) {
+            if (too_many && best != ClassId::none)
+                break;
             size_t stay = substitute(users, unresolved.forward, candidate);
-            if (unresolved.needs_typedef && !typedef_found_)
-                continue;
             bool better = stay < fewest || (stay == fewest && candidate == unresolved.preferred);
             if (better) {
                 fewest = stay;
@@ -98,18 +97,12 @@ private:
         return found;
     }
 
-    bool is_typedef(uint32_t k) const
-    {
-        return graph_.kind[ClassId{keys_.keys.at(k)[0]}] == BTF_KIND_TYPEDEF;
-    }
-
-    /// Fills meant_, new_keys_ and typedef_found_; returns how many users stay types of their own.
+    /// Fills meant_ and new_keys_; returns how many users stay types of their own.
     size_t substitute(const std::vector<uint32_t> &users, ClassId forward, ClassId candidate)
     {
         meant_.clear();
         meant_[forward] = candidate;
         new_keys_.clear();
-        typedef_found_ = false;
         VectorIndex added;
         std::vector<ClassId> owner; // of the keys that were added
         std::vector<uint32_t> key;
@@ -124,7 +117,6 @@ private:
             uint32_t found = keys_.keys.find(key);
             if (found != no_number && keys_.final_class[found] != mine && !gone_.contains(found)) {
                 meant_[mine] = keys_.final_class[found];
-                typedef_found_ |= is_typedef(k);
                 continue;
             }
             auto [number, is_new] = added.add(key);
@@ -164,7 +156,6 @@ private:
         }
     }
 
-    const ClassGraph &graph_;
     RefKeys &keys_;
     Partition &partition_;
     std::unordered_map<ClassId, std::vector<uint32_t>> users_; // per final class: keys
@@ -172,16 +163,15 @@ private:
     std::unordered_map<uint32_t, bool> gone_;                  // keys that were replaced
     std::unordered_map<ClassId, ClassId> meant_;               // final class -> another one
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys_;
-    bool typedef_found_ = false; // a typedef that another object has
 };
 
 } // namespace
 
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
-                      RefKeys &keys, Partition &partition)
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition)
 {
     trace::Phase phase("resolve_forwards");
-    Resolver resolver(graph, keys, partition);
+    Resolver resolver(keys, partition);
     for (const UnresolvedForward &f : forwards)
         resolver.resolve(f);
     for (ClassId c : partition.alias.ids()) {

@@ -16,14 +16,14 @@ struct RefKeys {
 
 /// A forward declaration and the definitions that it may stand for.
 struct UnresolvedForward {
-    ClassId forward;                 // its final class
-    ClassId preferred;               // one of `candidates`, or none
-    bool needs_typedef;              // only if a typedef of another object leads to a candidate
+    ClassId forward;   // its final class
+    ClassId preferred; // one of `candidates`, or none
+    bool is_enum;
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
 /// Resolve each, in order: its class in `partition` becomes an alias of a candidate's.
-void resolve_forwards(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
-                      RefKeys &keys, Partition &partition);
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition);
 
 } // namespace btflink::merge

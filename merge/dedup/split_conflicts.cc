@@ -7,9 +7,11 @@
 //     is that definition.
 //  2. Each group of nodes (join_groups.cc) is a final class.
 //  3. A forward declaration that a struct refers to resolves to what that struct's group resolved
-//     it to. Others of its name resolve to the only definition, or, if structs resolved the name or
-//     it is an enum's, to the definition that adds the fewest types (resolve_forwards.cc). The rest
-//     stay declarations: several definitions fit, and nothing tells which is meant.
+//     it to. A typedef that leads to others of its name means what it means where they are defined
+//     (resolve_typedefs.cc). What is left resolves to the only definition, or, if structs or
+//     typedefs showed one or it is an enum's, to the definition that adds the fewest types
+//     (resolve_forwards.cc). The rest stay declarations: several definitions fit, and nothing tells
+//     which is meant.
 //  4. Types between nodes are equal if their classes are, and the final classes that they refer to.
 //  5. A group whose forward declarations were resolved refers to other types than its
 //     representative does in its object. These references are computed last, and are new types only
@@ -24,7 +26,7 @@
 #include "common/graph/post_order.h"
 #include "common/io/trace.h"
 #include "merge/dedup/join_groups.h"
-#include "merge/dedup/resolve_forwards.h"
+#include "merge/dedup/resolve_typedefs.h"
 
 #include <optional>
 #include <unordered_map>
@@ -72,7 +74,14 @@ public:
             resolve_nodes();
             assign_refs();
             resolve_references();
-            resolve_forwards(unresolved_, graph_, keys_, out_);
+            const auto shown = resolve_typedefs(unresolved_, graph_, keys_, out_);
+            std::erase_if(unresolved_, [&](UnresolvedForward &f) {
+                if (auto of = shown.find(f.forward);
+                    f.preferred == ClassId::none && of != shown.end())
+                    f.preferred = of->second;
+                return f.preferred == ClassId::none && !f.is_enum;
+            });
+            resolve_forwards(unresolved_, keys_, out_);
         }
         out_.of = std::move(classes_.of);
         return std::move(out_);
@@ -164,8 +173,7 @@ private:
                 final_[n] = forward;
                 const bool is_enum = graph_.names[name].is_enum;
                 if (!groups_->of_name(name).empty() && !out_.classes[forward].live) {
-                    unresolved_.push_back(
-                        {forward, needed[name], needed[name] == ClassId::none && !is_enum, {}});
+                    unresolved_.push_back({forward, needed[name], is_enum, {}});
                     for (GroupId group : groups_->of_name(name))
                         unresolved_.back().candidates.push_back(final_of(group));
                 }
