@@ -40,30 +40,25 @@ class TypedefResolver
 public:
     TypedefResolver(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
                     const RefKeys &keys, Partition &partition)
-        : graph_(graph), old_(keys), partition_(partition)
+        : graph_(graph), old_(keys), partition_(partition),
+          declaration_of_(partition.classes.size(), ClassId::none),
+          leads_to_declaration_(partition.classes.size())
     {
-        for (const UnresolvedForward &f : forwards)
+        for (const UnresolvedForward &f : forwards) {
             for (ClassId definition : f.candidates)
-                declaration_of_.emplace(definition, f.forward);
-        for (const UnresolvedForward &f : forwards)
-            leads_to_declaration_.insert(f.forward);
+                declaration_of_[definition] = f.forward;
+            leads_to_declaration_[f.forward] = true;
+        }
     }
 
     /// Is there a typedef that leads to a declaration?
     bool is_needed()
     {
-        depth_.assign(old_.keys.size(), 0);
-        std::unordered_map<ClassId, uint32_t> number; // of a final class's key
         bool found = false;
         for (uint32_t k = 0; k < old_.keys.size(); ++k) {
-            const std::span key = old_.keys.at(k);
-            for (uint32_t word : key.subspan(1)) {
-                if (auto below = number.find(ClassId{word}); below != number.end())
-                    depth_[k] = std::max(depth_[k], depth_[below->second] + 1);
-                if (leads_to_declaration_.contains(ClassId{word}))
-                    leads_to_declaration_.insert(old_.final_class[k]);
-            }
-            number[old_.final_class[k]] = k;
+            for (uint32_t word : old_.keys.at(k).subspan(1))
+                if (is_final(word) && leads_to_declaration_[ClassId{word}])
+                    leads_to_declaration_[old_.final_class[k]] = true;
             found |= is_open_typedef(k);
         }
         return found;
@@ -71,6 +66,16 @@ public:
 
     void run()
     {
+        number_of_.assign(partition_.classes.size(), no_number);
+        depth_.assign(old_.keys.size(), 0);
+        for (uint32_t k = 0; k < old_.keys.size(); ++k) {
+            for (uint32_t word : old_.keys.at(k).subspan(1))
+                if (is_final(word) && number_of_[ClassId{word}] != no_number)
+                    depth_[k] = std::max(depth_[k], depth_[number_of_[ClassId{word}]] + 1);
+            number_of_[old_.final_class[k]] = k;
+        }
+        number_of_.assign(partition_.classes.size(), no_number);
+        meant_.assign(partition_.classes.size(), ClassId::none);
         std::vector<uint32_t> order(old_.keys.size());
         std::iota(order.begin(), order.end(), 0);
         std::ranges::stable_sort(order, {}, [&](uint32_t k) { return depth_[k]; });
@@ -85,12 +90,15 @@ public:
     std::unordered_map<ClassId, ClassId> shown;
 
 private:
+    /// Else it stands for a cycle.
+    bool is_final(uint32_t word) const { return word < partition_.classes.size(); }
+
     ClassId class_of(uint32_t k) const { return ClassId{old_.keys.at(k)[0]}; }
 
     bool is_open_typedef(uint32_t k) const
     {
         return graph_.kind[class_of(k)] == BTF_KIND_TYPEDEF &&
-               leads_to_declaration_.contains(old_.final_class[k]);
+               leads_to_declaration_[old_.final_class[k]];
     }
 
     /// A key of the old ones, and what it is now.
@@ -103,16 +111,23 @@ private:
     void resolve_level(std::span<const uint32_t> level)
     {
         std::vector<Renewed> renewed;
-        std::unordered_map<ClassId, std::vector<uint32_t>>
-            typedefs; // by class: places in `renewed`
+        std::unordered_map<ClassId, std::vector<uint32_t>> typedefs; // by class: in `renewed`
+        for (uint32_t k : level)
+            if (is_open_typedef(k))
+                typedefs[class_of(k)];
         for (uint32_t k : level) {
+            auto same_class = typedefs.find(class_of(k));
+            if (!leads_to_declaration_[old_.final_class[k]] && same_class == typedefs.end()) {
+                add(k, old_.keys.at(k)); // nearly all: it stays as it is
+                continue;
+            }
             const std::span key = old_.keys.at(k);
             renewed.push_back({k, {key.begin(), key.end()}});
             for (uint32_t &word : std::span(renewed.back().key).subspan(1))
-                if (auto m = meant_.find(ClassId{word}); m != meant_.end())
-                    word = raw(m->second);
-            if (graph_.kind[class_of(k)] == BTF_KIND_TYPEDEF)
-                typedefs[class_of(k)].push_back(static_cast<uint32_t>(renewed.size() - 1));
+                if (is_final(word) && meant_[ClassId{word}] != ClassId::none)
+                    word = raw(meant_[ClassId{word}]);
+            if (same_class != typedefs.end())
+                same_class->second.push_back(static_cast<uint32_t>(renewed.size() - 1));
         }
         std::vector<uint32_t> means(renewed.size(), no_number);
         for (uint32_t i = 0; i < renewed.size(); ++i)
@@ -126,14 +141,7 @@ private:
         for (uint32_t i = 0; i < renewed.size(); ++i) {
             if (means[i] != no_number)
                 continue;
-            const ClassId own = old_.final_class[renewed[i].old];
-            auto [number, is_new] = made.keys.add(renewed[i].key);
-            if (is_new) {
-                made.final_class.push_back(own);
-                number_of_[own] = number;
-            } else {
-                become(own, made.final_class[number]);
-            }
+            add(renewed[i].old, renewed[i].key);
         }
         for (uint32_t i = 0; i < renewed.size(); ++i) {
             if (means[i] == no_number)
@@ -142,8 +150,20 @@ private:
             while (means[end] != no_number)
                 end = means[end];
             const ClassId other = old_.final_class[renewed[end].old];
-            auto m = meant_.find(other); // it may be equal to another one now
-            become(old_.final_class[renewed[i].old], m == meant_.end() ? other : m->second);
+            const ClassId equal = meant_[other]; // another one, now
+            become(old_.final_class[renewed[i].old], equal == ClassId::none ? other : equal);
+        }
+    }
+
+    void add(uint32_t old, std::span<const uint32_t> key)
+    {
+        const ClassId own = old_.final_class[old];
+        auto [number, is_new] = made.keys.add(key);
+        if (is_new) {
+            made.final_class.push_back(own);
+            number_of_[own] = number;
+        } else {
+            become(own, made.final_class[number]);
         }
     }
 
@@ -168,16 +188,18 @@ private:
             pending_.pop_back();
             if (x == y)
                 continue;
-            if (auto d = declaration_of_.find(y); d != declaration_of_.end() && d->second == x) {
+            if (!is_final(raw(x)) || !is_final(raw(y)))
+                return false;
+            if (declaration_of_[y] == x) {
                 found.emplace_back(x, y);
                 continue;
             }
             const uint64_t both = uint64_t{raw(x)} << 32 | raw(y);
             if (!seen_.insert(both).second)
                 continue;
-            auto mine = number_of_.find(x), its = number_of_.find(y);
-            if (++pairs_ > most_pairs || mine == number_of_.end() || its == number_of_.end() ||
-                !push(made.keys.at(mine->second), made.keys.at(its->second)))
+            const uint32_t mine = number_of_[x], its = number_of_[y];
+            if (++pairs_ > most_pairs || mine == no_number || its == no_number ||
+                !push(made.keys.at(mine), made.keys.at(its)))
                 return false;
         }
         for (auto [declaration, definition] : found)
@@ -199,11 +221,12 @@ private:
     const ClassGraph &graph_;
     const RefKeys &old_;
     Partition &partition_;
-    std::unordered_map<ClassId, ClassId> declaration_of_; // of a definition
-    std::unordered_set<ClassId> leads_to_declaration_;    // final classes
+    // Per final class.
+    IdVector<ClassId, ClassId> declaration_of_;    // of a definition; or none
+    IdVector<ClassId, bool> leads_to_declaration_; // or is one
+    IdVector<ClassId, ClassId> meant_;             // what it is an alias of; or none
+    IdVector<ClassId, uint32_t> number_of_;        // its key in `made`
     std::vector<uint32_t> depth_; // per old key: references to other keys, one below the other
-    std::unordered_map<ClassId, ClassId> meant_;      // final class -> what it is an alias of
-    std::unordered_map<ClassId, uint32_t> number_of_; // final class -> its key in `made`
     std::vector<std::pair<ClassId, ClassId>> pending_;
     std::unordered_set<uint64_t> seen_;
     size_t pairs_ = 0;
