@@ -159,9 +159,10 @@ class BtfChecks:
             self.against_digest(f'{stored}{module.stem}-{version}', module,
                                 f'--base-a={self.vmlinux}')
 
-    def by_reference(self, pahole, digests='', renew=False):
+    def by_reference(self, pahole, digests='', renew=False, merged_again=False):
         """vmlinux and modules beside what a newer pahole makes with the kernel's own options. `renew`:
-        its digests are stored."""
+        its digests are stored. `merged_again`: its modules are merged over its vmlinux once more, as
+        libbpf 1.7 does not find what leads to typedefs there."""
         version = command([pahole, '--version']).strip()
         their_base = ''
         for path in ['vmlinux', *self.tree.modules()]:
@@ -171,6 +172,8 @@ class BtfChecks:
                 theirs = self.theirs(path, pahole, self.finalisation.flags, their_base)
             both = [f'--base-a={base}', f'--base-b={their_base}'] if base else []
             title = f'{file.name}: the same as pahole {version}, functions deeply'
+            if base and merged_again:
+                theirs = self.merge(f'again-{theirs.name}', theirs, f'--base={their_base}')
             if base:
                 self.compare_module(title, file, theirs, *both)
             else:

@@ -8,7 +8,7 @@ usage: boot.py --kernel=FILE --init=BUILD/tests/kernel/boot/boot-init [--module=
 FILE is what machine.py names, a bzImage for x86; arm64 has a boot-init of its own, boot-init-arm64.
 
 The machine has two CPUs, a serial console and an initramfs with nothing but boot-init, which is
-process 1, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
+process 1, its libraries if it is not static, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
 to load. With dummy and with veth, a program uses the module's own BTF. One line per check: PASS or
 FAIL, and what was seen. DIR (default: a temporary one) keeps initramfs.cpio and console.log. Exit
 status: 0 all passed, 1 a check failed or the machine did, 77 this machine has no QEMU or could not
@@ -88,11 +88,23 @@ class Initramfs:
         return content + bytes(-len(content) % 4)
 
 
+def libraries(init):
+    """Paths of the shared libraries that it is started with, the loader included."""
+    said = subprocess.run(['ldd', init], capture_output=True, text=True, check=False)
+    if said.returncode: # it is static, or another machine's
+        return []
+    return re.findall(r'^\s+(?:\S+ => )?(/\S+) \(', said.stdout, re.M)
+
+
 def initramfs(init, modules):
     """What init.cc wants to find."""
     archive = Initramfs()
-    for name in ('dev', 'proc', 'sys', 'modules'):
+    shared = [pathlib.Path(path) for path in libraries(init)]
+    folders = {str(folder)[1:] for path in shared for folder in path.parents if str(folder) != '/'}
+    for name in ('dev', 'proc', 'sys', 'modules', *sorted(folders)):
         archive.folder(name)
+    for path in shared:
+        archive.add(str(path)[1:], stat.S_IFREG | 0o755, path.read_bytes())
     archive.add('dev/console', stat.S_IFCHR | 0o600, device=(5, 1))
     archive.add('init', stat.S_IFREG | 0o755, pathlib.Path(init).read_bytes())
     for number, path in enumerate(map(pathlib.Path, modules)):
