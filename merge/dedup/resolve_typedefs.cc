@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 namespace btflink::merge
 {

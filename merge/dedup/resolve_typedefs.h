@@ -5,7 +5,6 @@
 #include "merge/dedup/resolve_forwards.h"
 
 #include <unordered_map>
-#include <unordered_set>
 
 namespace btflink::merge
 {
