@@ -240,6 +240,8 @@ resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGrap
                  RefKeys &keys, Partition &partition)
 {
     trace::Phase phase("resolve_typedefs");
+    if (forwards.empty())
+        return {};
     TypedefResolver resolver(forwards, graph, keys, partition);
     if (!resolver.is_needed())
         return {};
