@@ -14,18 +14,16 @@
 //     and the definitions are of different classes or are a pair that disagrees.
 //  2. Disagreement spreads from slots to their users, in rounds, until nothing changes. The pairs
 //     that remain agree at any depth. This is the largest fixed point, as in partition refinement.
-//  3. In id order, a node joins the newest (or the oldest) group that it agrees with. The nodes
-//  that
-//     it reaches join the groups reached in step, and forward declarations of the representative
-//     that the node defines are resolved to its definitions. If no group agrees, the node founds a
-//     new one.
+//  3. In id order, a node joins the newest or the oldest group that it agrees with. Nodes that it
+//     reaches join the groups reached in step, and forward declarations of the representative that
+//     the node defines are resolved to its definitions. If no group agrees, the node founds one.
 // In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
 // where the representative has one forward declaration for both. Each path alone agrees, but the
 // declaration cannot be resolved to both. So joining is tried, and undone.
 //
 // If there are few nodes, they join in link order as well, and the order with fewer groups wins. If
-// a node agreed with several groups, which no kernel has shown, the types between nodes decide,
-// such as typedefs: then they join in four ways, and split_conflicts.cc takes the one with the
+// a node agreed with several groups, which no clean kernel has shown, the types between nodes
+// decide, such as typedefs: few join in four ways, and split_conflicts.cc takes the one with the
 // fewest types.
 //
 // A base cannot be completed: its declarations agree with every definition, always, and are never

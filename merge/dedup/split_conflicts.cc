@@ -75,10 +75,11 @@ public:
             assign_refs();
             resolve_references();
             const auto shown = resolve_typedefs(unresolved_, graph_, keys_, out_);
-            std::erase_if(unresolved_, [&](UnresolvedForward &f) {
+            for (UnresolvedForward &f : unresolved_)
                 if (auto of = shown.find(f.forward);
-                    f.preferred == ClassId::none && of != shown.end())
+                    of != shown.end() && f.preferred == ClassId::none)
                     f.preferred = of->second;
+            std::erase_if(unresolved_, [](const UnresolvedForward &f) {
                 return f.preferred == ClassId::none && !f.is_enum;
             });
             resolve_forwards(unresolved_, keys_, out_);

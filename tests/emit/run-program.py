@@ -33,11 +33,11 @@ import tempfile
 from helpers.btf_reader import SHT_BTF, Elf
 from helpers.compilers import CROSS, clangs, cross_compiler, has_lld
 from helpers.directives import check, directives, values
+from helpers.reference_pahole import decides
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
 REL_MACHINES = ('arm', 'i386')  # relocations have their addends in the section
-REFERENCE = 132  # pahole's numeric version
 # As kernels have it: per-CPU variables stay in a section of their own.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 ADDRESS_KINDS = 'bBdDgGrRsSvV'  # of nm: data
@@ -50,10 +50,7 @@ def call(*command, **options):
 def reference():
     """A pahole that decides as the reference does, or None."""
     command = shutil.which(os.environ.get('BTFLINK_PAHOLE', 'pahole'))
-    if not command:
-        return None
-    said = call(command, '--numeric_version').stdout.strip()
-    return command if said.isdigit() and int(said) >= REFERENCE else None
+    return command if decides(command) else None
 
 
 class Failed(Exception):

@@ -16,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # rules, and makes one ARRAY of several dimensions; everything else must be the same. Variables are
 # compared apart: 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
+# What libbpf 1.7 puts into a module although its base has it.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
 # The kernels that there are stored digests of.
 DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
