@@ -319,6 +319,28 @@ TEST_F(CostOfLies, Structs)
     EXPECT_EQ(merged_, 1u);
 }
 
+// No hash is false here: one object has thousands of definitions of a name, another as many
+// typedefs that lead to its declaration. The one that both have shows what is meant.
+TEST_F(CostOfLies, Definitions)
+{
+    constexpr uint32_t count = 10000;
+    BtfBuilder definitions, typedefs;
+    for (uint32_t i = 0; i < count; ++i)
+        definitions.add_composite(BTF_KIND_STRUCT, "s", i, false);
+    definitions.add_ref(BTF_KIND_TYPEDEF, "t0", definitions.add_ref(BTF_KIND_PTR, "", TypeId{1}));
+    const TypeId pointer = typedefs.add_ref(BTF_KIND_PTR, "", typedefs.add_fwd("s", false));
+    for (uint32_t i = 0; i < count; ++i)
+        typedefs.add_ref(BTF_KIND_TYPEDEF, "t" + std::to_string(i), pointer);
+    std::vector<std::byte> all = contribution(definitions);
+    const auto second = contribution(typedefs);
+    all.insert(all.end(), second.begin(), second.end());
+    ASSERT_TRUE(write_file(dir_ / "objects", all));
+    const auto bytes = outcome(1);
+    ASSERT_EQ(merged_, 1u);
+    // All but the declaration, its pointer and one t0.
+    EXPECT_EQ(Btf::parse(bytes, Where{"result"})->size(), 2 * count + 1);
+}
+
 } // namespace
 
 } // namespace btflink::merge::test
