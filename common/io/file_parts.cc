@@ -62,7 +62,7 @@ struct Mapping {
     }
 };
 std::atomic<Mapping *> mappings = nullptr;
-const char *program_name = "";
+const char *reader_name = "";
 
 /// Of those that must not.
 const Mapping *find_changed()
@@ -99,7 +99,7 @@ void say(const char *text)
 
 void say(const Mapping &of, const char *what)
 {
-    for (const char *text : {program_name, ": ERROR: ", of.path.c_str(), ": ", what, "\n"})
+    for (const char *text : {reader_name, ": ERROR: ", of.path.c_str(), ": ", what, "\n"})
         say(text);
 }
 
@@ -142,7 +142,7 @@ void on_signal(int signal, siginfo_t *info, void *)
 
 void report_lost_files(const char *program)
 {
-    program_name = program;
+    reader_name = program;
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_RESTART; // sent by somebody, it is no error of a read

@@ -119,12 +119,12 @@ std::optional<Local> parse_field(const Btf &btf, uint32_t type, const std::vecto
 }
 
 /// A field of a kernel.
-struct Target {
+struct KernelField {
     uint64_t offset = 0; // bits
     uint32_t type = 0, bits = 0;
     bool is_end = false; // the last member of its struct
 
-    auto operator<=>(const Target &) const = default;
+    auto operator<=>(const KernelField &) const = default;
 };
 
 class FieldFinder
@@ -133,14 +133,14 @@ public:
     FieldFinder(const Btf &local, const Btf &target) : local_(local), target_(target) {}
 
     /// What does not fit, if anything.
-    std::optional<std::string> find(const Local &local, uint32_t root, Target &out)
+    std::optional<std::string> find(const Local &local, uint32_t root, KernelField &out)
     {
         out = {};
         out.type = root;
         for (size_t i = 0; i < local.steps.size(); ++i) {
             const Step &step = local.steps[i];
             if (!step.name.empty()) {
-                Target found;
+                KernelField found;
                 const uint32_t in = behind_modifiers(target_, out.type);
                 left_ = 1 << 20;
                 if (!find_member(step.name, in, out.offset, 0, found))
@@ -158,7 +158,7 @@ public:
 
 private:
     bool find_member(std::string_view name, uint32_t id, uint64_t offset, unsigned depth,
-                     Target &out)
+                     KernelField &out)
     {
         if (!id || !btf::is_composite(target_.kind(TypeId{id})) || depth > max_spec)
             return false;
@@ -178,7 +178,7 @@ private:
         return false;
     }
 
-    std::optional<std::string> element(const Step &step, bool first, Target &out)
+    std::optional<std::string> element(const Step &step, bool first, KernelField &out)
     {
         uint32_t id = behind_modifiers(target_, out.type);
         if (!first) {
@@ -345,11 +345,11 @@ private:
         if (!local)
             return {Status::broken, "has an access string that does not fit its type"};
         const bool asks = relocation_.kind == Core::field_exists;
-        std::optional<Target> found;
+        std::optional<KernelField> found;
         const Side *found_in = nullptr;
         std::string why = missing_type(candidates);
         for (const Candidate &c : candidates) {
-            Target target;
+            KernelField target;
             if (auto misfit = FieldFinder(btf_, *c.side->btf).find(*local, c.id, target)) {
                 why = *misfit;
                 continue;
@@ -364,7 +364,7 @@ private:
         return asks ? Verdict{} : size_verdict(*local, *found, *found_in->btf);
     }
 
-    Verdict size_verdict(const Local &local, const Target &target, const Btf &btf) const
+    Verdict size_verdict(const Local &local, const KernelField &target, const Btf &btf) const
     {
         const Step &last = local.steps.back();
         Verdict at{Status::holds, strf("at %zu", size_t(target.offset / 8))};

@@ -11,15 +11,13 @@ namespace btflink::kernel::diff
 namespace
 {
 
-using Kind = Effect::Kind;
-
 constexpr size_t named_places = 3;
 
 /// Effects with the places that they are at.
 class Effects
 {
 public:
-    void add(Kind kind, std::string text, const std::string &place = "")
+    void add(Effect::Kind kind, std::string text, const std::string &place = "")
     {
         auto same = std::find_if(list_.begin(), list_.end(), [&](const Entry &e) {
             return e.effect.kind == kind && e.effect.text == text;
@@ -58,16 +56,17 @@ private:
 void of_member_type(const Detail &d, Effects &out)
 {
     if (!d.fits)
-        out.add(Kind::core, "CO-RE takes it for another field, so it is not found", d.place);
+        out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
+                d.place);
     else if (!d.same_size)
-        out.add(Kind::size,
+        out.add(Effect::Kind::size,
                 "another size: CO-RE mends direct loads of pointers and unsigned integers only",
                 d.place);
     else if (!d.same_meaning)
-        out.add(Kind::pointee, "it is another type, or points to one: CO-RE does not tell",
+        out.add(Effect::Kind::pointee, "it is another type, or points to one: CO-RE does not tell",
                 d.place);
     else
-        out.add(Kind::none, "reads as before");
+        out.add(Effect::Kind::none, "reads as before");
 }
 
 void of_detail(const Detail &d, Effects &out)
@@ -75,36 +74,36 @@ void of_detail(const Detail &d, Effects &out)
     using D = Detail::Kind;
     switch (d.kind) {
     case D::kind:
-        out.add(Kind::core, "CO-RE finds no type of this kind", d.place);
+        out.add(Effect::Kind::core, "CO-RE finds no type of this kind", d.place);
         break;
     case D::member_went:
-        out.add(Kind::core, "CO-RE does not find it", d.place);
+        out.add(Effect::Kind::core, "CO-RE does not find it", d.place);
         break;
     case D::member_renamed:
-        out.add(Kind::core, "CO-RE does not find the old name", d.place);
+        out.add(Effect::Kind::core, "CO-RE does not find the old name", d.place);
         break;
     case D::member_moved:
     case D::size:
     case D::encoding:
-        out.add(Kind::relocated, "CO-RE finds what moved");
+        out.add(Effect::Kind::relocated, "CO-RE finds what moved");
         break;
     case D::member_bits:
-        out.add(Kind::relocated, "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()");
+        out.add(Effect::Kind::relocated, "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()");
         break;
     case D::member_type:
     case D::target:
         of_member_type(d, out);
         break;
     case D::value_went:
-        out.add(Kind::core, "CO-RE does not find the enumerator", d.place);
+        out.add(Effect::Kind::core, "CO-RE does not find the enumerator", d.place);
         break;
     case D::value_changed:
-        out.add(Kind::baked,
+        out.add(Effect::Kind::baked,
                 "another value: only bpf_core_enum_value() finds it, a program has it inside",
                 d.place);
         break;
     default:
-        out.add(Kind::none, "nothing that was there is gone");
+        out.add(Effect::Kind::none, "nothing that was there is gone");
     }
 }
 
@@ -121,18 +120,18 @@ void of_function(const Change &change, Effects &out)
         bool lost_tag = false;
         for (const Detail &d : change.details)
             lost_tag |= d.kind == Detail::Kind::tag_went && d.old_text == "bpf_kfunc";
-        out.add(Kind::kfunc, lost_tag
-                                 ? "programs that were compiled with vmlinux.h do not find its "
-                                   "declaration: it is not tagged as a kfunc"
-                                 : "programs that call it are refused: it " + std::string(how));
+        out.add(Effect::Kind::kfunc,
+                lost_tag ? "programs that were compiled with vmlinux.h do not find its "
+                           "declaration: it is not tagged as a kfunc"
+                         : "programs that call it are refused: it " + std::string(how));
         return;
     }
     if (is_prefixed(change, "bpf_lsm_"))
-        out.add(Kind::lsm, "lsm/" + change.name.substr(8) + ": the hook " + how);
+        out.add(Effect::Kind::lsm, "lsm/" + change.name.substr(8) + ": the hook " + how);
     else if (is_prefixed(change, "bpf_iter_"))
-        out.add(Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
+        out.add(Effect::Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
     else
-        out.add(Kind::fentry,
+        out.add(Effect::Kind::fentry,
                 went ? "fentry, fexit and fmod_ret do not find it"
                      : "fentry, fexit and fmod_ret programs get other arguments or another result");
 }
@@ -158,26 +157,27 @@ void of_struct_ops(const Change &change, Effects &out)
 {
     for (const Detail &d : change.details) {
         if (d.kind == Detail::Kind::member_went || d.kind == Detail::Kind::member_renamed)
-            out.add(Kind::struct_ops, "programs that implement it are refused", d.place);
+            out.add(Effect::Kind::struct_ops, "programs that implement it are refused", d.place);
         else if (d.kind == Detail::Kind::member_type)
-            out.add(Kind::struct_ops, "programs that implement it get other arguments", d.place);
+            out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
+                    d.place);
     }
 }
 
 void of_gone(const Change &change, Effects &out)
 {
     if (change.one_of_several)
-        return out.add(Kind::none, "another definition of that name is there");
+        return out.add(Effect::Kind::none, "another definition of that name is there");
     switch (change.space) {
     case Space::constant:
-        out.add(Kind::baked, "programs have its value inside");
+        out.add(Effect::Kind::baked, "programs have its value inside");
         break;
     case Space::variable:
-        out.add(Kind::ksym, "programs that refer to it by __ksym are refused");
+        out.add(Effect::Kind::ksym, "programs that refer to it by __ksym are refused");
         break;
     case Space::alias:
     case Space::type:
-        out.add(Kind::core, "CO-RE does not find the type");
+        out.add(Effect::Kind::core, "CO-RE does not find the type");
         break;
     default:
         of_function(change, out);
@@ -191,16 +191,16 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     case Space::kfunc:
         if (changes_signature(change))
             return of_function(change, out);
-        return out.add(Kind::none, "nothing that was there is gone");
+        return out.add(Effect::Kind::none, "nothing that was there is gone");
     case Space::variable:
         for (const Detail &d : change.details)
             if (d.kind != Detail::Kind::tag_came && d.kind != Detail::Kind::tag_went)
                 if (d.kind != Detail::Kind::target || !d.same_meaning)
-                    return out.add(Kind::ksym,
+                    return out.add(Effect::Kind::ksym,
                                    "programs that refer to it by __ksym see another one");
-        return out.add(Kind::none, "nothing that was there is gone");
+        return out.add(Effect::Kind::none, "nothing that was there is gone");
     case Space::constant:
-        return out.add(Kind::baked, "programs have the old value inside");
+        return out.add(Effect::Kind::baked, "programs have the old value inside");
     default:
         break;
     }
@@ -208,7 +208,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     for (const Detail &d : change.details) {
         of_detail(d, out);
         if (is_prefixed(change, event) && d.kind == Detail::Kind::member_moved)
-            out.add(Kind::tracepoint, "programs without CO-RE at this event read wrongly");
+            out.add(Effect::Kind::tracepoint, "programs without CO-RE at this event read wrongly");
     }
     if (is_struct_ops)
         of_struct_ops(change, out);
@@ -221,11 +221,12 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     Effects out;
     constexpr std::string_view raw_event = "btf_trace_";
     if (change.what == What::came)
-        out.add(Kind::none, "nothing that was there is gone");
+        out.add(Effect::Kind::none, "nothing that was there is gone");
     else if (change.space == Space::alias && is_prefixed(change, raw_event))
-        out.add(Kind::tracepoint, "tp_btf/" + change.name.substr(raw_event.size()) +
-                                      (change.what == What::went ? ": the tracepoint is not there"
-                                                                 : ": it has other arguments"));
+        out.add(Effect::Kind::tracepoint,
+                "tp_btf/" + change.name.substr(raw_event.size()) +
+                    (change.what == What::went ? ": the tracepoint is not there"
+                                               : ": it has other arguments"));
     else if (change.what == What::went)
         of_gone(change, out);
     else
