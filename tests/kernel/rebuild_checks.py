@@ -14,7 +14,7 @@ from checks import Failed
 GOALS = ['vmlinux', 'modules'] # without the boot image, which takes long to compress
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
-INTERRUPTIONS = 4
+INTERRUPTIONS = 2 # one of each kind
 TOUCHED = 60 # objects to be compiled when a build is interrupted
 # Compiled by each link of vmlinux, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
