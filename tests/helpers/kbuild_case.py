@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """What the tests of btf-cc and btf-pahole share: their runs, compilers that misbehave, sections."""
 import os
+import signal
 
 from helpers import cli_case
 from helpers.btf_reader import Elf
@@ -11,6 +12,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
 # Settings of whoever runs the tests must not be ours.
 FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
+
+
+def heed_signals():
+    """Whoever runs the tests may ignore some, as nohup does and a shell for what is in the background."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1,
+                   signal.SIGUSR2):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 class KbuildCase(cli_case.CliCase):

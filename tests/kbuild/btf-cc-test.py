@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from helpers.kbuild_case import KbuildCase, run
+from helpers.kbuild_case import KbuildCase, heed_signals, run
 
 COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 
@@ -118,12 +118,8 @@ class Plain(KbuildCase):
 class Signals(KbuildCase):
     @classmethod
     def setUpClass(cls):
-        """Whoever runs the tests may ignore some, as nohup does."""
         super().setUpClass()
-        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM,
-                       signal.SIGUSR1, signal.SIGUSR2):
-            if signal.getsignal(number) == signal.SIG_IGN:
-                signal.signal(number, signal.SIG_DFL)
+        heed_signals()
 
     def start(self, script, *arguments, **options):
         """btf-cc with a compiler that writes "ready" when it is."""

@@ -14,7 +14,7 @@ import subprocess
 import termios
 import time
 
-from helpers.kbuild_case import KbuildCase, run
+from helpers.kbuild_case import KbuildCase, heed_signals, run
 
 UNITS = 12
 TOKENS = b'+abcdefg' # make may use any bytes
@@ -211,5 +211,5 @@ class Jobserver(KbuildCase):
 
 
 if __name__ == '__main__':
-    signal.signal(signal.SIGINT, signal.default_int_handler) # ignored by what runs in the background
+    heed_signals()
     run(__name__)
