@@ -6,8 +6,8 @@ usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH]
                       [--jobs=N] [WAY...]
 
 BUILD: a meson build folder. LINUX: a clean source tree, never written to. The configuration is FILE's,
-else the defconfig of this machine, with CONFIG_DEBUG_INFO_NONE or with DWARF 5 and BTF. Ways, default
-all that are possible:
+else the defconfig of this machine, with CONFIG_BPF_SYSCALL, and with CONFIG_DEBUG_INFO_NONE or with
+DWARF 5 and BTF. Ways, default all that are possible:
     none       no debug information, no BTF
     stock      BTF by pahole (PATH)
     kept       by btf-cc and btf-pahole, DWARF kept
@@ -39,8 +39,9 @@ from measure import processor
 
 WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf gcc',
         'lean': '--lean-debug --strip-dwarf gcc'}
-BTF = '-d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
-NO_BTF = '-d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
+# BTF depends on the first, which is not in all defconfigs, so all have it.
+BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
+NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
 COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'vmlinux', 'BTF']
 
 
