@@ -3,7 +3,7 @@
 """What BTF adds to a whole clean build of a kernel, modules included. Not a test.
 
 usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH] [--config=FILE]
-                      [--jobs=N] [WAY...]
+                      [--jobs=N] [--keep] [WAY...]
 
 BUILD: a meson build folder. LINUX: a clean source tree, never written to. The configuration is FILE's,
 else the defconfig of this machine, with CONFIG_BPF_SYSCALL, and with CONFIG_DEBUG_INFO_NONE or with
@@ -14,13 +14,13 @@ DWARF 5 and BTF. Ways, default all that are possible:
     stripped   DWARF dropped after each compile
     lean       and less of it made (--lean-debug)
 Each is built once, into DIR/WAY; a folder that is there is thrown away first, and so is one that was
-measured. What was found is added to DIR/results.json at once, and all that is in there is printed: one
+measured, unless --keep is given. What was found is added to DIR/results.json at once, and all that is in there is printed: one
 can build a way an evening. Compare only what was built on a machine in the same mood.
 
 Wall: seconds. user+sys: processor time of all processes. Written: what they handed to the file system
-(write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. vmlinux
-and BTF: the first digits of their SHA-256, the former without debug information, BTF and build ID; equal
-ones are equal code, or equal BTF.
+(write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. BTF: the
+first digits of its SHA-256. Whether code is the same cannot be seen from vmlinux: BTF of another size
+moves what is behind it, and the vDSO's build ID is of its debug information, too. See lean_debug.py.
 """
 import argparse
 import hashlib
@@ -42,7 +42,7 @@ WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf g
 # BTF depends on the first, which is not in all defconfigs, so all have it.
 BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
 NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
-COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'vmlinux', 'BTF']
+COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'BTF']
 
 
 def fail(text):
@@ -63,9 +63,9 @@ def written():
     return int(re.search('^write_bytes: ([0-9]+)', text, re.M)[1])
 
 
-def digest(folder, *options):
-    """Of vmlinux after objcopy with these options."""
-    run(['objcopy', *options, 'vmlinux', 'digest'], cwd=folder)
+def digest_of_btf(folder):
+    run(['objcopy', '-O', 'binary', '-j', '.BTF', '--set-section-flags', '.BTF=alloc', 'vmlinux',
+         'digest'], cwd=folder)
     text = hashlib.sha256((folder / 'digest').read_bytes()).hexdigest()[:12]
     (folder / 'digest').unlink()
     return text
@@ -102,11 +102,9 @@ def build(options, way):
                          f'{after.children_system - before.children_system:.0f} s',
              'written': f'{wrote / 1e9:.2f} GB',
              'tree': f'{int(run(["du", "-sB1", folder]).split()[0]) / 1e9:.2f} GB',
-             'vmlinux': digest(folder, '-g', '-R', '.BTF', '-R', '.BTF_ids',
-                              '-R', '.notes')}
-    found['BTF'] = '-' if way == 'none' else digest(folder, '-O', 'binary', '-j', '.BTF',
-                                                    '--set-section-flags', '.BTF=alloc')
-    shutil.rmtree(folder)
+             'BTF': '-' if way == 'none' else digest_of_btf(folder)}
+    if not options.keep:
+        shutil.rmtree(folder)
     return found
 
 
@@ -117,6 +115,7 @@ def main():
     parser.add_argument('--pahole')
     parser.add_argument('--config', type=pathlib.Path)
     parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--keep', action='store_true')
     parser.add_argument('ways', nargs='*', metavar='WAY')
     options = parser.parse_args()
     for name in ('tools', 'source', 'scratch'):
