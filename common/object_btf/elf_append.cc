@@ -30,6 +30,7 @@
 #include "common/elf/compressed_section.h"
 #include "common/elf/elf_rewrite.h"
 #include "common/object_btf/address_pool.h"
+#include "common/object_btf/contributions.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>

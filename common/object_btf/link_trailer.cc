@@ -12,8 +12,8 @@ namespace
 {
 
 // Offsets of the header's fields; see FORMAT.md, "Link trailer".
-// The first had no marks, most need no true signatures.
-constexpr size_t full_header_length = 112, header_length = 104, least_header_length = 96;
+// The first had no marks (least_trailer_length), most need no true signatures.
+constexpr size_t full_header_length = 112, header_length = 104;
 constexpr size_t emitter_at = 88;
 constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
 constexpr size_t hash_size = 16, function_size = 32, variable_size = 24;
@@ -146,13 +146,13 @@ public:
 
     Result<LinkTrailer> run()
     {
-        if (bytes_.size() < least_header_length)
+        if (bytes_.size() < least_trailer_length)
             return bad(0, "link trailer is cut off");
         if (half(4) != trailer_version)
             return bad(4, strf("link trailer version %u is not supported (only %u is): the object "
                                "was emitted by another version of btf-emit",
                                half(4), trailer_version));
-        if (half(6) < least_header_length || half(6) > bytes_.size() || word(8) != bytes_.size())
+        if (half(6) < least_trailer_length || half(6) > bytes_.size() || word(8) != bytes_.size())
             return bad(6, "link trailer lies about its length");
         LinkTrailer t;
         t.flags = word(12);
@@ -333,42 +333,6 @@ std::span<const uint32_t> trailer_marks(Bytes trailer)
         reinterpret_cast<uintptr_t>(marks) % 4)
         return {};
     return {marks, count};
-}
-
-Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where)
-{
-    std::vector<Contribution> parts;
-    uint64_t base = where.offset.value_or(0);
-    uint64_t at = 0;
-    for (;;) {
-        while (at < section.size() && section[at] == std::byte{0})
-            ++at;
-        if (at == section.size())
-            return parts;
-        Bytes rest = section.subspan(at);
-        auto size = btf_blob_size(rest, where.at(base + at));
-        if (!size)
-            return tl::unexpected(size.error());
-        Contribution part{at, rest.first(*size), {}, 0};
-        ByteOrder order = load<uint16_t>(rest.data(), ByteOrder::little) == BTF_MAGIC
-                              ? ByteOrder::little
-                              : ByteOrder::big;
-        uint64_t trailer = align_up(*size, 8);
-        at += *size;
-        if (trailer + 12 <= rest.size() &&
-            load<uint32_t>(rest.data() + trailer, order) == trailer_magic) {
-            uint64_t length = load<uint32_t>(rest.data() + trailer + 8, order);
-            if (length < least_header_length || length > rest.size() - trailer)
-                return fail(where.at(base + part.offset + trailer),
-                            strf("link trailer claims %llu bytes, %llu are left",
-                                 static_cast<unsigned long long>(length),
-                                 static_cast<unsigned long long>(rest.size() - trailer)));
-            part.trailer = rest.subspan(trailer, length);
-            part.trailer_offset = part.offset + trailer;
-            at = part.trailer_offset + length;
-        }
-        parts.push_back(part);
-    }
 }
 
 } // namespace btflink

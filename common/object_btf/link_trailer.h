@@ -16,6 +16,7 @@ namespace btflink
 
 constexpr uint32_t trailer_magic = 0x4c465442; // bytes "BTFL" in little-endian files
 constexpr uint16_t trailer_version = 1;
+constexpr size_t least_trailer_length = 96; // bytes of the shortest header
 
 /// One instance of a function in the debug information: a candidate for a FUNC. Bits of `flags`:
 enum FunctionFlag : uint32_t {
@@ -106,16 +107,5 @@ Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 /// The marks in a trailer, for Btf::marked(), before it is decoded. Empty if it has none, or none
 /// that can be used where they are: of another byte order or not aligned.
 std::span<const uint32_t> trailer_marks(Bytes trailer);
-
-/// One object's part of a `.BTF` section, after linkers may have concatenated many.
-struct Contribution {
-    uint64_t offset; // of the blob, in the section
-    Bytes blob;
-    Bytes trailer; // empty: the blob was made by another tool
-    uint64_t trailer_offset;
-};
-
-/// Walk a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
-Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 } // namespace btflink

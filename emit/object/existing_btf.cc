@@ -4,6 +4,7 @@
 
 #include "common/elf/reloc_table.h"
 #include "common/object_btf/address_pool.h"
+#include "common/object_btf/contributions.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 

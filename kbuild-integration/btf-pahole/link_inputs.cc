@@ -5,7 +5,7 @@
 #include "common/elf/elf_image.h"
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
-#include "common/object_btf/link_trailer.h"
+#include "common/object_btf/contributions.h"
 
 #include <algorithm>
 #include <string_view>

@@ -19,6 +19,7 @@
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
+#include "common/object_btf/contributions.h"
 
 #include <algorithm>
 #include <deque>
@@ -48,14 +49,15 @@ struct InputParts {
     std::deque<std::vector<Reloc>> relocs;
 };
 
-Result<void> split_section(const Input &input, uint32_t number, uint32_t section, InputParts &out)
+Result<void> split_section(const Input &input, uint32_t number, uint32_t section, unsigned threads,
+                           InputParts &out)
 {
     const ElfFile &elf = *input.elf;
     auto contents = elf.contents(section);
     if (!contents)
         return tl::unexpected(contents.error());
     Where where{input.where.file, std::string(elf.sections()[section].name), 0};
-    auto parts = split_contributions(contents->bytes, where);
+    auto parts = split_contributions(contents->bytes, where, threads);
     if (!parts)
         return tl::unexpected(parts.error());
     out.contents.push_back(*contents);
@@ -101,11 +103,11 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
     return {};
 }
 
-Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
+Result<void> split_input(const Input &input, uint32_t number, unsigned threads, InputParts &out)
 {
     if (!input.elf) {
         Where where = input.where.at(0);
-        auto parts = split_contributions(input.bytes, where);
+        auto parts = split_contributions(input.bytes, where, threads);
         if (!parts)
             return tl::unexpected(parts.error());
         for (const Contribution &part : *parts)
@@ -115,10 +117,35 @@ Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
     const ElfFile &elf = *input.elf;
     for (uint32_t i = 0; i < elf.sections().size(); ++i)
         if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
-            RETURN_IF_ERROR(split_section(input, number, i, out));
+            RETURN_IF_ERROR(split_section(input, number, i, threads, out));
     if (elf.is_relocatable() && !out.pending.empty())
         RETURN_IF_ERROR(attach_pools(elf, out.pending));
     return {};
+}
+
+/// Inputs are split beside each other. One that has most of the bytes, as vmlinux.o has, then has
+/// all threads.
+Result<std::vector<InputParts>> split_inputs(const std::vector<Input> &inputs, unsigned threads)
+{
+    std::vector<InputParts> parts(inputs.size());
+    std::vector<Result<void>> done(inputs.size());
+    auto split = [&](size_t i, unsigned of_one) {
+        done[i] = split_input(inputs[i], static_cast<uint32_t>(i), of_one, parts[i]);
+    };
+    auto is_smaller = [](const Input &a, const Input &b) {
+        return a.bytes.size() < b.bytes.size();
+    };
+    auto largest =
+        static_cast<size_t>(std::ranges::max_element(inputs, is_smaller) - inputs.begin());
+    parallel_for(inputs.size(), threads, [&](size_t i) {
+        if (i != largest)
+            split(i, 1);
+    });
+    if (!inputs.empty())
+        split(largest, threads);
+    for (Result<void> &result : done)
+        RETURN_IF_ERROR(std::move(result));
+    return parts;
 }
 
 /// Turns one Pending into an Object.
@@ -147,12 +174,16 @@ public:
         Object o{pending_.where, pending_.input, std::move(btf), nullptr};
         o.has_trailer = true;
         o.trailer = std::move(trailer);
-        RETURN_IF_ERROR(check_link_part(o));
-        RETURN_IF_ERROR(add_variables(o));
+        RETURN_IF_ERROR(read_link_part(o));
         return o;
     }
 
 private:
+    /// Ids of types in the link part.
+    struct Listed {
+        std::vector<TypeId> vars, datasecs;
+    };
+
     Result<Object> make(Btf btf, std::unique_ptr<Damage> damage, bool keep_hashes)
     {
         Object o{pending_.where, pending_.input, std::move(btf), std::move(damage)};
@@ -181,8 +212,7 @@ private:
             if (keep_hashes)
                 o.rehash();
         }
-        RETURN_IF_ERROR(check_link_part(o));
-        RETURN_IF_ERROR(add_variables(o));
+        RETURN_IF_ERROR(read_link_part(o));
         if (pending_.pool.size() >= o.trailer.pool_entries && o.has_trailer) {
             o.pool = pending_.pool;
             o.pool.resize(o.trailer.pool_entries);
@@ -287,7 +317,7 @@ private:
                 return;
             TypeId proto{o.btf.type(id).type};
             if (o.btf.kind(proto) != BTF_KIND_FUNC_PROTO)
-                return; // reported by check_link_part()
+                return; // reported by read_link_part()
             const btf_type &t = o.btf.type(proto);
             params.clear();
             for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
@@ -300,9 +330,11 @@ private:
         });
     }
 
-    Result<void> check_link_part(Object &o) const
+    /// Checks it, and adds the object's variables and link_tags.
+    Result<void> read_link_part(Object &o) const
     {
         Result<void> ok;
+        Listed listed;
         auto bad = [&](TypeId id, std::string what) {
             if (ok)
                 ok = fail(where_of(o, id),
@@ -325,6 +357,7 @@ private:
                     bad(id, "has no FUNC_PROTO");
                 break;
             case BTF_KIND_VAR:
+                listed.vars.push_back(id);
                 if (!plain(t.type))
                     bad(id, strf("refers to type %u, which is no type proper", t.type));
                 break;
@@ -342,6 +375,7 @@ private:
                 break;
             }
             case BTF_KIND_DATASEC:
+                listed.datasecs.push_back(id);
                 for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
                     TypeId entry{btf::tail_of(t)[i * 3]};
                     // clang lists extern functions (kfuncs of BPF programs) too.
@@ -368,19 +402,17 @@ private:
         std::ranges::for_each(o.trailer.functions, check_words);
         std::ranges::for_each(o.trailer.true_signatures, check_words);
         std::sort(o.link_tags.begin(), o.link_tags.end());
-        return ok;
+        return ok ? add_variables(o, listed) : ok;
     }
 
-    Result<void> add_variables(Object &o) const
+    Result<void> add_variables(Object &o, const Listed &listed) const
     {
         std::unordered_map<uint32_t, size_t> index; // VAR id -> o.variables
-        uint32_t first = o.has_trailer ? raw(o.trailer.plain_end) : raw(o.btf.first_id());
-        for (TypeId id{first}; id < o.btf.end_id(); id = TypeId{raw(id) + 1})
-            if (o.btf.kind(id) == BTF_KIND_VAR) {
-                index.emplace(raw(id), o.variables.size());
-                o.variables.emplace_back();
-                o.variables.back().var = id;
-            }
+        for (TypeId id : listed.vars) {
+            index.emplace(raw(id), o.variables.size());
+            o.variables.emplace_back();
+            o.variables.back().var = id;
+        }
         for (const LinkVariable &v : o.trailer.variables) {
             Variable &out = o.variables[index.at(raw(v.var))];
             out.pool_index = v.pool_index;
@@ -388,9 +420,7 @@ private:
             out.weak = v.flags & var_weak;
         }
         size_t reloc = 0;
-        for (TypeId id{first}; id < o.btf.end_id(); id = TypeId{raw(id) + 1}) {
-            if (o.btf.kind(id) != BTF_KIND_DATASEC)
-                continue;
+        for (TypeId id : listed.datasecs) {
             const btf_type &t = o.btf.type(id);
             for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
                 const uint32_t *entry = btf::tail_of(t) + i * 3;
@@ -473,16 +503,15 @@ Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer)
 
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads)
 {
-    std::vector<InputParts> parts(inputs.size());
-    RETURN_IF_ERROR(parallel_try(inputs.size(), threads, [&](size_t i) {
-        return split_input(inputs[i], static_cast<uint32_t>(i), parts[i]);
-    }));
+    auto parts = split_inputs(inputs, threads);
+    if (!parts)
+        return tl::unexpected(parts.error());
     Loaded out;
     std::vector<const Pending *> pending;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        if (parts[i].pending.empty())
+        if ((*parts)[i].pending.empty())
             out.without_btf.push_back(inputs[i].where.file);
-        for (const Pending &p : parts[i].pending)
+        for (const Pending &p : (*parts)[i].pending)
             pending.push_back(&p);
     }
     std::vector<std::optional<Object>> slots(pending.size());
@@ -496,7 +525,7 @@ Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned 
     out.objects.reserve(slots.size());
     for (std::optional<Object> &slot : slots)
         out.objects.push_back(std::move(*slot));
-    for (InputParts &p : parts)
+    for (InputParts &p : *parts)
         for (SectionContents &contents : p.contents)
             if (contents.owned)
                 out.decompressed.push_back(std::move(contents.owned));

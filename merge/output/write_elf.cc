@@ -14,6 +14,7 @@
 
 #include "common/elf/elf_rewrite.h"
 #include "common/io/file_parts.h"
+#include "common/object_btf/contributions.h"
 #include "common/object_btf/elf_append.h"
 #include "common/object_btf/link_trailer.h"
 

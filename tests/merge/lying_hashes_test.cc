@@ -5,6 +5,7 @@
 // such an object.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
+#include "common/object_btf/contributions.h"
 #include "tests/merge/object_maker.h"
 #include "tests/merge/random_types.h"
 

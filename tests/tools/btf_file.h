@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/btf/btf.h"
+#include "common/object_btf/contributions.h"
 #include "common/object_btf/link_trailer.h"
 
 #include <memory>

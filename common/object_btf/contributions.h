@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What is in a `.BTF` section: the BTF of one object, or of many that a linker has put one behind
+// the other. See FORMAT.md.
+#pragma once
+
+#include "common/io/bytes.h"
+#include "common/result.h"
+
+#include <vector>
+
+namespace btflink
+{
+
+/// One object's part of a section.
+struct Contribution {
+    uint64_t offset; // of the blob, in the section
+    Bytes blob;
+    Bytes trailer; // empty: the blob was made by another tool
+    uint64_t trailer_offset;
+};
+
+/// Walk a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
+/// `where`: of the section. Errors: a blob or a trailer that claims more bytes than there are.
+Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where,
+                                                      unsigned threads = 1);
+
+} // namespace btflink
