@@ -12,6 +12,7 @@
 #include <llvm/Object/ELF.h>
 #include <llvm/Object/ELFTypes.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -118,8 +119,9 @@ public:
                 RETURN_IF_ERROR(add(in, target, width, *rels, where, relocs));
             }
         }
-        std::stable_sort(relocs.begin(), relocs.end(),
-                         [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; });
+        auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
+        if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // they seldom are not
+            std::stable_sort(relocs.begin(), relocs.end(), before);
         return relocs;
     }
 
@@ -177,42 +179,74 @@ private:
         auto names = file.getStringTableForSymtab(*table);
         if (!names)
             return llvm_fail(where, names.takeError());
-        out.symbols_.reserve(symbols->size());
+        SymbolTable &all = out.symbols_;
+        all.size_ = symbols->size();
+        all.records_ = symbols->data();
+        all.extended_ = extended.data();
+        all.extended_size_ = extended.size();
+        all.names_ = view(*names);
+        all.sections_ = out.sections_.size();
+        all.is_arm_ = out.machine_ == elf::EM_ARM;
+        all.read_ = read_symbol;
         for (const auto &symbol : *symbols) {
-            auto number = static_cast<size_t>(&symbol - symbols->begin());
-            auto here = [&] { return where.at(number * sizeof symbol); };
-            auto name = symbol.getName(*names);
-            if (!name)
-                return llvm_fail(here(), name.takeError());
-            Symbol s;
-            s.name = view(*name);
-            s.value = symbol.st_value;
-            s.size = symbol.st_size;
-            s.type = symbol.getType();
-            s.binding = symbol.getBinding();
-            if (out.machine_ == elf::EM_ARM && s.type == elf::STT_FUNC)
-                s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
-            s.section = symbol.st_shndx;
-            if (s.section == elf::SHN_XINDEX) {
-                if (number >= extended.size())
-                    return fail(here(), "symbol without an extended section index");
-                s.section = extended[number];
-                s.home = Home::section;
-            } else if (s.section == elf::SHN_UNDEF) {
-                s.home = Home::undefined;
-            } else if (s.section == elf::SHN_COMMON) {
-                s.home = Home::common;
-            } else if (s.section >= elf::SHN_LORESERVE) {
-                s.home = Home::absolute;
-            } else {
-                s.home = Home::section;
-            }
-            if (s.home == Home::section && s.section >= out.sections_.size())
-                return fail(here(), strf("symbol is in section %u, but there are %zu", s.section,
-                                         out.sections_.size()));
-            out.symbols_.push_back(s);
+            auto here = [&] {
+                return where.at(static_cast<uint64_t>(&symbol - symbols->begin()) * sizeof symbol);
+            };
+            if (symbol.st_name >= names->size())
+                return llvm_fail(here(), symbol.getName(*names).takeError());
+            if (symbol.st_shndx < std::min<size_t>(all.sections_, elf::SHN_LORESERVE))
+                continue; // nearly all
+            auto [home, section] = home_of(all, symbol, extended);
+            if (home == Home::section && section == no_section)
+                return fail(here(), "symbol without an extended section index");
+            if (home == Home::section && section >= all.sections_)
+                return fail(here(), strf("symbol is in section %u, but there are %zu", section,
+                                         all.sections_));
         }
         return {};
+    }
+
+    using Record = typename ElfType::Sym;
+    static constexpr uint32_t no_section = UINT32_MAX;
+
+    static std::pair<Home, uint32_t> home_of(const SymbolTable &table, const Record &symbol,
+                                             llvm::ArrayRef<typename ElfType::Word> extended)
+    {
+        const uint32_t section = symbol.st_shndx;
+        if (section == elf::SHN_XINDEX) {
+            const auto number =
+                static_cast<size_t>(&symbol - static_cast<const Record *>(table.records_));
+            return {Home::section,
+                    number < extended.size() ? uint32_t{extended[number]} : no_section};
+        }
+        if (section == elf::SHN_UNDEF)
+            return {Home::undefined, section};
+        if (section == elf::SHN_COMMON)
+            return {Home::common, section};
+        return {section >= elf::SHN_LORESERVE ? Home::absolute : Home::section, section};
+    }
+
+    /// The file may have been changed since it was checked: then what it says is wrong, but
+    /// harmless.
+    static Symbol read_symbol(const SymbolTable &table, size_t number)
+    {
+        const Record &symbol = static_cast<const Record *>(table.records_)[number];
+        const uint32_t name = symbol.st_name;
+        Symbol s;
+        if (name < table.names_.size())
+            s.text = table.names_.data() + name;
+        s.value = symbol.st_value;
+        s.size = symbol.st_size;
+        s.type = symbol.getType();
+        s.binding = symbol.getBinding();
+        if (table.is_arm_ && s.type == elf::STT_FUNC)
+            s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
+        std::tie(s.home, s.section) = home_of(
+            table, symbol,
+            {static_cast<const typename ElfType::Word *>(table.extended_), table.extended_size_});
+        if (s.home == Home::section && s.section >= table.sections_)
+            s.home = Home::undefined;
+        return s;
     }
 
     template <typename Range>

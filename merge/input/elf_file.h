@@ -6,6 +6,8 @@
 #include "common/io/bytes.h"
 #include "common/result.h"
 
+#include <cstddef>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,13 +30,63 @@ struct Section {
 enum class Home : uint8_t { undefined, section, absolute, common };
 
 struct Symbol {
-    std::string_view name;
+    const char *text = ""; // its name, ended by NUL
     uint64_t value = 0;
     uint64_t size = 0;
     uint32_t section = 0; // index into the file's sections if home is Home::section
     Home home = Home::undefined;
     uint8_t type = 0;    // STT_*
     uint8_t binding = 0; // STB_*
+
+    std::string_view name() const { return text; } // measures it
+};
+
+/// Symbols of a file. A kernel has half a million, of which few are looked at, so each is read when
+/// it is asked for; that all can be read is checked before.
+class SymbolTable
+{
+public:
+    class Iterator
+    {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = Symbol;
+        using difference_type = std::ptrdiff_t;
+        using pointer = void;
+        using reference = Symbol;
+
+        Iterator(const SymbolTable *table, size_t at) : table_(table), at_(at) {}
+        Symbol operator*() const { return (*table_)[at_]; }
+        Iterator &operator++()
+        {
+            ++at_;
+            return *this;
+        }
+        bool operator==(const Iterator &) const = default;
+
+    private:
+        const SymbolTable *table_;
+        size_t at_;
+    };
+
+    size_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    Symbol operator[](size_t i) const { return read_(*this, i); }
+    Iterator begin() const { return {this, 0}; }
+    Iterator end() const { return {this, size_}; }
+
+private:
+    template <typename ElfType>
+    friend class ElfReader;
+
+    size_t size_ = 0;
+    const void *records_ = nullptr;
+    const void *extended_ = nullptr; // section indexes of .symtab_shndx; null: there are none
+    size_t extended_size_ = 0;
+    std::string_view names_;
+    size_t sections_ = 0; // of the file
+    bool is_arm_ = false;
+    Symbol (*read_)(const SymbolTable &, size_t) = nullptr;
 };
 
 /// A relocation of an absolute address: the value to be written is symbol + addend.
@@ -67,7 +119,7 @@ public:
     ByteOrder order() const { return order_; }
     const std::vector<Section> &sections() const { return sections_; }
     /// .symtab, the null symbol included; empty if there is none.
-    const std::vector<Symbol> &symbols() const { return symbols_; }
+    const SymbolTable &symbols() const { return symbols_; }
     bool has_symbols() const { return !symbols_.empty(); }
 
     /// Decompressed if need be. Empty for SHT_NOBITS.
@@ -89,7 +141,7 @@ private:
     uint8_t address_size_ = 8;
     ByteOrder order_ = host_order;
     std::vector<Section> sections_;
-    std::vector<Symbol> symbols_;
+    SymbolTable symbols_;
 };
 
 bool is_elf(Bytes bytes);

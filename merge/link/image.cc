@@ -31,12 +31,12 @@ bool is_split_part(std::string_view suffix)
 void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
 {
     // Undefined ones are elsewhere, for example in a shared library.
-    if (symbol.type != STT_FUNC || symbol.home == Home::undefined || symbol.name.empty())
+    if (symbol.type != STT_FUNC || symbol.home == Home::undefined || !*symbol.text)
         return;
-    std::string_view base = symbol.name.substr(0, symbol.name.find('.'));
-    if (is_split_part(symbol.name.substr(base.size())))
+    const std::string_view name = symbol.name(), base = name.substr(0, name.find('.'));
+    if (is_split_part(name.substr(base.size())))
         return;
-    out.push_back({base, symbol.name, address});
+    out.push_back({base, name, address});
 }
 
 /// The kfunc sets of one file. A set is a `.BTF_ids` symbol __BTF_ID__set8__NAME: a count, flags,
@@ -62,7 +62,7 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
         for (const Symbol &symbol : elf.symbols())
             if (symbol.home == Home::section && symbol.section == index &&
-                symbol.name.starts_with(set_prefix) &&
+                symbol.name().starts_with(set_prefix) &&
                 (flags_at(symbol).value_or(0) & set_is_kfuncs))
                 sets.emplace_back(symbol.value, symbol.value + symbol.size);
         if (sets.empty())
@@ -70,13 +70,13 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
         std::sort(sets.begin(), sets.end());
         for (const Symbol &symbol : elf.symbols()) {
             if (symbol.home != Home::section || symbol.section != index ||
-                !symbol.name.starts_with(func_prefix))
+                !symbol.name().starts_with(func_prefix))
                 continue;
             auto set =
                 std::upper_bound(sets.begin(), sets.end(), std::pair(symbol.value, UINT64_MAX));
             if (set == sets.begin() || symbol.value >= std::prev(set)->second)
                 continue;
-            std::string_view name = symbol.name.substr(func_prefix.size());
+            std::string_view name = symbol.name().substr(func_prefix.size());
             size_t end = name.rfind("__");
             auto flags = flags_at(symbol);
             if (end != name.npos && flags)
@@ -96,10 +96,11 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
             out.pools[part.first_id].push_back(part);
         out.kept.push_back(std::move(section.contents));
     }
+    out.functions.reserve(elf.symbols().size()); // pages that are not used cost nothing
     for (const Symbol &symbol : elf.symbols()) {
         add_function(out.functions, symbol, {0, symbol.value});
         if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
-            out.objects_at_zero.emplace_back(symbol.name, symbol.section);
+            out.objects_at_zero.emplace_back(symbol.name(), symbol.section);
     }
     return {};
 }
@@ -219,15 +220,16 @@ private:
         for (uint32_t i = 0; i < inputs_.size(); ++i) {
             if (!inputs_[i].elf)
                 continue;
-            const auto &symbols = inputs_[i].elf->symbols();
+            const SymbolTable &symbols = inputs_[i].elf->symbols();
             for (uint32_t s = 0; s < symbols.size(); ++s) {
-                if (symbols[s].binding == STB_LOCAL || strength(symbols[s]) == 0)
+                const Symbol symbol = symbols[s];
+                if (symbol.binding == STB_LOCAL || strength(symbol) == 0)
                     continue;
-                auto [it, added] = out_.globals.emplace(symbols[s].name, std::pair(i, s));
+                auto [it, added] = out_.globals.emplace(symbol.name(), std::pair(i, s));
                 if (added)
                     continue;
                 auto [old_input, old_symbol] = it->second;
-                if (strength(symbols[s]) > strength(inputs_[old_input].elf->symbols()[old_symbol]))
+                if (strength(symbol) > strength(inputs_[old_input].elf->symbols()[old_symbol]))
                     it->second = {i, s};
             }
         }
@@ -238,7 +240,7 @@ private:
         if (symbol.type != STT_FUNC)
             return;
         if (symbol.binding != STB_LOCAL && symbol.home != Home::undefined &&
-            out_.globals.at(symbol.name) != std::pair(input, index))
+            out_.globals.at(symbol.name()) != std::pair(input, index))
             return; // another definition of this name won
         Address address{absolute_section, symbol.value};
         if (symbol.home == Home::section) {
@@ -258,13 +260,12 @@ private:
 
 } // namespace
 
-const Symbol &Image::definition(const std::vector<Input> &inputs, uint32_t &input,
-                                uint32_t symbol) const
+Symbol Image::definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const
 {
-    const Symbol &named = inputs[input].elf->symbols()[symbol];
+    const Symbol named = inputs[input].elf->symbols()[symbol];
     if (named.binding == STB_LOCAL)
         return named;
-    auto found = globals.find(named.name);
+    auto found = globals.find(named.name());
     if (found == globals.end())
         return named;
     input = found->second.first;

@@ -75,8 +75,7 @@ struct Image {
 
     /// The symbol that defines what `symbol` of `input` names (combined). `input` becomes the input
     /// that it is in.
-    const Symbol &definition(const std::vector<Input> &inputs, uint32_t &input,
-                             uint32_t symbol) const;
+    Symbol definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const;
 };
 
 /// `image`: the file given as image, or null.

@@ -26,24 +26,23 @@ constexpr uint64_t small_address = 1 << 20, tombstones = 16;
 struct Named {
     std::string_view name, source;
 };
+/// By section (0 in a linked file) and value.
 using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Named>;
 
-/// Functions and variables by section (0 in a linked file) and value. A local symbol comes behind
-/// that of its source file.
-SymbolsByPlace symbols_by_place(const Image &image)
+/// Names the places that `symbols` has: the first function or variable of each. A local symbol
+/// comes behind that of its source file.
+void name_places(const Image &image, SymbolsByPlace &symbols)
 {
-    SymbolsByPlace out;
     std::string_view source;
     for (const Symbol &s : image.elf->symbols()) {
         if (s.type == STT_FILE)
-            source = s.name;
+            source = s.name();
         if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)
             continue;
-        const uint32_t section = image.kind == ImageKind::linked ? 0 : s.section;
-        out.emplace(std::pair(section, s.value),
-                    Named{s.name, s.binding == STB_LOCAL ? source : std::string_view()});
+        auto wanted = symbols.find({image.kind == ImageKind::linked ? 0 : s.section, s.value});
+        if (wanted != symbols.end() && wanted->second.name.empty())
+            wanted->second = {s.name(), s.binding == STB_LOCAL ? source : std::string_view()};
     }
-    return out;
 }
 
 /// DWARF's own first address instead of an object id.
@@ -100,22 +99,22 @@ private:
     {
         if (out_.count++)
             return;
-        const SymbolsByPlace symbols = symbols_by_place(image_);
-        for_each_address([&](uint32_t section, uint64_t value) {
-            auto found = symbols.find({section, value});
-            if (found == symbols.end())
-                return;
-            if (out_.names.size() < named_at_most)
-                out_.names.emplace_back(found->second.name);
+        SymbolsByPlace symbols;
+        for_each_address([&](auto... place) { symbols.try_emplace({place...}); });
+        name_places(image_, symbols);
+        for_each_address([&](auto... place) {
+            const Named &found = symbols.at({place...});
+            if (!found.name.empty() && out_.names.size() < named_at_most)
+                out_.names.emplace_back(found.name);
             if (out_.source.empty())
-                out_.source = found->second.source;
+                out_.source = found.source;
         });
     }
 
     template <typename Name>
     void name_place(const Place &p, Name name) const
     {
-        const Symbol &s = image_.elf->symbols()[p.symbol_index];
+        const Symbol s = image_.elf->symbols()[p.symbol_index];
         if (s.home == Home::section)
             name(s.section, s.value + static_cast<uint64_t>(p.addend));
     }

@@ -29,45 +29,49 @@ class SymbolIndex
 public:
     explicit SymbolIndex(const ElfFile &elf) : elf_(elf)
     {
-        const auto &symbols = elf.symbols();
+        const SymbolTable &symbols = elf.symbols();
         for (uint32_t i = 0; i < symbols.size(); ++i) {
-            const Symbol &s = symbols[i];
-            if (s.name.empty() || s.type == STT_SECTION || s.type == STT_FILE ||
+            const Symbol s = symbols[i];
+            if (!*s.text || s.type == STT_SECTION || s.type == STT_FILE ||
                 s.home == Home::undefined)
                 continue;
             if (s.home == Home::section && (s.type == STT_OBJECT || s.type == STT_FUNC))
-                by_place_.push_back(i);
-            auto [it, added] = by_name_.emplace(s.name, i);
+                by_place_.push_back({s.section, s.value, i});
+            auto [it, added] = by_name_.emplace(s.name(), i);
             if (!added && it->second != several && symbols[it->second].value != s.value)
                 it->second = several;
         }
-        std::stable_sort(by_place_.begin(), by_place_.end(),
-                         [&](uint32_t a, uint32_t b) { return key(symbols[a]) < key(symbols[b]); });
+        std::sort(by_place_.begin(), by_place_.end());
     }
 
-    const Symbol *at(uint32_t section, uint64_t value) const
+    /// The first there.
+    std::optional<Symbol> at(uint32_t section, uint64_t value) const
     {
-        const auto &symbols = elf_.symbols();
-        auto it = std::lower_bound(by_place_.begin(), by_place_.end(), std::pair(section, value),
-                                   [&](uint32_t a, auto k) { return key(symbols[a]) < k; });
-        if (it == by_place_.end() || key(symbols[*it]) != std::pair(section, value))
-            return nullptr;
-        return &symbols[*it];
+        auto it = std::lower_bound(by_place_.begin(), by_place_.end(), Placed{section, value, 0});
+        if (it == by_place_.end() || it->section != section || it->value != value)
+            return std::nullopt;
+        return elf_.symbols()[it->number];
     }
 
-    const Symbol *named(std::string_view name) const
+    std::optional<Symbol> named(std::string_view name) const
     {
         auto it = by_name_.find(name);
-        return it == by_name_.end() || it->second == several ? nullptr
-                                                             : &elf_.symbols()[it->second];
+        if (it == by_name_.end() || it->second == several)
+            return std::nullopt;
+        return elf_.symbols()[it->second];
     }
 
 private:
     static constexpr uint32_t several = UINT32_MAX;
-    static std::pair<uint32_t, uint64_t> key(const Symbol &s) { return {s.section, s.value}; }
+    struct Placed {
+        uint32_t section;
+        uint64_t value;
+        uint32_t number;
+        auto operator<=>(const Placed &) const = default;
+    };
 
     const ElfFile &elf_;
-    std::vector<uint32_t> by_place_;
+    std::vector<Placed> by_place_;
     std::unordered_map<std::string_view, uint32_t> by_name_;
 };
 
@@ -211,7 +215,7 @@ private:
             return {};
         if (image_.kind == ImageKind::combined) {
             uint32_t input = o.input;
-            const Symbol &s = image_.definition(inputs_, input, p.symbol_index);
+            const Symbol s = image_.definition(inputs_, input, p.symbol_index);
             if (s.home != Home::section)
                 return of_symbol(s, p.addend);
             const auto &base = image_.bases[input][s.section];
@@ -225,17 +229,17 @@ private:
 
     Location by_symbol(const Object &o, const Place &p)
     {
-        const Symbol *s = &inputs_[o.input].elf->symbols()[p.symbol_index];
+        std::optional<Symbol> s = inputs_[o.input].elf->symbols()[p.symbol_index];
         int64_t addend = p.addend;
         if (s->binding == STB_LOCAL && s->home == Home::section) {
             s = symbols_of(o.input).at(s->section, s->value + static_cast<uint64_t>(addend));
             addend = 0;
         }
-        if (!s || s->name.empty())
+        if (!s || !*s->text)
             return {};
         if (!image_symbols_)
             image_symbols_ = std::make_unique<SymbolIndex>(*image_.elf);
-        const Symbol *there = image_symbols_->named(s->name);
+        const std::optional<Symbol> there = image_symbols_->named(s->name());
         if (!there)
             return {};
         ++out_.by_symbol;

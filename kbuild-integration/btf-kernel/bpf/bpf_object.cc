@@ -75,7 +75,7 @@ private:
 bool is_weak(const merge::ElfFile &elf, std::string_view name)
 {
     return std::any_of(elf.symbols().begin(), elf.symbols().end(), [&](const merge::Symbol &s) {
-        return s.name == name && s.binding == STB_WEAK;
+        return s.name() == name && s.binding == STB_WEAK;
     });
 }
 
