@@ -23,6 +23,18 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
     return o.is_plain(proto) ? proto : void_id;
 }
 
+/// Appends a prototype's words; `id` and `text` say what its ids and strings become.
+template <typename Id, typename Text>
+void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id id, Text text)
+{
+    for (uint32_t word : {text(proto.name), proto.info, id(proto.type(0))})
+        words.push_back(word);
+    for (uint32_t slot = 1; slot < proto.slots(); ++slot) {
+        words.push_back(text(proto.param_name(slot)));
+        words.push_back(id(proto.type(slot)));
+    }
+}
+
 /// `Out` says what ids and strings of objects become, and takes the types:
 ///
 ///     std::vector<uint32_t> &words()       types are appended here, ...
@@ -32,10 +44,12 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
 ///     uint32_t text(object, offset)
 ///     uint32_t text(std::string_view)
 ///     uint32_t var(selected variable)      id of its VAR
-///     next_id(object, type), next_text(object, offset), next_name(selected function)
-///                                          the same for functions' names and prototypes of
-///                                          their own, asked for in the order in which they are
-///                                          written, so that they can be read ahead
+///
+/// and of each function, in the order in which they are written, so that they can be read ahead:
+///
+///     uint32_t begin_function(f)   id of its plain_prototype(), or 0
+///     append_prototype(f)          else: appends that of its own to words()
+///     uint32_t function_name(f)    at last
 template <typename Out>
 class LinkPart
 {
@@ -65,10 +79,11 @@ private:
 
     void add_function(const SelectedFunction &f)
     {
-        TypeId plain = plain_prototype(objects_, f);
-        uint32_t proto = plain == void_id ? add_prototype(f) : out_.id(f.object, raw(plain));
+        uint32_t proto = out_.begin_function(f);
+        if (!proto)
+            proto = add_prototype(f);
         uint32_t func = out_.finish_named(append(
-            {out_.next_name(f), btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto}));
+            {out_.function_name(f), btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto}));
         for (const Instance &tagged : functions_.tagged_of(f))
             for (auto [target, tag] : tags_of(objects_, tagged)) {
                 const btf_type &t = objects_[tagged.object].btf.type(tag);
@@ -91,18 +106,16 @@ private:
 
     uint32_t add_prototype(const SelectedFunction &f)
     {
-        const Prototype proto =
-            prototype_of(objects_[f.object], objects_[f.object].trailer.functions[f.record]);
         std::array<uint32_t, arena_slots>
             pointers{}; // in place of the prototype's; 0: not replaced
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
-            if (f.arena >> slot & 1)
+            if (f.arena >> slot & 1) {
+                const Object &o = objects_[f.object];
+                const Prototype proto = prototype_of(o, o.trailer.functions[f.record]);
                 pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});
-        size_t begin = append({out_.next_text(f.object, proto.name), proto.info,
-                               out_.next_id(f.object, proto.type(0))});
-        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
-            append({out_.next_text(f.object, proto.param_name(slot)),
-                    out_.next_id(f.object, proto.type(slot))});
+            }
+        const size_t begin = out_.words().size();
+        out_.append_prototype(f);
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
             if (pointers[slot])
                 out_.words()[begin + 2 + slot * 2] = pointers[slot];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ahead the strings and translated type ids that the writer will need, in its order. They are
-// scattered over the inputs, so reading them is mostly waiting for memory. Other threads collect
-// them batch by batch; the writer collects a batch itself if nobody has taken it yet.
+// Reads ahead what the writer will need, in its order: strings, ids, whole types with the ids of
+// the result. They are scattered over the inputs, so reading them is mostly waiting for memory.
+// Other threads collect them batch by batch; the writer collects a batch itself if nobody has taken
+// it yet.
 #pragma once
 
 #include "common/io/trace.h"
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -20,11 +22,22 @@ namespace btflink::merge
 class ReadAhead
 {
 public:
+    /// What was collected: types, or what else has words and strings.
     struct Batch {
+        struct Counts {
+            uint32_t words, texts;
+            uint32_t note;
+        };
+        std::vector<Counts> types;
+        std::vector<uint32_t> words; // of all types
         std::vector<Text> texts;
-        std::vector<uint32_t> ids;
     };
-    /// Appends those of one item.
+    struct Type {
+        std::span<const uint32_t> words; // names are still those of the input
+        std::span<const Text> texts;     // names that are not empty, in the order of the words
+        uint32_t note = 0;               // whatever the writer wants to know
+    };
+    /// Appends what one item needs.
     using Collect = std::function<void(size_t item, Batch &out)>;
 
     /// Items 0 to `count` in order. What `collect` reads must not change meanwhile.
@@ -48,15 +61,22 @@ public:
             other.join();
     }
 
-    const Text &next_text() { return next(&Batch::texts, text_); }
-    uint32_t next_id() { return next(&Batch::ids, id_); }
+    /// The next of all that was collected.
+    Type next()
+    {
+        while (!checked_ || type_ == batches_[batch_].types.size())
+            go_on();
+        const Batch &batch = batches_[batch_];
+        const Batch::Counts &counts = batch.types[type_++];
+        Type type{std::span(batch.words).subspan(words_, counts.words),
+                  std::span(batch.texts).subspan(texts_, counts.texts), counts.note};
+        words_ += counts.words;
+        texts_ += counts.texts;
+        return type;
+    }
 
 private:
     static constexpr size_t batch_size = 512; // items
-    struct Place {
-        size_t batch = 0, index = 0;
-        bool checked = false; // that the batch is ready
-    };
 
     /// Collects the first batch that nobody has taken; false: all are taken.
     bool collect_next()
@@ -80,18 +100,15 @@ private:
                 ready_[b].wait(false, std::memory_order_acquire);
     }
 
-    template <typename T>
-    const T &next(std::vector<T> Batch::*list, Place &place)
+    /// To the batch, if it was not looked at yet; else to the next one.
+    void go_on()
     {
-        for (;;) {
-            if (!place.checked)
-                wait_for(place.batch);
-            place.checked = true;
-            const std::vector<T> &batch = batches_[place.batch].*list;
-            if (place.index < batch.size())
-                return batch[place.index++];
-            place = {place.batch + 1, 0, false};
+        if (checked_) {
+            ++batch_;
+            type_ = words_ = texts_ = 0;
         }
+        wait_for(batch_);
+        checked_ = true;
     }
 
     const size_t count_;
@@ -99,7 +116,8 @@ private:
     std::vector<Batch> batches_;
     std::vector<std::atomic<bool>> ready_;
     std::atomic<size_t> taken_ = 0;
-    Place text_, id_;
+    size_t batch_ = 0, type_ = 0, words_ = 0, texts_ = 0; // of the next
+    bool checked_ = false;                                // that the batch is ready
     std::vector<std::thread> others_;
 };
 

@@ -163,48 +163,61 @@ private:
         return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
     }
 
-    /// Append a type of a source, translated; returns its words. `ahead`: its strings and ids are
-    /// the next there; null: they were not read ahead.
-    std::span<uint32_t> copy(uint32_t source, const btf_type &t, ReadAhead *ahead)
+    /// Append a type of a source, translated.
+    void copy(uint32_t source, const btf_type &t)
     {
-        size_t begin = out_.size(), count = btf::words_of(t);
-        out_.resize(begin + count);
-        std::memcpy(out_.data() + begin, &t, count * 4);
+        const size_t begin = out_.size();
+        append_words(out_, t);
         auto &mine = *reinterpret_cast<btf_type *>(out_.data() + begin);
         const Btf &btf = *sources_.list[source].btf;
-        btf::for_each_str_off(mine, [&](uint32_t &off) {
-            if (off)
-                off = ahead ? strings_.add(ahead->next_text()) : strings_.add(btf.str(off));
-        });
-        btf::for_each_type_id(
-            mine, [&](uint32_t &ref) { ref = ahead ? ahead->next_id() : id_in(source, ref); });
-        return {out_.data() + begin, count};
+        btf::for_each_str_off(mine, [&](uint32_t &off) { off = strings_.add(btf.str(off)); });
+        btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = id_in(source, ref); });
     }
 
-    /// The strings of a type, and what it refers to.
-    void collect(uint32_t source, const btf_type &t, ReadAhead::Batch &out) const
+    static void append_words(std::vector<uint32_t> &to, const btf_type &t)
     {
-        const Btf &btf = *sources_.list[source].btf;
-        btf::for_each_type_id(t, [&](uint32_t ref) { out.ids.push_back(id_in(source, ref)); });
-        btf::for_each_str_off(t, [&](uint32_t off) {
+        const auto *words = reinterpret_cast<const uint32_t *>(&t);
+        to.insert(to.end(), words, words + btf::words_of(t));
+    }
+
+    /// The type of a class, with the ids of the result. One that is not in the result has no words,
+    /// but strings.
+    void collect(ClassId number, ReadAhead::Batch &out) const
+    {
+        const FinalClass &c = partition_.classes[number];
+        if (sources_.is_base(c.first.source))
+            return;
+        const bool is_live = partition_.is_live(number);
+        const TypeAt at = is_live ? c.canonical : c.first;
+        const Btf &btf = *sources_.list[at.source].btf;
+        const size_t begin = out.words.size(), first_text = out.texts.size();
+        append_words(out.words, sources_.type(at));
+        auto &mine = *reinterpret_cast<btf_type *>(out.words.data() + begin);
+        btf::for_each_str_off(mine, [&](uint32_t off) {
             if (off)
                 out.texts.emplace_back(btf.str(off));
         });
+        const bool recurs = is_live && may_recur(btf, mine); // while ids are the input's
+        if (!is_live)
+            out.words.resize(begin);
+        else if (c.refs == no_refs)
+            btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = id_in(at.source, ref); });
+        else
+            btf::for_each_type_id(
+                mine, [&, next = partition_.refs[c.refs].begin()](uint32_t &ref) mutable {
+                    const ClassId to = *next++;
+                    ref = to == ClassId::none ? 0 : ids_[partition_.alias[to]];
+                });
+        out.types.push_back({static_cast<uint32_t>(out.words.size() - begin),
+                             static_cast<uint32_t>(out.texts.size() - first_text), recurs});
     }
 
     void write_plain()
     {
-        ReadAhead ahead(order_.size(), threads_, [this](size_t i, ReadAhead::Batch &out) {
-            const FinalClass &c = partition_.classes[order_[i]];
-            TypeAt at = partition_.is_live(order_[i]) ? c.canonical : c.first;
-            if (sources_.is_base(c.first.source))
-                return;
-            size_t begin = out.ids.size();
-            collect(at.source, sources_.type(at), out);
-            if (partition_.is_live(order_[i]) && c.refs != no_refs)
-                for (ClassId ref : partition_.refs[c.refs])
-                    out.ids[begin++] = ref == ClassId::none ? 0 : ids_[partition_.alias[ref]];
-        });
+        // Room for more words than types have on average; pages that are not used cost nothing.
+        out_.reserve(order_.size() * 16);
+        ReadAhead ahead(order_.size(), threads_,
+                        [this](size_t i, ReadAhead::Batch &out) { collect(order_[i], out); });
         size_t next = 0;
         while (next < order_.size() && sources_.is_base(first_of(next).source))
             ++next;
@@ -213,12 +226,12 @@ private:
             if (s == UINT32_MAX)
                 continue;
             for (; next < order_.size() && first_of(next).source == s; ++next)
-                write_class(order_[next], ahead);
+                write_class(order_[next], ahead.next());
             const Object &o = objects_[i];
             for (size_t v = 0; v < o.variables.size(); ++v) {
                 if (!variables_.kept[i][v])
                     continue;
-                copy(s, o.btf.type(o.variables[v].var), nullptr);
+                copy(s, o.btf.type(o.variables[v].var));
                 for_tags(o, o.variables[v].var, [&](TypeId tag) {
                     append_tag(strings_.add(o.btf.name(tag)), o.btf.type(tag).info, var_ids_[i][v],
                                btf::tail_of(o.btf.type(tag))[0]);
@@ -229,21 +242,29 @@ private:
 
     TypeAt first_of(size_t place) const { return partition_.classes[order_[place]].first; }
 
-    void write_class(ClassId c, ReadAhead &ahead)
+    void write_class(ClassId c, const ReadAhead::Type &type)
     {
-        const FinalClass &mine = partition_.classes[c];
-        if (!partition_.is_live(c)) {
-            btf::for_each_type_id(sources_.type(mine.first), [&](uint32_t) { ahead.next_id(); });
-            btf::for_each_str_off(sources_.type(mine.first), [&](uint32_t off) {
-                if (off)
-                    strings_.add(ahead.next_text());
-            });
+        if (type.words.empty()) {
+            for (const Text &text : type.texts)
+                strings_.add(text);
             return;
         }
-        const btf_type &t = sources_.type(mine.canonical);
-        auto words = copy(mine.canonical.source, t, &ahead);
-        if (may_recur(*sources_.list[mine.canonical.source].btf, t))
-            index_.add_own(words, ids_[c]);
+        const size_t begin = append(type);
+        if (type.note)
+            index_.add_own(std::span(out_).subspan(begin), ids_[c]);
+    }
+
+    /// Appends what was collected, with the strings of the result; returns where it begins.
+    size_t append(const ReadAhead::Type &type)
+    {
+        const size_t begin = out_.size();
+        out_.insert(out_.end(), type.words.begin(), type.words.end());
+        btf::for_each_str_off(*reinterpret_cast<btf_type *>(out_.data() + begin),
+                              [&, text = type.texts.begin()](uint32_t &off) mutable {
+                                  if (off)
+                                      off = strings_.add(*text++);
+                              });
+        return begin;
     }
 
     /// May a type that is made for a function be equal to this one?
@@ -346,24 +367,26 @@ private:
         out_.insert(out_.end(), {text, info, target, component});
     }
 
-    /// The strings and ids of a function's own prototype, and its name.
+    /// A prototype of a function's own, or the id of the plain one; and the function's name, which
+    /// is the last string.
     void collect(const SelectedFunction &f, ReadAhead::Batch &out) const
     {
         const Object &o = objects_[f.object];
-        auto add_text = [&](uint32_t offset) {
-            if (offset)
-                out.texts.emplace_back(o.btf.str(offset));
-        };
-        if (plain_prototype(objects_, f) == void_id) {
-            const Prototype proto = prototype_of(o, o.trailer.functions[f.record]);
-            add_text(proto.name);
-            out.ids.push_back(id(f.object, proto.type(0)));
-            for (uint32_t slot = 1; slot < proto.slots(); ++slot) {
-                add_text(proto.param_name(slot));
-                out.ids.push_back(id(f.object, proto.type(slot)));
-            }
-        }
+        const TypeId plain = plain_prototype(objects_, f);
+        const size_t begin = out.words.size(), first_text = out.texts.size();
+        if (plain == void_id)
+            merge::append_prototype(
+                prototype_of(o, o.trailer.functions[f.record]), out.words,
+                [&](uint32_t type) { return id(f.object, type); },
+                [&](uint32_t offset) {
+                    if (offset)
+                        out.texts.emplace_back(o.btf.str(offset));
+                    return offset;
+                });
         out.texts.emplace_back(name_of(objects_, f));
+        out.types.push_back({static_cast<uint32_t>(out.words.size() - begin),
+                             static_cast<uint32_t>(out.texts.size() - first_text),
+                             plain == void_id ? 0 : id(f.object, raw(plain))});
     }
 
     // The interface for LinkPart.
@@ -381,12 +404,16 @@ private:
     }
     uint32_t text(std::string_view text) { return strings_.add(text); }
     uint32_t var(const SelectedVariable &v) const { return var_ids_[v.object][v.index]; }
-    uint32_t next_id(uint32_t, uint32_t) { return ahead_->next_id(); }
-    uint32_t next_text(uint32_t, uint32_t offset)
+    uint32_t begin_function(const SelectedFunction &)
     {
-        return offset ? strings_.add(ahead_->next_text()) : 0;
+        function_ = ahead_->next();
+        return function_.note;
     }
-    uint32_t next_name(const SelectedFunction &) { return strings_.add(ahead_->next_text()); }
+    void append_prototype(const SelectedFunction &) { append(function_); }
+    uint32_t function_name(const SelectedFunction &)
+    {
+        return strings_.add(function_.texts.back());
+    }
 
     const std::vector<Object> &objects_;
     const Sources &sources_;
@@ -404,6 +431,7 @@ private:
     std::vector<uint32_t> out_;
     std::vector<uint32_t> base_words_; // of a type of the base
     ReadAhead *ahead_ = nullptr;       // of functions
+    ReadAhead::Type function_;         // that is being written
     uint32_t next_id_ = 1;
 };
 

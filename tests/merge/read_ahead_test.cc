@@ -11,12 +11,21 @@ namespace
 
 constexpr uint32_t items = 5000; // some batches
 
-/// As many ids as the number of the item has threes.
+/// As many types as the number of the item has threes; of words and strings each has more than the
+/// one before.
 void threes(size_t item, ReadAhead::Batch &out)
 {
+    static const std::string names = "0123456789";
+    const auto number = static_cast<uint32_t>(item);
+    uint32_t found = 0;
     for (size_t left = item; left; left /= 10)
-        if (left % 10 == 3)
-            out.ids.push_back(static_cast<uint32_t>(item));
+        if (left % 10 == 3) {
+            out.words.insert(out.words.end(), found, number);
+            for (uint32_t i = 0; i <= found; ++i)
+                out.texts.emplace_back(std::string_view(names).substr(item % 10, i));
+            out.types.push_back({found, found + 1, number});
+            ++found;
+        }
 }
 
 TEST(ReadAhead, InOrder)
@@ -26,8 +35,18 @@ TEST(ReadAhead, InOrder)
         threes(i, all);
     for (unsigned threads : {1u, 2u, 7u}) {
         ReadAhead ahead(items, threads, threes);
-        for (uint32_t id : all.ids)
-            ASSERT_EQ(ahead.next_id(), id) << threads;
+        auto word = all.words.begin();
+        auto text = all.texts.begin();
+        for (const ReadAhead::Batch::Counts &counts : all.types) {
+            const ReadAhead::Type type = ahead.next();
+            ASSERT_EQ(type.note, counts.note) << threads;
+            ASSERT_EQ(type.words.size(), counts.words) << threads;
+            ASSERT_EQ(type.texts.size(), counts.texts) << threads;
+            for (uint32_t found : type.words)
+                ASSERT_EQ(found, *word++) << threads;
+            for (const Text &found : type.texts)
+                ASSERT_EQ(std::string_view(found), std::string_view(*text++)) << threads;
+        }
     }
 }
 
@@ -36,7 +55,7 @@ TEST(ReadAheadDeathTest, NoMore)
 {
     auto ask_once_more = [] {
         ReadAhead ahead(items, 1, [](size_t, ReadAhead::Batch &) {});
-        ahead.next_id();
+        ahead.next();
     };
     EXPECT_DEATH(ask_once_more(), "CHECK\\(b < batches_.size\\(\\)\\)");
 }

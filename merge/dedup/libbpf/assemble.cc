@@ -210,9 +210,20 @@ private:
         return found->second;
     }
     uint32_t var(const SelectedVariable &v) const { return slots_[v.object].vars[v.index]; }
-    uint32_t next_id(uint32_t object, uint32_t type) const { return id(object, type); }
-    uint32_t next_text(uint32_t object, uint32_t offset) const { return text(object, offset); }
-    uint32_t next_name(const SelectedFunction &f)
+    uint32_t begin_function(const SelectedFunction &f) const
+    {
+        const TypeId plain = plain_prototype(objects_, f);
+        return plain == void_id ? 0 : id(f.object, raw(plain));
+    }
+    void append_prototype(const SelectedFunction &f)
+    {
+        const Object &o = objects_[f.object];
+        merge::append_prototype(
+            prototype_of(o, o.trailer.functions[f.record]), out_.words,
+            [&](uint32_t type) { return id(f.object, type); },
+            [&](uint32_t offset) { return text(f.object, offset); });
+    }
+    uint32_t function_name(const SelectedFunction &f)
     {
         const LinkFunction &record = objects_[f.object].trailer.functions[f.record];
         return f.clone.empty() ? text(f.object, raw(record.name)) : text(f.clone);
