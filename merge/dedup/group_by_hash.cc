@@ -21,7 +21,9 @@
 //
 // Rejected. Records of (hash, object, type), sorted into buckets: 24 bytes per type are written and
 // read again, where the table reads 16 once. One shared table with atomics: its cache lines travel
-// between all cores.
+// between all cores. Following the types behind an equal one that was looked up before, as objects
+// include the same headers: nine of ten types are found so, with a third of the instructions, but
+// it takes a fifth longer, because the slots of the others cannot be fetched ahead.
 #include "merge/dedup/group_by_hash.h"
 
 #include "common/io/parallel.h"
@@ -136,7 +138,9 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
         d->number = out.first.next_id();
         out.first.push_back(d->first);
     }
-    parallel_for(runs.size(), threads, [&](size_t r) {
+    // Those of the first run have their numbers already: they are the lowest, in the same order.
+    parallel_for(runs.size() - 1, threads, [&](size_t other) {
+        const size_t r = other + 1;
         const auto &entries = tables[r].entries();
         IdVector<ClassId, ClassId> numbers(entries.size());
         for (ClassId e : entries.ids())

@@ -31,6 +31,7 @@
 #include "common/graph/lists.h"
 
 #include <algorithm>
+#include <array>
 #include <xxhash.h>
 
 namespace btflink::merge
@@ -39,9 +40,9 @@ namespace btflink::merge
 namespace
 {
 
-// Names are not looked up in the order in which they are stored, so the names of records this far
-// ahead are prefetched.
-constexpr size_t ahead = 8;
+// Looking up names is waiting for memory: for the name itself, then for its place in the table. So
+// this many are hashed, and their places fetched, before the first of them is looked up.
+constexpr size_t batch = 16;
 
 struct Candidate : Instance {
     uint32_t next; // candidate of the same group, or none
@@ -79,14 +80,21 @@ public:
     {
         group_symbols();
         gather_candidates();
-        std::vector<uint32_t> order;
+        struct Named {
+            uint64_t begin; // the first eight characters, which nearly always tell
+            uint32_t group;
+        };
+        std::vector<Named> order;
         for (uint32_t i = 0; i < groups_.size(); ++i)
             if (groups_[i].first != no_candidate)
-                order.push_back(i);
-        std::sort(order.begin(), order.end(),
-                  [&](uint32_t a, uint32_t b) { return groups_[a].name < groups_[b].name; });
-        for (uint32_t i : order)
-            decide(groups_[i]);
+                order.push_back({first_characters(groups_[i].name), i});
+        std::sort(order.begin(), order.end(), [&](const Named &a, const Named &b) {
+            if (a.begin != b.begin)
+                return a.begin < b.begin;
+            return groups_[a.group].name < groups_[b.group].name;
+        });
+        for (const Named &named : order)
+            decide(groups_[named.group]);
         return std::move(out_);
     }
 
@@ -95,10 +103,14 @@ private:
     {
         const auto &symbols = image_.functions;
         index_ = FlatIndex(symbols.size());
+        groups_.reserve(symbols.size());
         std::vector<uint32_t> groups;
         groups.reserve(symbols.size());
-        for (const FunctionSymbol &s : symbols)
-            groups.push_back(group_of(s.base, true));
+        look_up(
+            symbols.size(), [](size_t) {}, [&](size_t i) { return symbols[i].base; },
+            [&](size_t, std::string_view name, uint64_t hash) {
+                groups.push_back(group_of(name, hash, true));
+            });
         symbols_ = Lists<>::make(groups_.size(), [&](auto put) {
             for (uint32_t i = 0; i < groups.size(); ++i)
                 put(groups[i], i);
@@ -107,16 +119,43 @@ private:
             groups_[g].symbols = symbols_[g];
     }
 
-    static uint64_t hash_of(std::string_view name) { return XXH3_64bits(name.data(), name.size()); }
+    /// Numbers that are in the order of names as far as these differ in them.
+    static uint64_t first_characters(std::string_view name)
+    {
+        uint64_t all = 0;
+        for (size_t i = 0; i < sizeof all; ++i)
+            all = all << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0u);
+        return all;
+    }
+
+    /// visit(i, name(i), its hash) for all i below `count`; fetch(i) some time before.
+    template <typename Fetch, typename Name, typename Visit>
+    void look_up(size_t count, Fetch fetch, Name name, Visit visit) const
+    {
+        std::array<std::string_view, batch> names;
+        std::array<uint64_t, batch> hashes;
+        for (size_t begin = 0; begin < count; begin += batch) {
+            const size_t some = std::min(batch, count - begin);
+            for (size_t i = begin + batch; i < std::min(begin + 2 * batch, count); ++i)
+                fetch(i);
+            for (size_t k = 0; k < some; ++k) {
+                names[k] = name(begin + k);
+                hashes[k] = XXH3_64bits(names[k].data(), names[k].size());
+                index_.prefetch(hashes[k]);
+            }
+            for (size_t k = 0; k < some; ++k)
+                visit(begin + k, names[k], hashes[k]);
+        }
+    }
 
     /// UINT32_MAX: there is none.
-    uint32_t group_of(std::string_view name, bool make)
+    uint32_t group_of(std::string_view name, uint64_t hash, bool make)
     {
         auto same = [&](uint32_t g) { return groups_[g].name == name; };
         if (!make)
-            return index_.find(hash_of(name), same);
+            return index_.find(hash, same);
         auto [group, is_new] =
-            index_.find_or_add(hash_of(name), static_cast<uint32_t>(groups_.size()), same);
+            index_.find_or_add(hash, static_cast<uint32_t>(groups_.size()), same);
         if (is_new)
             groups_.push_back({name});
         return group;
@@ -132,24 +171,29 @@ private:
             bool exists = image_.kind == ImageKind::combined && !inputs_[object.input].elf;
             const auto &records = object.trailer.functions;
             out_.candidates += records.size();
-            for (uint32_t r = 0; r < records.size(); ++r) {
-                if (r + ahead < records.size())
-                    __builtin_prefetch(object.btf.text(raw(records[r + ahead].name)));
-                uint32_t found = group_of(object.btf.str(records[r].name), exists);
-                if (found == FlatIndex::none) {
-                    ++out_.without_symbol;
-                    continue;
-                }
-                Group &group = groups_[found];
-                auto mine = static_cast<uint32_t>(candidates_.size());
-                candidates_.push_back({{o, r}, no_candidate});
-                if (group.last == no_candidate)
-                    group.first = mine;
-                else
-                    candidates_[group.last].next = mine;
-                group.last = mine;
-            }
+            look_up(
+                records.size(),
+                [&](size_t r) { __builtin_prefetch(object.btf.text(raw(records[r].name))); },
+                [&](size_t r) { return object.btf.str(records[r].name); },
+                [&](size_t r, std::string_view name, uint64_t hash) {
+                    const uint32_t found = group_of(name, hash, exists);
+                    if (found == FlatIndex::none)
+                        ++out_.without_symbol;
+                    else
+                        add_candidate(groups_[found], {o, static_cast<uint32_t>(r)});
+                });
         }
+    }
+
+    void add_candidate(Group &group, const Instance &instance)
+    {
+        const auto mine = static_cast<uint32_t>(candidates_.size());
+        candidates_.push_back({instance, no_candidate});
+        if (group.last == no_candidate)
+            group.first = mine;
+        else
+            candidates_[group.last].next = mine;
+        group.last = mine;
     }
 
     const LinkFunction &record(const Instance &c) const
