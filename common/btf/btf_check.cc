@@ -15,6 +15,7 @@
 #include "common/btf/type_sizes.h"
 
 #include <algorithm>
+#include <array>
 
 namespace btflink
 {
@@ -29,7 +30,7 @@ constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
 constexpr uint32_t int_data_bits = 0x0fffffff;
 
 // The kernel's character classes: Latin-1, whatever the locale.
-bool is_letter(unsigned char c)
+constexpr bool is_letter(unsigned char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            (c >= 0xc0 && c != 0xd7 && c != 0xf7);
@@ -39,15 +40,24 @@ bool is_printable(unsigned char c)
     return (c >= 0x20 && c < 0x7f) || c >= 0xa0;
 }
 
+constexpr uint8_t may_begin = 1, may_follow = 2;
+constexpr std::array<uint8_t, 256> in_identifiers = [] {
+    std::array<uint8_t, 256> table{};
+    for (unsigned c = 0; c < table.size(); ++c)
+        if (is_letter(static_cast<unsigned char>(c)) || c == '_' || c == '.')
+            table[c] = may_begin | may_follow;
+        else if (c >= '0' && c <= '9')
+            table[c] = may_follow;
+    return table;
+}();
+
 bool is_identifier(std::string_view name)
 {
-    auto may_stand = [first = true](unsigned char c) mutable {
-        bool ok = is_letter(c) || c == '_' || c == '.' || (!first && c >= '0' && c <= '9');
-        first = false;
-        return ok;
+    auto may = [](uint8_t what) {
+        return [what](char c) { return in_identifiers[static_cast<unsigned char>(c)] & what; };
     };
-    return !name.empty() && name.size() <= max_name &&
-           std::all_of(name.begin(), name.end(), may_stand);
+    return !name.empty() && name.size() <= max_name && may(may_begin)(name[0]) &&
+           std::all_of(name.begin() + 1, name.end(), may(may_follow));
 }
 
 bool is_section_name(std::string_view name)
@@ -192,7 +202,7 @@ private:
             if (t.size > 8 || !t.size || (t.size & (t.size - 1)))
                 return bad(id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
             for (uint32_t i = 0; i < vlen; ++i)
-                if (!is_identifier(btf_.str(tail[i * info.element_words])))
+                if (!is_identifier_at(tail[i * info.element_words]))
                     return bad_element(id, i, "name is no identifier");
             break;
         case BTF_KIND_FUNC:
@@ -217,37 +227,51 @@ private:
         return {};
     }
 
+    /// The string there. One that was in order is not read again: most names are used more than
+    /// once.
+    bool is_identifier_at(uint32_t offset)
+    {
+        if (offset < btf_.str_base())
+            return is_identifier(btf_.str(offset));
+        if (identifiers_.empty())
+            identifiers_.resize(btf_.str_size());
+        auto known = identifiers_[offset - btf_.str_base()];
+        if (!known)
+            known = is_identifier(btf_.str(offset));
+        return known;
+    }
+
     Result<void> check_name(TypeId id)
     {
-        std::string_view name = btf_.name(id);
-        switch (btf_.kind(id)) {
+        const btf_type &t = btf_.type(id);
+        switch (btf::kind_of(t)) {
         case BTF_KIND_INT:
         case BTF_KIND_FLOAT:
             return {}; // any
         case BTF_KIND_DATASEC:
-            if (!is_section_name(name))
+            if (!is_section_name(btf_.name(id)))
                 return bad(id, "name is no section name");
             return {};
         case BTF_KIND_DECL_TAG:
         case BTF_KIND_TYPE_TAG:
-            if (name.empty())
+            if (btf_.name(id).empty())
                 return bad(id, "tag is empty");
             return {};
         case BTF_KIND_STRUCT:
         case BTF_KIND_UNION:
         case BTF_KIND_ENUM:
         case BTF_KIND_ENUM64:
-            if (btf_.type(id).name_off == 0)
+            if (t.name_off == 0)
                 return {};
             break;
         default:
-            if (!btf::kinds[btf_.kind(id)].named) {
-                if (btf_.type(id).name_off != 0)
+            if (!btf::kinds[btf::kind_of(t)].named) {
+                if (t.name_off != 0)
                     return bad(id, "has a name");
                 return {};
             }
         }
-        if (!is_identifier(name))
+        if (!is_identifier_at(t.name_off))
             return bad(id, "name is no identifier");
         return {};
     }
@@ -286,7 +310,7 @@ private:
         uint32_t last = 0, i = 0;
         for (const btf_member &m : elements<btf_member>(t)) {
             uint32_t offset = bit_offset(t, m);
-            if (m.name_off && !is_identifier(btf_.str(m.name_off)))
+            if (m.name_off && !is_identifier_at(m.name_off))
                 return bad_element(id, i, "name is no identifier");
             if (m.type == 0)
                 return bad_element(id, i, "type is void");
@@ -478,7 +502,7 @@ private:
                     return bad_element(id, i, "'...' has a name");
                 break;
             }
-            if (p.name_off && !is_identifier(btf_.str(p.name_off)))
+            if (p.name_off && !is_identifier_at(p.name_off))
                 return bad_element(id, i, "name is no identifier");
             if (sizes_.of(TypeId{p.type}) == unsized)
                 return bad_element(id, i, "type has no size");
@@ -549,6 +573,7 @@ private:
     TypeSizes sizes_;
     std::optional<KernelVersion> kernel_;
     std::optional<KernelForms> forms_; // once asked for
+    std::vector<bool> identifiers_;    // strings that are known to be, by their own offset
     std::vector<Error> found_;
     size_t most_ = 1;
 };

@@ -40,10 +40,13 @@ public:
 
     Result<TypeSizes> run()
     {
+        const bool has_base = raw(btf_.first_id()) > 1;
         for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
             RETURN_IF_ERROR(follow_pointers(id));
         for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
             RETURN_IF_ERROR(settle(id));
+            if (!has_base)
+                continue;
             Result<void> ok;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t ref) {
                 if (ok && ref && ref < raw(btf_.first_id()))
