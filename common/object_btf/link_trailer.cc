@@ -178,6 +178,7 @@ public:
         }
         if (word(44) != blob_.size())
             return bad(40, "number of hashes is not the number of types");
+        reserve(t.proto_words, 56, 4);
         RETURN_IF_ERROR(table(56, 4, [&](const std::byte *p) {
             t.proto_words.push_back(load<uint32_t>(p, order()));
             return "";
@@ -231,6 +232,14 @@ private:
         return {};
     }
 
+    /// Makes room for the entries of a table, if it has that many.
+    template <typename T>
+    void reserve(std::vector<T> &out, size_t field, size_t entry_size) const
+    {
+        if (fits(field, entry_size))
+            out.reserve(word(field + 4));
+    }
+
     /// Calls entry(p) for each entry of the table whose {offset, count} stands at `field`; an
     /// entry that is wrong says how.
     template <typename Entry>
@@ -248,6 +257,7 @@ private:
 
     Result<void> functions(size_t field, const LinkTrailer &t, std::vector<LinkFunction> &out)
     {
+        reserve(out, field, function_size);
         return table(field, function_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             LinkFunction f;
@@ -266,8 +276,9 @@ private:
             if (&out == &t.true_signatures && f.instance >= t.functions.size())
                 return "a true signature is of no function";
             if (f.func != void_id) {
-                if (!is_kind(raw(f.func), BTF_KIND_FUNC) ||
-                    !is_kind(blob_.type(f.func).type, BTF_KIND_FUNC_PROTO))
+                const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
+                if (!func || btf::kind_of(*func) != BTF_KIND_FUNC ||
+                    !is_kind(func->type, BTF_KIND_FUNC_PROTO))
                     return "function names no FUNC with a FUNC_PROTO";
                 return "";
             }

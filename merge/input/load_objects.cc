@@ -486,10 +486,11 @@ Prototype prototype_of(const Object &object, const LinkFunction &f)
 {
     if (f.func != void_id) {
         const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
-        return {proto.name_off,
-                proto.info,
-                proto.type,
-                {btf::tail_of(proto), size_t{btf::vlen_of(proto)} * 2}};
+        const btf_type head = proto; // read once: number and slots must agree
+        return {head.name_off,
+                head.info,
+                head.type,
+                {btf::tail_of(proto), size_t{btf::vlen_of(head)} * 2}};
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
     return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};

@@ -42,7 +42,7 @@ namespace
 
 // Looking up names is waiting for memory: for the name itself, then for its place in the table. So
 // this many are hashed, and their places fetched, before the first of them is looked up.
-constexpr size_t batch = 16;
+constexpr size_t names_at_once = 16;
 
 struct Candidate : Instance {
     uint32_t next; // candidate of the same group, or none
@@ -132,11 +132,12 @@ private:
     template <typename Fetch, typename Name, typename Visit>
     void look_up(size_t count, Fetch fetch, Name name, Visit visit) const
     {
-        std::array<std::string_view, batch> names;
-        std::array<uint64_t, batch> hashes;
-        for (size_t begin = 0; begin < count; begin += batch) {
-            const size_t some = std::min(batch, count - begin);
-            for (size_t i = begin + batch; i < std::min(begin + 2 * batch, count); ++i)
+        std::array<std::string_view, names_at_once> names;
+        std::array<uint64_t, names_at_once> hashes;
+        for (size_t begin = 0; begin < count; begin += names_at_once) {
+            const size_t some = std::min(names_at_once, count - begin);
+            for (size_t i = begin + names_at_once; i < std::min(begin + 2 * names_at_once, count);
+                 ++i)
                 fetch(i);
             for (size_t k = 0; k < some; ++k) {
                 names[k] = name(begin + k);

@@ -177,7 +177,10 @@ private:
     static void append_words(std::vector<uint32_t> &to, const btf_type &t)
     {
         const auto *words = reinterpret_cast<const uint32_t *>(&t);
-        to.insert(to.end(), words, words + btf::words_of(t));
+        const size_t begin = to.size(), count = btf::words_of(t);
+        to.insert(to.end(), words, words + count);
+        // Else the inputs have changed meanwhile: somebody writes to a mapped file.
+        CHECK(btf::words_of(*reinterpret_cast<const btf_type *>(to.data() + begin)) == count);
     }
 
     /// The type of a class, with the ids of the result. One that is not in the result has no words,
