@@ -105,6 +105,8 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
     // Entries by shard; runs are in link order, so the first of equal ones is the lowest.
     std::vector<IdVector<ClassId, Distinct>> shards(shard_count);
     std::vector<IdVector<ClassId, ClassId>> places(runs.size()); // class of a run -> of its shard
+    if (runs.empty())
+        return out;
     if (runs.size() == 1) {
         for (const Distinct &d : tables[0].entries())
             out.first.push_back(d.first);
