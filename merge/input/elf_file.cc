@@ -197,7 +197,8 @@ private:
             if (symbol.st_shndx < std::min<size_t>(all.sections_, elf::SHN_LORESERVE))
                 continue; // nearly all
             auto [home, section] = home_of(all, symbol, extended);
-            if (home == Home::section && section == no_section)
+            const auto number = static_cast<size_t>(&symbol - symbols->begin());
+            if (symbol.st_shndx == elf::SHN_XINDEX && number >= extended.size())
                 return fail(here(), "symbol without an extended section index");
             if (home == Home::section && section >= all.sections_)
                 return fail(here(), strf("symbol is in section %u, but there are %zu", section,
@@ -207,8 +208,8 @@ private:
     }
 
     using Record = typename ElfType::Sym;
-    static constexpr uint32_t no_section = UINT32_MAX;
 
+    /// Of SHN_XINDEX without an extended index: a section that there is not.
     static std::pair<Home, uint32_t> home_of(const SymbolTable &table, const Record &symbol,
                                              llvm::ArrayRef<typename ElfType::Word> extended)
     {
@@ -217,7 +218,7 @@ private:
             const auto number =
                 static_cast<size_t>(&symbol - static_cast<const Record *>(table.records_));
             return {Home::section,
-                    number < extended.size() ? uint32_t{extended[number]} : no_section};
+                    number < extended.size() ? uint32_t{extended[number]} : UINT32_MAX};
         }
         if (section == elf::SHN_UNDEF)
             return {Home::undefined, section};
