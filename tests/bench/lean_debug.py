@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What debug information costs a kernel's compile, and whether the options that btf-cc adds with
+"""What debug information and BTF cost a kernel's compile, and whether the options that btf-cc adds with
 --lean-debug change anything but its price. Not a test.
 
 usage: lean_debug.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N] [--flags=NAME=FLAGS]...
 
 BUILD: a meson build folder. KERNEL: Kbuild's output folder of a build, whose saved commands are run
-again, in random order, with objects going to SCRATCH: without -g, with it, with the options that
-btf-cc adds (`lean`), and with those of each --flags. --every=20 takes every 20th object.
+again, in random order, with objects going to SCRATCH, in these ways:
+    none        without -g, by the compiler alone
+    -g          with it
+    stripped    by btf-cc --strip-dwarf
+    lean        by btf-cc --lean-debug --strip-dwarf
+    NAME        as `stripped`, with the FLAGS of each --flags
+--every=20 takes every 20th object.
 
-Prints processor time and size of each way. For each way with debug information, against plain -g:
-objects that differ when stripped of it (there must be none: exit status 1), and functions of their
-object BTF that differ. Interrupted, it prints what it has.
+Prints processor time and size of each way, all programs that it takes together. For each way of btf-cc,
+against `stripped`: objects with other code (there must be none: exit status 1); objects whose BTF does
+not mean the same; functions of which the link is told something else. Not all of what it is told
+matters in the end: a kernel built both ways shows that. Interrupted, it prints what it has.
 """
 import argparse
 import collections
@@ -47,17 +53,7 @@ def commands(kernel):
             yield found[1], (words[at], words[at + 1:])
 
 
-def added_options(options, compiler):
-    """Asked of btf-cc, with a compiler of that name that only writes them down."""
-    fake, said = options.scratch / os.path.basename(compiler), options.scratch / 'options'
-    fake.write_text(f'#!/bin/sh\necho "$@" >{said}\nexit 1\n', encoding='ascii')
-    fake.chmod(0o755)
-    subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf', '--lean-debug', fake,
-                    '-g', '-c', 'x.c'], env={**os.environ, 'objtree': str(options.kernel)}, check=False)
-    return said.read_text(encoding='ascii').split(' -g ')[0].split()
-
-
-def compile_once(options, compiler, words, name, way, flags):
+def compile_once(options, compiler, words, name, way, prefix):
     """Seconds of user+sys, and the object."""
     target = options.scratch / way / name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,42 +62,43 @@ def compile_once(options, compiler, words, name, way, flags):
     if way == 'none':
         words = [word for word in words if word != '-g' and not word.startswith('-gdwarf')]
     before = os.times()
-    subprocess.run([compiler, *flags, *words], cwd=options.kernel, check=True,
-                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    subprocess.run([*prefix, compiler, *options.flags.get(way, '').split(), *words],
+                   cwd=options.kernel, check=True, stdin=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, env={**os.environ, 'objtree': str(options.kernel)})
     after = os.times()
     return (after.children_user - before.children_user + after.children_system
             - before.children_system), target
 
 
-def stripped(path):
-    copy = path.with_suffix('.stripped')
-    subprocess.run(['objcopy', '--strip-debug', path, copy], check=True)
-    content = copy.read_bytes()
+def code_of(path):
+    """All sections of the object but debug information and BTF."""
+    copy = path.with_suffix('.code')
+    subprocess.run(['objcopy', '--strip-debug', '-R', '.BTF', '-R', '.debug', path, copy],
+                   check=True)
+    lines = subprocess.run(['objdump', '-s', '-r', '-w', copy], text=True, check=True,
+                           capture_output=True).stdout.splitlines()
     copy.unlink()
-    return content
+    return [line for line in lines if 'file format' not in line]
 
 
 def functions(options, path):
-    """Object BTF as lines: types by number, instances of functions with their facts."""
-    copy = path.with_suffix('.btf')
-    subprocess.run([options.tools / 'emit/btf-emit', '--address-pool', '-o', copy, path],
-                   check=True)
-    lines = []
-    for form in (['raw'], ['--trailer']):
-        lines += subprocess.run([options.tools / 'tests/tools/btf-dump', *form, copy], text=True,
-                                check=True, capture_output=True).stdout.splitlines()
-    copy.unlink()
-    return [line for line in lines if 'object_id' not in line]
+    """What the link is told of each instance of a function, without numbers of types."""
+    lines = subprocess.run([options.tools / 'tests/tools/btf-dump', '--trailer', path], text=True,
+                           check=True, capture_output=True).stdout.splitlines()
+    return [re.sub(r" (type_id|pool|proto)=.*?(?= loose_hash=)", '', line)
+            for line in lines if line.startswith('function ')]
 
 
 def compare(options, made, way, name, found):
-    if stripped(made['-g']) != stripped(made[way]):
+    if code_of(made['stripped']) != code_of(made[way]):
         found['code'].append(f'{way}: {name}')
-    want, got = functions(options, made['-g']), functions(options, made[way])
-    different = set(want) ^ set(got)
-    found['btf'] += [f'{way}: {name}: {line}' for line in sorted(different)]
-    if want != got and not different:
-        found['btf'].append(f'{way}: {name}: another order')
+    if b'\0.BTF\0' not in made['stripped'].read_bytes():
+        return # not of the kernel proper, so left alone
+    if subprocess.run([options.tools / 'tests/tools/btf-compare', made['stripped'], made[way]],
+                      stdout=subprocess.DEVNULL, check=False).returncode:
+        found['types'].append(f'{way}: {name}')
+    want, got = functions(options, made['stripped']), functions(options, made[way])
+    found['functions'] += [f'{way}: {name}: {line}' for line in sorted(set(want) - set(got))]
 
 
 def report(times, sizes, found):
@@ -114,8 +111,10 @@ def report(times, sizes, found):
         ratios = [a / b for a, b in zip(seconds, times['none'])]
         print(f'| {way} | {sum(seconds):.1f} s | {sum(seconds) / sum(times["none"]) - 1:+.1%} '
               f'| {statistics.median(ratios) - 1:+.1%} | {sum(sizes[way]) / 1e6:.1f} MB |')
-    print(f'\nobjects whose code differs: {len(found["code"])}', *found['code'], sep='\n  ')
-    print(f'lines of BTF that differ: {len(found["btf"])}', *found['btf'], sep='\n  ')
+    for what, text in (('code', 'objects with other code'),
+                       ('types', 'objects whose BTF does not mean the same'),
+                       ('functions', 'functions of which the link is told something else, as it was')):
+        print(f'\n{text}: {len(found[what])}', *found[what], sep='\n  ')
 
 
 def main():
@@ -130,11 +129,12 @@ def main():
     taken = list(commands(options.kernel))
     random.Random(1).shuffle(taken)
     taken = taken[::options.every] or sys.exit(f'lean_debug.py: no commands in {options.kernel}')
-    ways = {'none': [], '-g': [], 'lean': added_options(options, taken[0][1][0])}
-    ways |= {name: flags.split() for name, flags in (item.split('=', 1) for item in options.flags)}
-    print('lean:', *ways['lean'])
+    options.flags = dict(item.split('=', 1) for item in options.flags)
+    btf_cc = [options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf']
+    ways = {'none': [], '-g': [], 'stripped': btf_cc, 'lean': [*btf_cc, '--lean-debug']}
+    ways |= {name: btf_cc for name in options.flags}
     times, sizes = collections.defaultdict(list), collections.defaultdict(list)
-    found = {'code': [], 'btf': []}
+    found = {'code': [], 'types': [], 'functions': []}
     try:
         for name, (compiler, words) in taken:
             order = list(ways)
@@ -145,7 +145,7 @@ def main():
                 times[way].append(made[way][0])
                 sizes[way].append(made[way][1].stat().st_size)
             files = {way: path for way, (_, path) in made.items()}
-            for way in list(ways)[2:]:
+            for way in list(ways)[3:]:
                 compare(options, files, way, name, found)
             for path in files.values():
                 path.unlink()
