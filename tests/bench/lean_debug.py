@@ -71,14 +71,13 @@ def compile_once(options, compiler, words, name, way, prefix):
 
 
 def code_of(path):
-    """All sections of the object but debug information and BTF."""
+    """The object, symbols and all, without debug information and BTF."""
     copy = path.with_suffix('.code')
     subprocess.run(['objcopy', '--strip-debug', '-R', '.BTF', '-R', '.debug', path, copy],
                    check=True)
-    lines = subprocess.run(['objdump', '-s', '-r', '-w', copy], text=True, check=True,
-                           capture_output=True).stdout.splitlines()
+    content = copy.read_bytes()
     copy.unlink()
-    return [line for line in lines if 'file format' not in line]
+    return content
 
 
 def functions(options, path):
@@ -92,13 +91,17 @@ def functions(options, path):
 def compare(options, made, way, name, found):
     if code_of(made['stripped']) != code_of(made[way]):
         found['code'].append(f'{way}: {name}')
-    if b'\0.BTF\0' not in made['stripped'].read_bytes():
+    if b'.BTF\0' not in made['stripped'].read_bytes():
         return # not of the kernel proper, so left alone
-    if subprocess.run([options.tools / 'tests/tools/btf-compare', made['stripped'], made[way]],
-                      stdout=subprocess.DEVNULL, check=False).returncode:
+    status = subprocess.run([options.tools / 'tests/tools/btf-compare', made['stripped'],
+                             made[way]], stdout=subprocess.DEVNULL, check=False).returncode
+    if status:
         found['types'].append(f'{way}: {name}')
-    want, got = functions(options, made['stripped']), functions(options, made[way])
-    found['functions'] += [f'{way}: {name}: {line}' for line in sorted(set(want) - set(got))]
+    if status == 2:
+        return # there is none, or it is malformed
+    want, got = (collections.Counter(functions(options, made[one])) for one in ('stripped', way))
+    for sign, lines in (('-', want - got), ('+', got - want)):
+        found['functions'] += [f'{way}: {name}: {sign} {line}' for line in sorted(lines)]
 
 
 def report(times, sizes, found):
@@ -113,7 +116,7 @@ def report(times, sizes, found):
               f'| {statistics.median(ratios) - 1:+.1%} | {sum(sizes[way]) / 1e6:.1f} MB |')
     for what, text in (('code', 'objects with other code'),
                        ('types', 'objects whose BTF does not mean the same'),
-                       ('functions', 'functions of which the link is told something else, as it was')):
+                       ('functions', 'lines about functions for the link that differ')):
         print(f'\n{text}: {len(found[what])}', *found[what], sep='\n  ')
 
 
