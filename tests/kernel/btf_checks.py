@@ -5,9 +5,10 @@ import pathlib
 import re
 import shlex
 import shutil
+import struct
 
 import kernel_tree
-from checks import SKIPPED, Progress, command, output_of
+from checks import SKIPPED, Failed, Progress, command, output_of
 from finalisation import Finalisation, over
 from finalisation_checks import Parts
 
@@ -16,12 +17,22 @@ HERE = pathlib.Path(__file__).resolve().parent
 # rules, and makes one ARRAY of several dimensions; everything else must be the same. Variables are
 # compared apart: 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
-# What libbpf 1.7 puts into a module although its base has it.
+# What libbpf before 1.8 puts into a module although its base has it: it does not look for a base's
+# typedefs. Its BTF has the shorter header, without the layout of kinds.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
+HEADER_OF_LIBBPF_1_8 = 32  # bytes
 # The kernels that there are stored digests of.
 DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
 # What kernels ask of pahole 1.24.
 PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
+
+
+def header_length(btf):
+    """In bytes, of a file of raw BTF in the byte order of x86 and arm."""
+    magic, _, _, length = struct.unpack('<HBBI', pathlib.Path(btf).read_bytes()[:8])
+    if magic != 0xEB9F:
+        raise Failed(f'{btf} is not BTF')
+    return length
 
 
 class BtfChecks:
@@ -98,7 +109,7 @@ class BtfChecks:
             return
         self.compare(title, btf, f'--against={digest}', *args)
 
-    def theirs(self, path, pahole, flags, base=''):
+    def encoded(self, path, pahole, flags, base=''):
         """The BTF that a pahole makes of the DWARF of vmlinux or a module: a file."""
         elf = self.tree.image if path == 'vmlinux' else self.tree.build / path
         bare = self.results / f'bare-{elf.name}'
@@ -107,7 +118,11 @@ class BtfChecks:
         btf.unlink(missing_ok=True)
         command([pahole, '-J', *flags, *over(base), f'--btf_encode_detached={btf}', bare])
         bare.unlink()
-        return self.finalisation.final(btf, path, base)
+        return btf
+
+    def theirs(self, path, pahole, flags, base=''):
+        """The same, finished as the kernel does it."""
+        return self.finalisation.final(self.encoded(path, pahole, flags, base), path, base)
 
     def variables(self, btf, *base):
         """The entries of DATASECs: (section, variable, offset, size)."""
@@ -161,20 +176,24 @@ class BtfChecks:
             self.against_digest(f'{stored}{module.stem}-{version}', module,
                                 f'--base-a={self.vmlinux}')
 
-    def by_reference(self, pahole, digests='', renew=False, own_libbpf=False):
+    def by_reference(self, pahole, digests='', renew=False):
         """vmlinux and modules beside what a newer pahole makes with the kernel's own options. `renew`:
-        its digests are stored. `own_libbpf`: it has a distribution's, which may be 1.7; that does not
-        find a base's typedefs, so modules have second copies of what leads to them."""
+        its digests are stored."""
         version = command([pahole, '--version']).strip()
         their_base = ''
         for path in ['vmlinux', *self.tree.modules()]:
             file = self.tree.build / path
             base = self.vmlinux if their_base else ''
             with Progress(f'pahole {version} on {path}'):
-                theirs = self.theirs(path, pahole, self.finalisation.flags, their_base)
+                encoded = self.encoded(path, pahole, self.finalisation.flags, their_base)
+            if not base:
+                old_libbpf = header_length(encoded) < HEADER_OF_LIBBPF_1_8
+                if old_libbpf and renew:
+                    raise Failed(f'{pahole} has a libbpf before 1.8: no digests are made of its modules')
+            theirs = self.finalisation.final(encoded, path, their_base)
             both = [f'--base-a={base}', f'--base-b={their_base}'] if base else []
             title = f'{file.name}: the same as pahole {version}, functions deeply'
-            if base and own_libbpf:
+            if base and old_libbpf:
                 self.compare(f'{title}, {SECOND_COPIES} not counted', '--deep', file, theirs, *both,
                              f'--ignore={SECOND_COPIES}')
             elif base:
