@@ -62,6 +62,34 @@ constexpr DebugReloc powerpc64_relocs[] = {
     {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},
 };
 
+// System V ABI, MIPS supplement, and the 64-bit ELF Object File Specification: relocation types. Of
+// the registers of n64 ($4 to $11) pahole knows the number only, and takes it for o32, too.
+constexpr DebugReloc mips_relocs[] = {{R_MIPS_32, 4}, {R_MIPS_TLS_DTPREL32, 4}};
+constexpr DebugReloc mips64_relocs[] = {
+    {R_MIPS_64, 8},
+    {R_MIPS_32, 4},
+    {R_MIPS_TLS_DTPREL64, 8},
+    {R_MIPS_TLS_DTPREL32, 4},
+};
+
+// ELF for the LoongArch Architecture: relocation types; two are not in every <elf.h>. pahole knows
+// nothing of its registers.
+constexpr uint32_t larch_add_uleb128 = 107, larch_sub_uleb128 = 108;
+constexpr DebugReloc loongarch64_relocs[] = {
+    {R_LARCH_64, 8},
+    {R_LARCH_32, 4},
+    {R_LARCH_TLS_DTPREL64, 8},
+    {R_LARCH_TLS_DTPREL32, 4},
+    {R_LARCH_ADD16, 2, RelocOp::add},
+    {R_LARCH_ADD32, 4, RelocOp::add},
+    {R_LARCH_ADD64, 8, RelocOp::add},
+    {R_LARCH_SUB16, 2, RelocOp::subtract},
+    {R_LARCH_SUB32, 4, RelocOp::subtract},
+    {R_LARCH_SUB64, 8, RelocOp::subtract},
+    {larch_add_uleb128, 0, RelocOp::add},
+    {larch_sub_uleb128, 0, RelocOp::subtract},
+};
+
 constexpr std::span<const int8_t> any_register;
 
 constexpr Arch arches[] = {
@@ -77,6 +105,12 @@ constexpr Arch arches[] = {
     {"s390", EM_S390, 8, true, R_390_NONE, R_390_32, R_390_64, s390_relocs, s390_params, 5, false},
     {"powerpc", EM_PPC64, 8, true, R_PPC64_NONE, R_PPC64_ADDR32, R_PPC64_ADDR64, powerpc64_relocs,
      any_register, 8, true},
+    {"mips", EM_MIPS, 4, false, R_MIPS_NONE, R_MIPS_32, R_MIPS_32, mips_relocs, any_register, 8,
+     true},
+    {"mips", EM_MIPS, 8, true, R_MIPS_NONE, R_MIPS_32, R_MIPS_64, mips64_relocs, any_register, 8,
+     true},
+    {"loongarch", EM_LOONGARCH, 8, true, R_LARCH_NONE, R_LARCH_32, R_LARCH_64, loongarch64_relocs,
+     any_register, 0, true, true},
 };
 
 } // namespace

@@ -70,6 +70,14 @@ struct ElfImage {
             return static_cast<uint32_t>(ELF32_R_SYM(info));
         return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
     }
+    /// MIPS64 has up to three types in one relocation: a simple one has the others unset.
+    uint32_t reloc_type(uint64_t info) const
+    {
+        if (!is64)
+            return static_cast<uint32_t>(ELF32_R_TYPE(info));
+        return is_mips64el() ? byte_swap(static_cast<uint32_t>(info >> 32))
+                             : static_cast<uint32_t>(ELF64_R_TYPE(info));
+    }
 
 private:
     bool is_mips64el() const // r_info is a struct there, not an integer

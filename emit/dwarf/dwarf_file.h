@@ -98,10 +98,7 @@ private:
         uint32_t section;
         bool common, weak;
     };
-    uint32_t reloc_type(const RelocEntry &r) const
-    {
-        return static_cast<uint32_t>(image_.is64 ? r.info : r.info & 0xff);
-    }
+    uint32_t reloc_type(const RelocEntry &r) const { return image_.reloc_type(r.info); }
     Symbol symbol(uint32_t index) const;
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
     /// All relocations of the place of entry `reloc`, one after the other.

@@ -77,8 +77,7 @@ private:
             RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
             for (size_t k = 0; k < table.size(); ++k) {
                 RelocEntry r = table[k];
-                auto found = image_.is64 ? static_cast<uint32_t>(r.info)
-                                         : static_cast<uint32_t>(r.info & 0xff);
+                const uint32_t found = image_.reloc_type(r.info);
                 if (found == arch_.reloc_none)
                     continue;
                 if (found != type || r.offset > data.size() || data.size() - r.offset < size)

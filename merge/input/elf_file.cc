@@ -4,6 +4,7 @@
 // our Errors here.
 #include "merge/input/elf_file.h"
 
+#include "common/elf/arch.h"
 #include "common/elf/compressed_section.h"
 #include "merge/input/reloc_kind.h"
 
@@ -261,7 +262,9 @@ private:
         auto data = in.contents(target);
         if (!data)
             return tl::unexpected(data.error());
-        RelocClassifier classify(view(text(in.bytes_)), rela);
+        const Arch *arch = find_arch(in.machine_, in.address_size_);
+        RelocClassifier classify(view(text(in.bytes_)), rela,
+                                 {arch ? arch->reloc_abs32 : 0, arch ? arch->reloc_pointer : 0});
         bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
         out.reserve(out.size() + range.size());
         for (const auto &entry : range) {

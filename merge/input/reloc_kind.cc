@@ -9,7 +9,8 @@
 namespace btflink::merge
 {
 
-RelocClassifier::RelocClassifier(std::string_view elf, bool rela) : rela_(rela)
+RelocClassifier::RelocClassifier(std::string_view elf, bool rela, std::array<uint32_t, 2> known)
+    : rela_(rela), known_(known)
 {
     llvm::StringRef bytes(elf.data(), elf.size());
     auto file = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(bytes, ""),
@@ -32,6 +33,8 @@ RelocKind RelocClassifier::operator()(uint32_t type)
     constexpr uint64_t place = 0x1000, symbol = 0x200000, addend = 0x30;
     last_type_ = type;
     last_ = RelocKind::other;
+    if (!resolve_ && (type == known_[0] || type == known_[1]))
+        last_ = RelocKind::absolute;
     if (resolve_ && supports_(type)) {
         uint64_t value = rela_ ? resolve_(type, place, symbol, 0, addend)
                                : resolve_(type, place, symbol, addend, 0);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which relocation types are absolute addresses, for any machine that LLVM knows.
+// Which relocation types are absolute addresses, for any machine that LLVM knows, and for those of
+// common/elf/arch.h that it does not (LLVM 14: LoongArch).
 //
 // C++17, alone in a library of its own: the LLVM 14 headers behind it are ill-formed as C++20 (they
 // instantiate std::vector of an incomplete type), which clang 14 notices.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -20,13 +22,15 @@ enum class RelocKind : uint8_t {
 class RelocClassifier
 {
 public:
-    /// `elf`: the whole ELF file. `rela`: its relocations carry their addends.
-    RelocClassifier(std::string_view elf, bool rela);
+    /// `elf`: the whole ELF file. `rela`: its relocations carry their addends. `known`: the
+    /// machine's absolute types, for an LLVM that does not know the machine.
+    RelocClassifier(std::string_view elf, bool rela, std::array<uint32_t, 2> known);
     RelocKind operator()(uint32_t type);
 
 private:
     bool rela_;
-    // Null: a machine that LLVM does not know, of which all relocations are `other`.
+    std::array<uint32_t, 2> known_;
+    // Null: a machine that LLVM does not know.
     bool (*supports_)(uint64_t) = nullptr;
     uint64_t (*resolve_)(uint64_t type, uint64_t offset, uint64_t symbol, uint64_t contents,
                          int64_t addend) = nullptr;

@@ -4,9 +4,11 @@
 // pahole-ignore-arm: FUNC FUNC_PROTO
 // expect-64: STRUCT list size 16; *struct list next@0; *struct list prev@64
 // expect-32: STRUCT list size 8; *struct list next@0; *struct list prev@32
-// expect-64: INT long int size 8 bits 64 signed
+// expect-gcc-64: INT long int size 8 bits 64 signed
+// expect-clang-64: INT long size 8 bits 64 signed
 // expect-32: INT long int size 4 bits 32 signed
-// expect: INT long long int size 8 bits 64 signed
+// expect-gcc: INT long long int size 8 bits 64 signed
+// expect-clang: INT long long size 8 bits 64 signed
 // expect: INT _Bool size 1 bits 8 bool
 // expect: STRUCT bits size 8; unsigned int a@0:3; int b@3:7; enum small e@10:2; unsigned int c@32:20; _Bool d@52:1
 // expect: ENUM small size 4 signed; ONE=1; MINUS=-1
@@ -20,7 +22,8 @@
 // expect: FWD opaque struct
 // expect: VAR counter: volatile int static
 // expect: VAR shared: [4 by int]int global
-// expect: VAR on_cpu: long int global
+// expect-gcc: VAR on_cpu: long int global
+// expect-clang: VAR on_cpu: long global
 // expect: VAR late: int global
 // count: 2 ^VAR counter:
 // expect: VAR chosen: unsigned int global

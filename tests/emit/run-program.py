@@ -20,7 +20,7 @@ gcc makes DWARF 4 and 5, clang 14 the former, other clangs the latter. What is m
 from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
 still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
 pahole of the reference's version, its result for the image is compared by meaning. With machines,
-gcc's cross compilers for these run instead, DWARF 5 being compressed.
+cross compilers for these run instead, DWARF 5 being compressed.
 """
 import os
 import re
@@ -37,9 +37,10 @@ from helpers.reference_pahole import decides
 
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
-REL_MACHINES = ('arm', 'i386')  # relocations have their addends in the section
-# As kernels have it: per-CPU variables stay in a section of their own.
+REL_MACHINES = ('arm', 'i386', 'mipsel')  # relocations have their addends in the section
+# As kernels have it: per-CPU variables stay in a section of their own. lld wants a place that is there.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
+SCRIPT_LLD = SCRIPT.replace('BEFORE .data', 'AFTER .text')
 ADDRESS_KINDS = 'bBdDgGrRsSvV'  # of nm: data
 
 
@@ -133,7 +134,7 @@ class Build:
 
     def link(self, output, *how):
         linker = self.compiler
-        if 'clang' in self.words:  # its bitcode is for lld alone
+        if 'clang' in self.words and self.words[1] not in CROSS:  # its bitcode is for lld alone
             linker = [*linker, '-fuse-ld=lld'] if '-flto' in how else ['gcc']
         self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
 
@@ -157,7 +158,7 @@ class Build:
             return self.compare({'image': self.merge(['encoded'])})
         self.link('joined.o', '-r')
         with open(self.path('percpu.lds'), 'w', encoding='utf-8') as out:
-            out.write(SCRIPT)
+            out.write(SCRIPT_LLD if '-fuse-ld=lld' in self.compiler else SCRIPT)
         self.link('image', '-no-pie', '-Wl,-e,0,-T,percpu.lds', *self.bound('link'))
         bare = ['bare-' + name for name in self.objects]
         module = self.merge(self.objects)
@@ -247,8 +248,11 @@ def variants(case, machines):
     """(name, compiler command, words that hold)."""
     wanted = directives(case)
     if machines:
-        rows = [(machine, cross_compiler(machine), ['gcc', machine], ('dwarf4', 'dwarf5'))
-                for machine in machines]
+        rows = []
+        for machine in machines:
+            command = cross_compiler(machine)
+            family = 'clang' if command and command[0].startswith('clang') else 'gcc'
+            rows.append((machine, command, [family, machine], ('dwarf4', 'dwarf5')))
     else:
         rows = [(command, shutil.which(command) and [command], [family], versions)
                 for family in values(wanted, 'compilers') or ['gcc', 'clang']

@@ -28,6 +28,9 @@ CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),
     'arm': ('arm-linux-gnueabihf-gcc',),
     'i386': ('gcc', '-m32', '-march=i686'),
+    'loongarch64': ('loongarch64-linux-gnu-gcc',),
+    'mips64el': ('mips64el-linux-gnuabi64-gcc',),
+    'mipsel': ('mipsel-linux-gnu-gcc',),
     'ppc64le': ('powerpc64le-linux-gnu-gcc',),
     'riscv64': ('riscv64-linux-gnu-gcc',),
     's390x': ('s390x-linux-gnu-gcc',),
@@ -38,7 +41,12 @@ def cross_compiler(machine):
     """A command that compiles and links for a machine of CROSS, or None."""
     command = CROSS[machine]
     wanted = 'x86_64' if machine == 'i386' else target_of(command[0])
-    return command if wanted and target_of(command[0]) == wanted else None
+    if wanted and target_of(command[0]) == wanted:
+        return command
+    if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no such gcc
+        return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',
+                '-Wno-unused-command-line-argument')
+    return None
 
 
 @functools.lru_cache(None)
@@ -60,6 +68,8 @@ def has_lld(clang):
     """Is there an lld that reads the bitcode of this clang?"""
     def said(*command):
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    if not shutil.which(clang):
+        return False
     lld = said(clang, '-print-prog-name=ld.lld').strip()
     version = said(clang, '-dumpversion').partition('.')[0]
     return bool(shutil.which(lld)) and f'LLD {version}.' in said(lld, '--version')

@@ -15,7 +15,8 @@ COMPILERS = ['gcc', 'clang-14', 'clang-19']
 # For other machines; not in all ways.
 CROSS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc',
          'arm-linux-gnueabihf-gcc', 'powerpc64le-linux-gnu-gcc', 'riscv64-linux-gnu-gcc',
-         's390x-linux-gnu-gcc']
+         's390x-linux-gnu-gcc', 'mips64el-linux-gnuabi64-gcc', 'mipsel-linux-gnu-gcc',
+         'clang-19 --target=mips64-linux-gnuabi64', 'clang-19 --target=loongarch64-linux-gnu']
 WAYS = ['-gdwarf-4', '-gdwarf-5', '-gdwarf-5 -O2', '-gdwarf-5 -O2 -gz']
 
 

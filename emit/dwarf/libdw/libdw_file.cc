@@ -214,6 +214,13 @@ Result<void> LibdwFile::relocate(uint32_t rel_index)
         }
         auto type = static_cast<uint32_t>(GELF_R_TYPE(r.r_info));
         auto symbol = static_cast<uint32_t>(GELF_R_SYM(r.r_info));
+        if (arch.machine == EM_MIPS && arch.address_size == 8) {
+            // r_info is a struct, which libelf takes for an integer: a symbol, four bytes of types.
+            const std::byte *info =
+                rel.data.data() + static_cast<size_t>(i) * rel.head.sh_entsize + sizeof(uint64_t);
+            symbol = load<uint32_t>(info, order);
+            type = load<uint32_t>(info + sizeof(uint32_t), ByteOrder::big);
+        }
         if (type == arch.reloc_none)
             continue;
         const DebugReloc *known = nullptr;
