@@ -5,7 +5,7 @@
 usage: matrix.py make BUILD FOLDER                compile by each compiler in PATH, emit, link, merge
        matrix.py compare BTF-COMPARE PAHOLE FOLDER    compare what was made with what PAHOLE makes
 
-Compilers are gcc-12 and newer, clang-14 and newer, and rustc. FOLDER gets a folder per compiler,
+Compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler,
 variant and source; what is there already is kept. `make` may run on several systems into one FOLDER, `compare` where a pahole of the
 reference's version is. Sources are cases of tests/emit and tests/regression, with their features.
 -gsplit-dwarf, of which pahole makes nothing, is compared with the same compile without it; rustc's
@@ -59,7 +59,7 @@ def must(folder, *command):
 
 def compilers():
     """(command, family)."""
-    for family, first in (('gcc', 12), ('clang', 14)):
+    for family, first in (('gcc', 9), ('clang', 9)):
         for version in range(first, first + 20):
             if shutil.which(f'{family}-{version}'):
                 yield f'{family}-{version}', family
