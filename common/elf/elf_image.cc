@@ -249,6 +249,17 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
     return static_cast<uint32_t>(s.data.size() / symbol_size());
 }
 
+Result<size_t> ElfImage::reloc_count(uint32_t section) const
+{
+    const ElfSection &s = sections[section];
+    const size_t entry =
+        (is64 ? sizeof(uint64_t) : sizeof(uint32_t)) * (s.head.sh_type == SHT_RELA ? 3 : 2);
+    if (s.head.sh_entsize != entry || s.data.size() % entry)
+        return fail(place(section),
+                    strf("%zu bytes are no relocations of %zu bytes each", s.data.size(), entry));
+    return s.data.size() / entry;
+}
+
 uint64_t ElfImage::reloc_info(uint32_t symbol, uint32_t type) const
 {
     if (is_mips64el()) // the type is the last byte, the symbol the first four

@@ -62,6 +62,9 @@ struct ElfImage {
     /// Number of entries of a symbol table.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
 
+    /// Number of entries of a section of relocations (SHT_REL, SHT_RELA).
+    Result<size_t> reloc_count(uint32_t section) const;
+
     // The two parts of r_info, whose places depend on class and machine.
     uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
     uint32_t reloc_symbol(uint64_t info) const

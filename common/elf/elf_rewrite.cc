@@ -244,18 +244,21 @@ private:
     Result<void> relocations(uint32_t index)
     {
         ElfSection &s = image_.sections[index];
-        if (!symtab_ || s.head.sh_link != symtab_)
-            return {}; // dynamic ones
+        if (!symtab_)
+            return {};
+        if (s.head.sh_link != symtab_) {
+            if (image_.is_linked() || s.data.empty())
+                return {}; // dynamic ones
+            return fail(image_.place(index), "relocations without the symbol table");
+        }
         if (symbols_stay_)
             return {}; // an image's relocations (--emit-relocs) take hundreds of megabytes
-        bool rela = s.head.sh_type == SHT_RELA;
-        size_t word = image_.is64 ? 8 : 4;
-        size_t entry = word * (rela ? 3 : 2);
-        if (s.data.size() % entry || s.head.sh_entsize != entry)
-            return fail(image_.place(index), strf("%zu bytes are no relocations of %zu bytes each",
-                                                  s.data.size(), entry));
+        auto count = image_.reloc_count(index);
+        if (!count)
+            return tl::unexpected(count.error());
+        const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());
-        for (size_t at = 0; at < now.size(); at += entry) {
+        for (size_t at = 0; at < now.size(); at += s.head.sh_entsize) {
             std::byte *p = now.data() + at + word;
             uint64_t info =
                 image_.is64 ? load<uint64_t>(p, image_.order) : load<uint32_t>(p, image_.order);

@@ -75,10 +75,13 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where,
     file->image_ = std::move(*image);
     file->skeleton_ = skeleton;
     uint8_t address_size = file->image_.is64 ? 8 : 4;
-    file->arch_ = find_arch(file->image_.head.e_machine, address_size);
+    const Elf64_Ehdr &head = file->image_.head;
+    file->arch_ = find_arch(head.e_machine, address_size);
+    if (head.e_machine == EM_MIPS && address_size == 4 && (head.e_flags & EF_MIPS_ABI2))
+        return fail(where, "unsupported ABI (MIPS n32)"); // pointers of o32, relocations of n64
     if (!file->arch_)
-        return fail(where, strf("unsupported architecture (ELF machine %u, %u-bit)",
-                                file->image_.head.e_machine, address_size * 8));
+        return fail(where, strf("unsupported architecture (ELF machine %u, %u-bit)", head.e_machine,
+                                address_size * 8));
     RETURN_IF_ERROR(file->find_sections());
     return file;
 }
@@ -208,6 +211,8 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
         return {};
     if (rel.head.sh_type == sht_crel)
         return fail(image_.place(rel_index), "compact relocations are not supported");
+    if (auto count = image_.reloc_count(rel_index); !count)
+        return tl::unexpected(count.error());
     bool rela = rel.head.sh_type == SHT_RELA;
     RelocTable table(rel.data, image_.is64, rela, image_.order);
     // Offsets are those of the table as sorted; the place is good enough to find it.

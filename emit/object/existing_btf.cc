@@ -74,6 +74,8 @@ private:
             Where where = image_.place(i);
             if (rel.head.sh_type != (arch_.rela ? SHT_RELA : SHT_REL))
                 return fail(where, "is not of the kind that the target uses");
+            if (auto count = image_.reloc_count(i); !count)
+                return tl::unexpected(count.error());
             RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
             for (size_t k = 0; k < table.size(); ++k) {
                 RelocEntry r = table[k];

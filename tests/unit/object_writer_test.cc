@@ -203,6 +203,11 @@ TEST(ObjectWriterErrors, NameTheirPlace)
                   o.add_relocs(".data", 8, 11, {{0, 1}, {8, sym_info}});
               }),
               "t.o: .rela.data+0x18: relocation names symbol 2 of a section that is to be dropped");
+    EXPECT_EQ(error([](TestObject &o) {
+                  o.add_relocs(".data", 8, 11, {{0, 1}});
+                  o.sections.back().link = 0;
+              }),
+              "t.o: .rela.data: relocations without the symbol table");
     EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 99; }),
               "t.o: .text: sh_link is section 99 of 17");
     EXPECT_EQ(error([](TestObject &o) { o.sections[3].link = 4; }),

@@ -195,12 +195,14 @@ Result<void> LibdwFile::relocate(uint32_t rel_index)
     const ByteOrder order = file_.order();
     Where place = file_.image().place(rel_index);
     Elf_Data *relocs = elf_getdata(elf_getscn(elf_, rel_index), nullptr);
-    if (!relocs || rel.head.sh_entsize == 0)
+    if (!relocs)
         return fail(place, "cannot read relocations: " + elf_reason());
+    auto count = file_.image().reloc_count(rel_index);
+    if (!count)
+        return tl::unexpected(count.error());
     bool rela = rel.head.sh_type == SHT_RELA;
     std::byte *bytes = target.contents->own.data() + target.base;
-    auto count = static_cast<int>(relocs->d_size / rel.head.sh_entsize);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; static_cast<size_t>(i) < *count; ++i) {
         GElf_Rela r;
         Where here = place.at(static_cast<uint64_t>(i) * rel.head.sh_entsize);
         if (rela) {
