@@ -26,6 +26,7 @@ COMPILERS = {
     'gcc': ['gcc'],
     'clang': clangs(),
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
+                'mips64el-linux-gnuabi64-gcc', 'loongarch64-linux-gnu-gcc',
                 # Else its long double is a name for _Float128, from gcc 16 on.
                 'powerpc64le-linux-gnu-gcc -mabi=ibmlongdouble'],
     'riscv64-clang': ['clang-19 --target=riscv64-linux-gnu'],
