@@ -9,8 +9,8 @@
 namespace btflink
 {
 
-/// What a relocation does to what is there. RISC-V writes a difference of two addresses as two
-/// relocations of one place: its linker may still move code between them.
+/// What a relocation does to what is there. RISC-V and LoongArch write a difference of two
+/// addresses as two relocations of one place: their linkers may still move code between them.
 enum class RelocOp : uint8_t { set, add, subtract };
 
 /// Relocation types that debug sections use.

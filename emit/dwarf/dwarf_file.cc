@@ -184,8 +184,8 @@ bool DwarfFile::is_plain(const RelocTable &table, const DebugSection &section) c
     uint32_t type = arch_->debug_relocs.front().type;
     for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
-        if (reloc_type(r) != type) {
-            type = reloc_type(r);
+        if (image_.reloc_type(r.info) != type) {
+            type = image_.reloc_type(r.info);
             if (!find_reloc(type))
                 return false;
         }
@@ -221,7 +221,7 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     const DebugReloc *known = nullptr; // of the last entry: most are of one type
     for (size_t i = is_plain(table, *mine) ? table.size() : 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
-        uint32_t type = reloc_type(r);
+        uint32_t type = image_.reloc_type(r.info);
         if (!known || known->type != type)
             known = find_reloc(type);
         if (!known && type != arch_->reloc_none)
@@ -315,7 +315,7 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
     uint64_t value = raw, offset = section.relocs.offset(reloc);
     for (; reloc < section.relocs.size() && section.relocs.offset(reloc) == offset; ++reloc) {
         RelocEntry r = section.relocs[reloc];
-        const DebugReloc *known = find_reloc(reloc_type(r));
+        const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
         if (!known) // R_*_NONE
             continue;
         uint64_t operand = symbol(image_.reloc_symbol(r.info)).value +
@@ -355,7 +355,7 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
     if (i == section.relocs.size() || section.relocs.offset(i) != offset)
         return std::nullopt;
     RelocEntry r = section.relocs[i];
-    const DebugReloc *known = find_reloc(reloc_type(r));
+    const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
     if (!known || known->op != RelocOp::set)
         return std::nullopt;
     ref.symbol = image_.reloc_symbol(r.info);

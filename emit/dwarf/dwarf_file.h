@@ -60,7 +60,7 @@ public:
     uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
     {
         RelocEntry r = section.relocs[reloc];
-        if (reloc_type(r) == arch_->reloc_none)
+        if (image_.reloc_type(r.info) == arch_->reloc_none)
             return raw;
         if (arch_->reloc_pairs)
             return difference(section, reloc, raw);
@@ -98,7 +98,6 @@ private:
         uint32_t section;
         bool common, weak;
     };
-    uint32_t reloc_type(const RelocEntry &r) const { return image_.reloc_type(r.info); }
     Symbol symbol(uint32_t index) const;
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
     /// All relocations of the place of entry `reloc`, one after the other.

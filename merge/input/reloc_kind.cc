@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Asks LLVM for the names of relocation types, and judges by the names.
+// Tries relocation types that the machine's row does not name with LLVM's resolver.
 #include "merge/input/reloc_kind.h"
 
 #include <llvm/Object/ELFObjectFile.h>
@@ -26,6 +26,8 @@ RelocKind RelocClassifier::operator()(uint32_t type)
 {
     if (type == 0) // R_*_NONE of every target: lld leaves it where `ld -r` discarded a section
         return RelocKind::none;
+    if (type == known_[0] || type == known_[1])
+        return RelocKind::absolute;
     if (type == last_type_)
         return last_;
     // Resolve a made-up relocation: symbol + addend comes out of the absolute ones only, since its
@@ -33,8 +35,6 @@ RelocKind RelocClassifier::operator()(uint32_t type)
     constexpr uint64_t place = 0x1000, symbol = 0x200000, addend = 0x30;
     last_type_ = type;
     last_ = RelocKind::other;
-    if (!resolve_ && (type == known_[0] || type == known_[1]))
-        last_ = RelocKind::absolute;
     if (resolve_ && supports_(type)) {
         uint64_t value = rela_ ? resolve_(type, place, symbol, 0, addend)
                                : resolve_(type, place, symbol, addend, 0);

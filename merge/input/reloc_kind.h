@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which relocation types are absolute addresses, for any machine that LLVM knows, and for those of
-// common/elf/arch.h that it does not (LLVM 14: LoongArch).
+// Which relocation types are absolute addresses: those that btf-emit writes, and what LLVM knows of
+// any machine (LLVM 14 does not know LoongArch).
 //
 // C++17, alone in a library of its own: the LLVM 14 headers behind it are ill-formed as C++20 (they
 // instantiate std::vector of an incomplete type), which clang 14 notices.
@@ -22,8 +22,8 @@ enum class RelocKind : uint8_t {
 class RelocClassifier
 {
 public:
-    /// `elf`: the whole ELF file. `rela`: its relocations carry their addends. `known`: the
-    /// machine's absolute types, for an LLVM that does not know the machine.
+    /// `elf`: the whole ELF file. `rela`: its relocations carry their addends. `known`: absolute
+    /// types that LLVM is not asked about; 0: none.
     RelocClassifier(std::string_view elf, bool rela, std::array<uint32_t, 2> known);
     RelocKind operator()(uint32_t type);
 

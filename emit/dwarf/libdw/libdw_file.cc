@@ -218,6 +218,7 @@ Result<void> LibdwFile::relocate(uint32_t rel_index)
         auto symbol = static_cast<uint32_t>(GELF_R_SYM(r.r_info));
         if (arch.machine == EM_MIPS && arch.address_size == 8) {
             // r_info is a struct, which libelf takes for an integer: a symbol, four bytes of types.
+            // Decoded here, too, so that the test of both readers compares it.
             const std::byte *info =
                 rel.data.data() + static_cast<size_t>(i) * rel.head.sh_entsize + sizeof(uint64_t);
             symbol = load<uint32_t>(info, order);
