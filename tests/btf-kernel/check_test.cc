@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Kernels that are damaged on purpose, each in one way: btf-kernel check names that way, and no
 // other. Kernels are made in memory, of BTF as text.
-#include "kbuild-integration/btf-kernel/check/check_kernel.h"
+#include "btf-kernel/check/check_kernel.h"
 #include "tests/unit/text_blob.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Pieces of work in processes of their own: all are accounted for, however processes end.
-#include "kbuild-integration/btf-kernel/encode/worker_pool.h"
+#include "btf-kernel/encode/worker_pool.h"
 
 #include <csignal>
 #include <gtest/gtest.h>

@@ -2,12 +2,12 @@
 #include "tests/fuzz/runs.h"
 
 #ifdef HAVE_BTF_KERNEL
-#include "kbuild-integration/btf-kernel/check/check_kernel.h"
-#include "kbuild-integration/btf-kernel/check/compare_builds.h"
-#include "kbuild-integration/btf-kernel/diff/compare.h"
-#include "kbuild-integration/btf-kernel/diff/print.h"
-#include "kbuild-integration/btf-kernel/report/collect.h"
-#include "kbuild-integration/btf-kernel/report/page.h"
+#include "btf-kernel/check/check_kernel.h"
+#include "btf-kernel/check/compare_builds.h"
+#include "btf-kernel/diff/compare.h"
+#include "btf-kernel/diff/print.h"
+#include "btf-kernel/report/collect.h"
+#include "btf-kernel/report/page.h"
 #endif
 
 namespace btflink::fuzz

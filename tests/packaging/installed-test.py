@@ -51,7 +51,7 @@ class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         global PROGRAMS, COMPLETED
-        if not (pathlib.Path(cls.build) / 'kbuild-integration/btf-kernel').exists(): # no libarchive
+        if not (pathlib.Path(cls.build) / 'btf-kernel/btf-kernel').exists(): # no libarchive
             PROGRAMS, COMPLETED = (tuple(name for name in names if name != 'btf-kernel')
                                    for names in (PROGRAMS, COMPLETED))
         cls.folder = tempfile.TemporaryDirectory()

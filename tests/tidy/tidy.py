@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ["common", "emit", "merge", "kbuild-integration", "tests"]
+FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests"]
 MAX_LINES = 600
 SKIPPED = 77
 CLANG_FORMAT = "clang-format-14"
@@ -29,8 +29,7 @@ NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
-BTF_KERNEL = ["common/cli", "kbuild-integration/btf-kernel",
-              "kbuild-integration/btf-kernel/package"]
+BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common"], NO_LIBRARY),
@@ -69,32 +68,23 @@ WALLS = {
                                        "merge/input/final_btf.h",
                                        "merge/link/select_functions.h", "merge/merge.h",
                                        "merge/output/write_elf.h"], NO_LIBRARY),
-    "kbuild-integration/btf-kernel": ([*COMMON, *BTF_KERNEL, "kbuild-integration/btf-kernel/check",
-                                       "kbuild-integration/btf-kernel/diff",
-                                       "kbuild-integration/btf-kernel/encode",
-                                       "kbuild-integration/btf-kernel/report"], NO_LIBRARY),
-    "kbuild-integration/btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",
-                                              "kbuild-integration/btf-pahole/foreign_units.h",
-                                              "merge/base_index/index_file.h",
-                                              "merge/input/final_btf.h", "merge/merge.h"],
-                                             NO_LIBRARY),
-    "kbuild-integration/btf-kernel/package": (COMMON, NO_LIBRARY),
-    "kbuild-integration/btf-kernel/check": ([*COMMON, *BTF_KERNEL, "merge/explain/c_text.h",
-                                             "merge/input/final_btf.h"],
-                                            NO_LIBRARY),
-    "kbuild-integration/btf-kernel/diff": ([*COMMON, *BTF_KERNEL, "kbuild-integration/btf-kernel/bpf",
-                                            "kbuild-integration/btf-kernel/kabi",
-                                            "merge/explain/c_text.h"], NO_LIBRARY),
-    "kbuild-integration/btf-kernel/report": ([*COMMON, *BTF_KERNEL,
-                                              "kbuild-integration/btf-kernel/diff",
-                                              "kbuild-integration/btf-pahole/link_inputs.h",
-                                              "merge/input/load_objects.h", "merge/merge.h"],
-                                             NO_LIBRARY),
-    "kbuild-integration/btf-kernel/kabi": ([*COMMON, "common/cli",
-                                            "kbuild-integration/btf-kernel/diff"], NO_LIBRARY),
-    "kbuild-integration/btf-kernel/bpf": ([*COMMON, "common/cli",
-                                           "kbuild-integration/btf-kernel/diff",
-                                           "merge/input/final_btf.h"], NO_LIBRARY),
+    "btf-kernel": ([*COMMON, *BTF_KERNEL, "btf-kernel/check", "btf-kernel/diff", "btf-kernel/encode",
+                    "btf-kernel/report"], NO_LIBRARY),
+    "btf-kernel/encode": ([*COMMON, *BTF_KERNEL, "emit/dwarf/languages.h",
+                           "kbuild-integration/btf-pahole/foreign_units.h",
+                           "merge/base_index/index_file.h", "merge/input/final_btf.h",
+                           "merge/merge.h"], NO_LIBRARY),
+    "btf-kernel/package": (COMMON, NO_LIBRARY),
+    "btf-kernel/check": ([*COMMON, *BTF_KERNEL, "merge/explain/c_text.h",
+                          "merge/input/final_btf.h"], NO_LIBRARY),
+    "btf-kernel/diff": ([*COMMON, *BTF_KERNEL, "btf-kernel/bpf", "btf-kernel/kabi",
+                         "merge/explain/c_text.h"], NO_LIBRARY),
+    "btf-kernel/report": ([*COMMON, *BTF_KERNEL, "btf-kernel/diff",
+                           "kbuild-integration/btf-pahole/link_inputs.h",
+                           "merge/input/load_objects.h", "merge/merge.h"], NO_LIBRARY),
+    "btf-kernel/kabi": ([*COMMON, "common/cli", "btf-kernel/diff"], NO_LIBRARY),
+    "btf-kernel/bpf": ([*COMMON, "common/cli", "btf-kernel/diff", "merge/input/final_btf.h"],
+                       NO_LIBRARY),
 }
 
 

@@ -2,9 +2,9 @@
 // Comparing as text before and after: each file of cases/ has two kernels as BTF text and what must
 // be said of them, word by word. "== old", "== new", "== old module NAME", "== new module NAME" and
 // "== said" begin the parts (" ==" is what is said); '#' begins a comment.
+#include "btf-kernel/diff/compare.h"
+#include "btf-kernel/diff/print.h"
 #include "common/io/file_io.h"
-#include "kbuild-integration/btf-kernel/diff/compare.h"
-#include "kbuild-integration/btf-kernel/diff/print.h"
 #include "tests/tools/btf_text.h"
 
 #include <filesystem>

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the object files of BPF programs. What .BTF.ext says is in Documentation/bpf/btf.rst of the
+// kernel.
+#include "btf-kernel/bpf/bpf_object.h"
+
+#include <algorithm>
+#include <elf.h>
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+constexpr uint32_t core_fields = 24; // of the header of .BTF.ext
+constexpr uint32_t core_kinds = 13;
+constexpr uint64_t shf_execinstr = SHF_EXECINSTR;
+
+/// Words of .BTF.ext, with a check.
+class ExtReader
+{
+public:
+    ExtReader(Bytes bytes, ByteOrder order, Where where)
+        : bytes_(bytes), order_(order), where_(std::move(where))
+    {
+    }
+
+    Result<void> read(const Btf &btf, std::vector<CoreRelocation> &out)
+    {
+        if (bytes_.size() < 8 || load<uint16_t>(bytes_.data(), order_) != BTF_MAGIC)
+            return fail(where_.at(0), "is no .BTF.ext");
+        const uint32_t header = word(4);
+        if (header < core_fields + 8 || header > bytes_.size())
+            return {}; // older: no relocations
+        const uint64_t begin = uint64_t{header} + word(core_fields);
+        const uint64_t end = begin + word(core_fields + 4);
+        if (end > bytes_.size() || begin % 4)
+            return fail(where_.at(core_fields), "CO-RE relocations do not fit");
+        if (begin == end)
+            return {};
+        if (end - begin < 4 || word(begin) < 16 || word(begin) % 4)
+            return fail(where_.at(begin), "size of CO-RE relocations is not known");
+        return sections(btf, begin + 4, end, word(begin), out);
+    }
+
+private:
+    uint32_t word(uint64_t at) const { return load<uint32_t>(bytes_.data() + at, order_); }
+
+    Result<void> sections(const Btf &btf, uint64_t at, uint64_t end, uint32_t size,
+                          std::vector<CoreRelocation> &out)
+    {
+        while (at < end) {
+            if (end - at < 8 || word(at) >= btf.str_size() ||
+                uint64_t{word(at + 4)} * size > end - at - 8)
+                return fail(where_.at(at), "CO-RE relocations of a section are cut off");
+            const std::string_view section = btf.str(word(at));
+            const uint32_t count = word(at + 4);
+            at += 8;
+            for (uint32_t i = 0; i < count; ++i, at += size) {
+                if (word(at + 4) >= raw(btf.end_id()) || word(at + 8) >= btf.str_size())
+                    return fail(where_.at(at),
+                                "CO-RE relocation has a type or string out of range");
+                out.push_back({section, word(at), word(at + 4), btf.str(word(at + 8)),
+                               static_cast<Core>(word(at + 12))});
+            }
+        }
+        return {};
+    }
+
+    Bytes bytes_;
+    ByteOrder order_;
+    Where where_;
+};
+
+bool is_weak(const merge::ElfFile &elf, std::string_view name)
+{
+    return std::any_of(elf.symbols().begin(), elf.symbols().end(), [&](const merge::Symbol &s) {
+        return s.name() == name && s.binding == STB_WEAK;
+    });
+}
+
+void read_sections_of_btf(BpfObject &object)
+{
+    const Btf &btf = *object.btf;
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        if (btf::kind_of(t) != BTF_KIND_DATASEC)
+            continue;
+        const std::string_view name = btf.name(id);
+        btf::for_each_type_id(t, [&](uint32_t item) {
+            if (name == ".ksyms")
+                object.externs.push_back(
+                    {item, is_weak(*object.input.elf, btf.name(TypeId{item}))});
+            else if (name.starts_with(".struct_ops") && btf.kind(TypeId{item}) == BTF_KIND_VAR)
+                object.struct_ops.push_back({btf.name(TypeId{item}), btf.type(TypeId{item}).type});
+        });
+    }
+}
+
+/// Which relocations are of instructions that access memory?
+Result<void> look_at_instructions(BpfObject &object)
+{
+    const auto &sections = object.input.elf->sections();
+    for (uint32_t i = 0; i < sections.size(); ++i) {
+        if (!(sections[i].flags & shf_execinstr) || !sections[i].size)
+            continue;
+        object.programs.push_back(sections[i].name);
+        auto code = object.input.elf->contents(i);
+        if (!code)
+            return tl::unexpected(code.error());
+        for (CoreRelocation &relocation : object.relocations) {
+            if (relocation.section != sections[i].name ||
+                relocation.instruction >= code->bytes.size())
+                continue;
+            const auto operation = static_cast<uint8_t>(code->bytes[relocation.instruction]) & 7;
+            relocation.loads = operation >= 1 && operation <= 3; // BPF_LDX, BPF_ST, BPF_STX
+        }
+    }
+    return {};
+}
+
+} // namespace
+
+std::string_view core_name(Core kind)
+{
+    constexpr std::string_view names[core_kinds] = {
+        "offset",  "size",   "exists", "sign",   "left shift", "right shift", "local type",
+        "type id", "exists", "size",   "exists", "value",      "matches"};
+    const auto number = static_cast<uint32_t>(kind);
+    return number < core_kinds ? names[number] : "unknown";
+}
+
+Result<BpfObject> open_bpf_object(const std::string &path)
+{
+    auto input = merge::open_input(path);
+    if (!input)
+        return tl::unexpected(input.error());
+    if (!input->elf || input->elf->machine() != EM_BPF)
+        return fail(Where{path}, "is no object file of a BPF program");
+    BpfObject object{std::move(*input), {}, {}, nullptr, {}, {}, {}, {}};
+    auto blob = merge::find_final_btf(object.input, ".BTF");
+    if (!blob)
+        return tl::unexpected(blob.error());
+    if (!*blob)
+        return fail(Where{path}, "has no .BTF: compile it with -g");
+    object.btf_bytes = (*blob)->contents;
+    auto btf = Btf::parse((*blob)->blob, (*blob)->where);
+    if (!btf)
+        return tl::unexpected(btf.error());
+    object.btf = std::make_shared<const Btf>(std::move(*btf));
+    const auto &sections = object.input.elf->sections();
+    for (uint32_t i = 0; i < sections.size(); ++i)
+        if (sections[i].name == ".BTF.ext") {
+            auto ext = object.input.elf->contents(i);
+            if (!ext)
+                return tl::unexpected(ext.error());
+            object.ext_bytes = std::move(*ext);
+            ExtReader reader(object.ext_bytes.bytes, object.input.elf->order(),
+                             Where{path, ".BTF.ext"});
+            RETURN_IF_ERROR(reader.read(*object.btf, object.relocations));
+        }
+    read_sections_of_btf(object);
+    RETURN_IF_ERROR(look_at_instructions(object));
+    return object;
+}
+
+} // namespace btflink::kernel::bpf

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Asks both kernels for all that a BPF program wants. Where it attaches is what libbpf makes of the
+// names of its sections.
+#include "btf-kernel/bpf/check_program.h"
+
+#include "btf-kernel/bpf/types_match.h"
+#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/effects.h"
+#include "btf-kernel/diff/types.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+using namespace diff;
+using Status = Verdict::Status;
+
+/// What a section's program attaches to.
+enum class Target : uint8_t {
+    function,   // by BTF
+    traced,     // by name: kprobe. BTF tells only of what it has
+    hook,       // bpf_lsm_NAME
+    iterator,   // bpf_iter_NAME
+    raw_event,  // btf_trace_NAME
+    event,      // CATEGORY/NAME
+    syscall,    // __x64_sys_NAME
+    implemented // struct_ops: see the variable
+};
+
+struct Section {
+    std::string_view prefix;
+    Target target;
+};
+
+constexpr const char *asks = "CO-RE exists";
+
+constexpr Section sections[] = {
+    {"fentry", Target::function},
+    {"fexit", Target::function},
+    {"fmod_ret", Target::function},
+    {"fsession", Target::function},
+    {"kprobe", Target::traced},
+    {"kretprobe", Target::traced},
+    {"lsm", Target::hook},
+    {"lsm_cgroup", Target::hook},
+    {"iter", Target::iterator},
+    {"tp_btf", Target::raw_event},
+    {"raw_tp", Target::raw_event},
+    {"raw_tracepoint", Target::raw_event},
+    {"tp", Target::event},
+    {"tracepoint", Target::event},
+    {"ksyscall", Target::syscall},
+    {"kretsyscall", Target::syscall},
+    {"struct_ops", Target::implemented},
+};
+
+/// A definition in a kernel.
+struct Found {
+    const Side *side = nullptr;
+    uint32_t id = 0;
+    explicit operator bool() const { return side; }
+};
+
+Found find(const Sides &kernel, Space space, const std::string &name)
+{
+    auto in = [&](const Side &side) -> Found {
+        auto list = side.find(key_of(space, name));
+        return list.empty() ? Found{} : Found{&side, list.front().id};
+    };
+    if (Found found = in(*kernel.vmlinux))
+        return found;
+    for (const auto &module : kernel.modules)
+        if (module)
+            if (Found found = in(*module))
+                return found;
+    return {};
+}
+
+/// Has a function or tracepoint that is in both another signature?
+bool breaks_between(Space space, const std::string &name, const Found &before, const Found &after)
+{
+    if (before.side->btf->kind(TypeId{before.id}) != after.side->btf->kind(TypeId{after.id}))
+        return true;
+    Change change{space, What::changed, name, "", {}, {}, {}, ""};
+    change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
+    if (change.details.empty())
+        return false;
+    if (space == Space::alias) // of a tracepoint's prototype
+        return !mean_the_same(*before.side->btf, before.id, *after.side->btf, after.id);
+    change.effects = find_effects(change, false);
+    return change.breaks();
+}
+
+class ProgramChecker
+{
+public:
+    ProgramChecker(const BpfObject &object, const Compared &kernels)
+        : object_(object), btf_(*object.btf), kernels_(kernels)
+    {
+    }
+
+    std::vector<Requirement> run()
+    {
+        for (std::string_view section : object_.programs)
+            attach(std::string(section));
+        for (const Extern &item : object_.externs)
+            extern_symbol(item);
+        for (const StructOps &ops : object_.struct_ops)
+            implemented(ops);
+        for (const CoreRelocation &relocation : object_.relocations)
+            relocated(relocation);
+        for (auto &item : list_)
+            excuse(item.second);
+        std::vector<Requirement> out;
+        for (auto &item : list_)
+            out.push_back(std::move(item.second));
+        return out;
+    }
+
+private:
+    /// What a program asks for before it uses it may be missing. Of a flavour, the question may
+    /// have been about another one.
+    void excuse(Requirement &r) const
+    {
+        if (r.after.status != Status::broken || !r.what.starts_with("CO-RE "))
+            return;
+        const std::string type = r.name.substr(0, r.name.find('.'));
+        if (list_.count({asks, r.name}) || list_.count({asks, type})) {
+            r.after.status = Status::absent;
+            return;
+        }
+        if (type.find("___") == std::string::npos)
+            return;
+        for (const std::string &program : r.programs)
+            if (!asking_.count(program))
+                return;
+        r.after = {Status::unknown, r.after.text + ": good if the program asks before"};
+    }
+
+    void add(const std::string &what, const std::string &name, std::string_view program,
+             const Verdict &before, const Verdict &after)
+    {
+        auto [at, added] = list_.try_emplace({what, name});
+        Requirement &r = at->second;
+        if (added)
+            r = {what, name, {}, before, after};
+        if (r.after.status < after.status)
+            r.after = after;
+        if (!program.empty() && (r.programs.empty() || r.programs.back() != program))
+            r.programs.emplace_back(program);
+    }
+
+    void relocated(const CoreRelocation &relocation)
+    {
+        if (relocation.kind == Core::type_id_local)
+            return;
+        if (core_name(relocation.kind) == "exists" || relocation.kind == Core::type_matches)
+            asking_.insert(std::string(relocation.section));
+        add("CO-RE " + std::string(core_name(relocation.kind)), describe(object_, relocation),
+            relocation.section, resolve(object_, relocation, kernels_.before),
+            resolve(object_, relocation, kernels_.after));
+    }
+
+    void attach(const std::string &section)
+    {
+        std::string text = section.starts_with('?') ? section.substr(1) : section;
+        const size_t slash = text.find('/');
+        if (slash == std::string::npos)
+            return;
+        std::string type = text.substr(0, slash), name = text.substr(slash + 1);
+        if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
+            return;                            // any function will do
+        type = type.substr(0, type.find('.')); // sleepable, writable
+        for (const Section &known : sections)
+            if (known.prefix == type)
+                return attach_to(known.target, section, name);
+    }
+
+    void attach_to(Target target, const std::string &section, std::string name)
+    {
+        switch (target) {
+        case Target::function:
+            if (size_t colon = name.find(':'); colon != std::string::npos)
+                name = name.substr(colon + 1); // of a module
+            return attach_by(section, Space::function, {name}, Status::broken);
+        case Target::traced:
+            return attach_by(section, Space::function, {name.substr(0, name.find('+'))},
+                             Status::unknown);
+        case Target::hook:
+            return attach_by(section, Space::function, {"bpf_lsm_" + name}, Status::broken);
+        case Target::iterator:
+            return attach_by(section, Space::function, {"bpf_iter_" + name}, Status::broken);
+        case Target::raw_event:
+            return attach_by(section, Space::alias, {"btf_trace_" + name},
+                             section.starts_with("tp_btf") ? Status::broken : Status::unknown);
+        case Target::event:
+            name = name.substr(name.find('/') + 1);
+            return attach_by(section, Space::alias, {"btf_trace_" + name}, Status::unknown);
+        case Target::syscall:
+            return attach_by(section, Space::function,
+                             {"__x64_sys_" + name, "__arm64_sys_" + name, "__s390x_sys_" + name,
+                              "__se_sys_" + name, "sys_" + name},
+                             Status::unknown);
+        case Target::implemented:
+            return;
+        }
+    }
+
+    /// `missing`: what it means that BTF does not have it.
+    void attach_by(const std::string &section, Space space, const std::vector<std::string> &names,
+                   Status missing)
+    {
+        Found before, after;
+        for (const std::string &name : names) {
+            if (!before)
+                before = find(kernels_.before, space, name);
+            if (!after)
+                after = find(kernels_.after, space, name);
+        }
+        auto verdict = [&](const Found &found) {
+            return found ? Verdict{}
+                         : Verdict{missing, missing == Status::broken ? "is not there"
+                                                                      : "BTF does not have it"};
+        };
+        Verdict now = verdict(after);
+        if (before && !after)
+            now = {Status::broken, "is not there any more"};
+        else if (before && after && missing == Status::broken &&
+                 breaks_between(space, names[0], before, after))
+            now = {Status::broken, "has another signature"};
+        add("attach", section, "", verdict(before), now);
+    }
+
+    void extern_symbol(const Extern &item)
+    {
+        const std::string name(essential_name(btf_.name(TypeId{item.id})));
+        const bool function = btf_.kind(TypeId{item.id}) == BTF_KIND_FUNC;
+        auto verdict = [&](const Sides &kernel) {
+            return extern_verdict(item,
+                                  find(kernel, function ? Space::function : Space::variable, name));
+        };
+        add(function ? "kfunc" : "variable", name, "", verdict(kernels_.before),
+            verdict(kernels_.after));
+    }
+
+    Verdict extern_verdict(const Extern &item, const Found &found) const
+    {
+        const btf_type &mine = btf_.type(TypeId{item.id});
+        const bool function = btf::kind_of(mine) == BTF_KIND_FUNC;
+        const uint32_t type = behind_modifiers(btf_, mine.type);
+        if (!function && type == 0)
+            return {Status::unknown, "a symbol without type: BTF does not have it"};
+        if (!found)
+            return {item.weak ? Status::absent : Status::broken, "is not there"};
+        const Btf &btf = *found.side->btf;
+        const uint32_t target = behind_modifiers(btf, btf.type(TypeId{found.id}).type);
+        if (!types_are_compatible(btf_, type, btf, target))
+            return {item.weak ? Status::absent : Status::broken,
+                    function ? "has another prototype: " + prototype_text(btf, found.id)
+                             : "has another type: " + one_line(btf, target)};
+        return {};
+    }
+
+    void implemented(const StructOps &ops)
+    {
+        const uint32_t type = behind_modifiers(btf_, ops.type);
+        const std::string name(essential_name(btf_.name(TypeId{type})));
+        add("struct_ops", "struct " + name + " (" + std::string(ops.name) + ")", "",
+            ops_verdict(type, name, kernels_.before), ops_verdict(type, name, kernels_.after));
+    }
+
+    Verdict ops_verdict(uint32_t type, const std::string &name, const Sides &kernel) const
+    {
+        const Found wrapper = find(kernel, Space::type, "bpf_struct_ops_" + name);
+        const Found found = find(kernel, Space::type, name);
+        if (!wrapper || !found)
+            return {Status::broken, "programs cannot implement it"};
+        if (!btf::is_composite(btf_.kind(TypeId{type})))
+            return {Status::broken, "is no struct in the program"};
+        const std::vector<Member> theirs = members_of(*found.side->btf, found.id);
+        std::string lacking;
+        for (const Member &m : members_of(btf_, type)) {
+            auto same = std::find_if(theirs.begin(), theirs.end(),
+                                     [&](const Member &other) { return other.name == m.name; });
+            if (same == theirs.end())
+                lacking += (lacking.empty() ? "" : ", ") + std::string(m.name);
+        }
+        if (!lacking.empty())
+            return {Status::unknown, "lacks " + lacking + ": good if the program leaves it zero"};
+        return {};
+    }
+
+    const BpfObject &object_;
+    const Btf &btf_;
+    const Compared &kernels_;
+    std::map<std::pair<std::string, std::string>, Requirement> list_;
+    std::set<std::string> asking_; // programs that ask whether something is there
+};
+
+} // namespace
+
+size_t ProgramResult::broken() const
+{
+    return static_cast<size_t>(
+        std::count_if(requirements.begin(), requirements.end(),
+                      [](const Requirement &r) { return r.after.status == Status::broken; }));
+}
+
+ProgramResult check_program(const BpfObject &object, const Compared &kernels)
+{
+    return {object.input.where.file, ProgramChecker(object, kernels).run()};
+}
+
+} // namespace btflink::kernel::bpf

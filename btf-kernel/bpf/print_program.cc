@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes what a BPF program finds in a kernel.
+#include "btf-kernel/bpf/check_program.h"
+#include "common/cli/json_text.h"
+
+#include <algorithm>
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+using Status = Verdict::Status;
+
+constexpr Status by_weight[] = {Status::broken, Status::unknown, Status::absent, Status::holds};
+
+std::string verdict_text(const Verdict &verdict)
+{
+    std::string text(status_name(verdict.status));
+    return verdict.text.empty() ? text : text + " (" + verdict.text + ")";
+}
+
+std::string line(const Requirement &r)
+{
+    std::string text = r.what + " " + r.name + ": " + verdict_text(r.after);
+    if (r.before.status != r.after.status || r.before.text != r.after.text)
+        text += "; before: " + verdict_text(r.before);
+    return text;
+}
+
+size_t count(const ProgramResult &result, Status status)
+{
+    return static_cast<size_t>(
+        std::count_if(result.requirements.begin(), result.requirements.end(),
+                      [&](const Requirement &r) { return r.after.status == status; }));
+}
+
+std::string summary(const ProgramResult &result)
+{
+    return strf("%zu hold, %zu absent and asked for, %zu broken, %zu unknown",
+                count(result, Status::holds), count(result, Status::absent),
+                count(result, Status::broken), count(result, Status::unknown));
+}
+
+std::string json_verdict(const Verdict &verdict)
+{
+    return "{\"status\": " + json_string(status_name(verdict.status)) +
+           ", \"text\": " + json_string(verdict.text) + "}";
+}
+
+std::string json_requirement(const Requirement &r)
+{
+    std::string programs;
+    for (const std::string &program : r.programs)
+        programs += (programs.empty() ? "" : ", ") + json_string(program);
+    return "{\"what\": " + json_string(r.what) + ", \"name\": " + json_string(r.name) +
+           ", \"programs\": [" + programs + "], \"old\": " + json_verdict(r.before) +
+           ", \"new\": " + json_verdict(r.after) + "}";
+}
+
+} // namespace
+
+std::string_view status_name(Status status)
+{
+    constexpr std::string_view names[] = {"holds", "absent", "broken", "unknown"};
+    return names[static_cast<size_t>(status)];
+}
+
+std::string as_text(const ProgramResult &result)
+{
+    std::string out = result.path + ": " + summary(result) + "\n";
+    for (Status status : by_weight)
+        for (const Requirement &r : result.requirements)
+            if (r.after.status == status) {
+                out += "    " + line(r) + "\n";
+                if (status == Status::broken)
+                    for (const std::string &program : r.programs)
+                        out += "        in " + program + "\n";
+            }
+    return out;
+}
+
+std::string as_markdown(const ProgramResult &result)
+{
+    std::string out = "### " + result.path + "\n\n" + summary(result) + "\n\n";
+    for (Status status : {Status::broken, Status::unknown})
+        for (const Requirement &r : result.requirements)
+            if (r.after.status == status)
+                out += "- " + r.what + " `" + r.name + "`: **" + verdict_text(r.after) + "**\n";
+    return out + "\n";
+}
+
+std::string as_json(const ProgramResult &result)
+{
+    std::string out = "{\"program\": " + json_string(result.path);
+    for (Status status : by_weight)
+        out +=
+            ", " + json_string(status_name(status)) + ": " + std::to_string(count(result, status));
+    out += ", \"requirements\": [";
+    for (size_t i = 0; i < result.requirements.size(); ++i)
+        out += (i ? ",\n" : "\n") + json_requirement(result.requirements[i]);
+    return out + "]}";
+}
+
+} // namespace btflink::kernel::bpf

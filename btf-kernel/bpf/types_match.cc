@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// libbpf's rules for types, with its bounds: what it gives up on does not match.
+#include "btf-kernel/bpf/types_match.h"
+
+#include "btf-kernel/diff/types.h"
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+using namespace diff;
+
+constexpr int max_depth = 32;
+constexpr size_t max_looks = 1 << 20; // at types
+
+class Rules
+{
+public:
+    Rules(const Btf &local, const Btf &target) : local_(local), target_(target) {}
+
+    bool compatible(uint32_t a, uint32_t b, int level)
+    {
+        for (int i = 0; i < max_depth && ++looks_ < max_looks; ++i) {
+            a = behind_modifiers(local_, a);
+            b = behind_modifiers(target_, b);
+            if (!same_kind(a, b))
+                return false;
+            switch (local_.kind(TypeId{a})) {
+            case BTF_KIND_INT:
+                return no_offset(local_, a) && no_offset(target_, b);
+            case BTF_KIND_PTR:
+                a = local_.type(TypeId{a}).type;
+                b = target_.type(TypeId{b}).type;
+                break;
+            case BTF_KIND_ARRAY:
+                a = btf::tail_of(local_.type(TypeId{a}))[0];
+                b = btf::tail_of(target_.type(TypeId{b}))[0];
+                break;
+            case BTF_KIND_FUNC_PROTO: {
+                const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
+                if (btf::vlen_of(p) != btf::vlen_of(q) || (level <= 0 && btf::vlen_of(p)))
+                    return false;
+                for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
+                    if (!compatible(btf::tail_of(p)[k * 2 + 1], btf::tail_of(q)[k * 2 + 1],
+                                    level - 1))
+                        return false;
+                a = p.type;
+                b = q.type;
+                break;
+            }
+            case BTF_KIND_FLOAT:
+                return false; // libbpf has no rule for it
+            default:
+                return true;
+            }
+        }
+        return false;
+    }
+
+    bool match(uint32_t a, uint32_t b, bool behind_pointer, int level)
+    {
+        if (level <= 0)
+            return false;
+        for (int i = 0; i < max_depth && ++looks_ < max_looks; ++i) {
+            a = behind_modifiers(local_, a);
+            b = behind_modifiers(target_, b);
+            if (essential_name(local_.name(TypeId{a})) != essential_name(target_.name(TypeId{b})))
+                return false;
+            const uint32_t kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
+            if (!a || !b)
+                return a == b;
+            const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
+            if (kind == BTF_KIND_FWD || btf::is_composite(kind))
+                return match_composites(p, q, behind_pointer, level);
+            if (btf::is_enum(kind))
+                return btf::is_enum(other) && match_enums(a, b);
+            if (kind != other)
+                return false;
+            switch (kind) {
+            case BTF_KIND_INT:
+                return p.size == q.size && is_signed(p) == is_signed(q);
+            case BTF_KIND_PTR:
+                behind_pointer = true;
+                a = p.type;
+                b = q.type;
+                break;
+            case BTF_KIND_ARRAY:
+                if (btf::tail_of(p)[2] != btf::tail_of(q)[2])
+                    return false;
+                a = btf::tail_of(p)[0];
+                b = btf::tail_of(q)[0];
+                break;
+            case BTF_KIND_FUNC_PROTO:
+                if (btf::vlen_of(p) != btf::vlen_of(q))
+                    return false;
+                for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
+                    if (!match(btf::tail_of(p)[k * 2 + 1], btf::tail_of(q)[k * 2 + 1],
+                               behind_pointer, level - 1))
+                        return false;
+                a = p.type;
+                b = q.type;
+                break;
+            default:
+                return false;
+            }
+        }
+        return false;
+    }
+
+private:
+    bool same_kind(uint32_t a, uint32_t b) const
+    {
+        const uint32_t kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
+        return kind == other || (btf::is_enum(kind) && btf::is_enum(other));
+    }
+    static bool no_offset(const Btf &btf, uint32_t id)
+    {
+        return BTF_INT_OFFSET(btf::tail_of(btf.type(TypeId{id}))[0]) == 0;
+    }
+    static bool is_signed(const btf_type &t)
+    {
+        return BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
+    }
+    static bool is_union(const btf_type &t)
+    {
+        return btf::kind_of(t) == BTF_KIND_FWD ? btf::kflag_of(t)
+                                               : btf::kind_of(t) == BTF_KIND_UNION;
+    }
+
+    bool match_composites(const btf_type &p, const btf_type &q, bool behind_pointer, int level)
+    {
+        const uint32_t kind = btf::kind_of(p), other = btf::kind_of(q);
+        if (!btf::is_composite(other) && other != BTF_KIND_FWD)
+            return false;
+        if (behind_pointer)
+            return is_union(p) == is_union(q);
+        if (kind != other)
+            return false;
+        if (kind == BTF_KIND_FWD)
+            return is_union(p) == is_union(q);
+        return match_members(p, q, level);
+    }
+
+    bool match_members(const btf_type &p, const btf_type &q, int level)
+    {
+        if (btf::vlen_of(p) > btf::vlen_of(q))
+            return false;
+        for (uint32_t i = 0; i < btf::vlen_of(p); ++i) {
+            const uint32_t *m = btf::tail_of(p) + i * 3;
+            bool found = false;
+            for (uint32_t j = 0; j < btf::vlen_of(q) && !found && ++looks_ < max_looks; ++j) {
+                const uint32_t *n = btf::tail_of(q) + j * 3;
+                found = essential_name(local_.str(m[0])) == essential_name(target_.str(n[0])) &&
+                        match(m[1], n[1], false, level - 1);
+            }
+            if (!found)
+                return false;
+        }
+        return true;
+    }
+
+    bool match_enums(uint32_t a, uint32_t b)
+    {
+        const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
+        if (p.size != q.size || btf::vlen_of(p) > btf::vlen_of(q))
+            return false;
+        for (uint32_t i = 0; i < btf::vlen_of(p); ++i) {
+            const std::string_view name = essential_name(enum_value(local_, a, i).name);
+            bool found = false;
+            for (uint32_t j = 0; j < btf::vlen_of(q) && !found && ++looks_ < max_looks; ++j)
+                found = name == essential_name(enum_value(target_, b, j).name);
+            if (!found)
+                return false;
+        }
+        return true;
+    }
+
+    const Btf &local_, &target_;
+    size_t looks_ = 0;
+};
+
+} // namespace
+
+bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
+                          uint32_t target)
+{
+    const uint32_t kind = local_btf.kind(TypeId{local}), other = target_btf.kind(TypeId{target});
+    if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
+        return false;
+    return Rules(local_btf, target_btf).compatible(local, target, max_depth);
+}
+
+bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target)
+{
+    return Rules(local_btf, target_btf).match(local, target, false, max_depth);
+}
+
+} // namespace btflink::kernel::bpf

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The corridor of btf-kernel check: all checks of a kernel and its modules.
+#pragma once
+
+#include "btf-kernel/check/findings.h"
+#include "btf-kernel/package/kernel.h"
+
+#include <functional>
+
+namespace btflink::kernel
+{
+
+struct CheckOptions {
+    std::optional<KernelVersion> version; // by whose rules; none: by the kernel's own
+    unsigned threads = 1;
+    std::function<void(size_t done)> progress; // modules; by any thread
+};
+
+/// A check that could not be made.
+struct Unchecked {
+    Rule rule;
+    std::string why;
+    bool vmlinux = false;
+    std::vector<std::string> modules;
+};
+
+struct CheckReport {
+    std::vector<Finding> findings, notes; // vmlinux first, then modules by path
+    std::vector<Unchecked> unchecked;     // by rule; of each reason one
+    std::optional<KernelVersion> version; // by whose rules
+    size_t modules = 0, with_btf = 0;
+    size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; those with their tag
+};
+
+/// Does not depend on the number of threads.
+CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
+
+} // namespace btflink::kernel

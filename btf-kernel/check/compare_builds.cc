@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares the BTF of two builds, byte by byte, and where bytes differ, says what of it does.
+//
+// BTF has neither times nor users in it, and of folders only the length of an array that is made of
+// __FILE__. What makes it differ is the form of its header (the version of a library), the order of
+// types (threads, the order of inputs), or other types (another compiler, configuration or source).
+// Compilers and configurations are named if kernels tell them. Types are compared by what they are
+// by themselves: kind, name, size, members' names and offsets; so a type that moved is recognised.
+#include "btf-kernel/check/compare_builds.h"
+
+#include "btf-kernel/check/build_facts.h"
+#include "common/io/parallel.h"
+
+#include <algorithm>
+#include <map>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+/// What a type is by itself, whatever its id and that of others.
+std::string outline(const Btf &btf, TypeId id)
+{
+    const btf_type &t = btf.type(id);
+    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+    std::string out = strf("%s '%s'", kind.name, std::string(btf.name(id)).c_str());
+    if (kind.third == btf::Third::size)
+        out += strf(" of %u bytes", t.size);
+    if (btf::vlen_of(t) && kind.element_words)
+        out += strf(", %u elements", btf::vlen_of(t));
+    const uint32_t *element = btf::tail_of(t);
+    std::string more;
+    if (btf::kind_of(t) == BTF_KIND_ARRAY)
+        out += strf(" of %u elements", element[2]);
+    for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(t) != BTF_KIND_ARRAY; ++i)
+        more += strf(" %x", element[i]);
+    element += kind.fixed_words;
+    for (uint32_t i = 0; i < btf::vlen_of(t) && kind.element_words; ++i) {
+        for (int word = 0; word < kind.element_words; ++word)
+            if (word == kind.element_name)
+                more += " " + std::string(btf.str(element[word]));
+            else if (word != kind.element_type)
+                more += strf(" %x", element[word]);
+        element += kind.element_words;
+    }
+    return out + "\n" + more; // what is behind the line is for comparisons only
+}
+
+std::vector<std::string> outlines(const Btf &btf)
+{
+    std::vector<std::string> out;
+    out.reserve(btf.size());
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+        out.push_back(outline(btf, id));
+    return out;
+}
+
+std::string first_line(const std::string &text)
+{
+    return text.substr(0, text.find('\n'));
+}
+
+/// "3 types only here (STRUCT 's' of 4 bytes, ...)"; empty: none.
+std::string only(const std::vector<std::string> &list, const char *where)
+{
+    if (list.empty())
+        return "";
+    std::string out = strf("%zu types only %s (", list.size(), where);
+    for (size_t i = 0; i < std::min<size_t>(list.size(), 3); ++i)
+        out += (i ? ", " : "") + first_line(list[i]);
+    return out + (list.size() > 3 ? ", ...)" : ")");
+}
+
+std::string compare_types(const Btf &here, const Btf &there)
+{
+    const std::vector<std::string> a = outlines(here), b = outlines(there);
+    std::vector<std::string> sorted_a = a, sorted_b = b, only_a, only_b;
+    std::sort(sorted_a.begin(), sorted_a.end());
+    std::sort(sorted_b.begin(), sorted_b.end());
+    std::set_difference(sorted_a.begin(), sorted_a.end(), sorted_b.begin(), sorted_b.end(),
+                        std::back_inserter(only_a));
+    std::set_difference(sorted_b.begin(), sorted_b.end(), sorted_a.begin(), sorted_a.end(),
+                        std::back_inserter(only_b));
+    if (!only_a.empty() || !only_b.empty()) {
+        std::string first = only(only_a, "here"), second = only(only_b, "there");
+        return first + (first.empty() || second.empty() ? "" : "; ") + second;
+    }
+    for (size_t i = 0; i < a.size(); ++i)
+        if (a[i] != b[i])
+            return strf("order: the same types, but type %zu is %s here, %s there",
+                        i + raw(here.first_id()), first_line(a[i]).c_str(),
+                        first_line(b[i]).c_str());
+    return "";
+}
+
+/// What differs; empty: nothing but numbers that follow from the base, if `moved`.
+struct Difference {
+    std::string text;
+    bool moved = false;
+};
+
+uint32_t header_word(Bytes blob, size_t at, ByteOrder order)
+{
+    return load<uint32_t>(blob.data() + at, order);
+}
+
+Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
+{
+    if (here.order() != there.order())
+        return {"byte order: another one"};
+    const uint32_t head_a = header_word(a, 4, here.order()),
+                   head_b = header_word(b, 4, there.order());
+    const std::string types = compare_types(here, there);
+    std::string form;
+    if (head_a != head_b)
+        form = strf("header form: %u bytes here, %u there", head_a, head_b);
+    if (!form.empty() || !types.empty())
+        return {form + (form.empty() || types.empty() ? "" : "; ") + types};
+    if (here.strings() != there.strings())
+        return {"strings: the same types, whose names lie in another order"};
+    return {"", true};
+}
+
+std::string compare_module(const Binary &here, const Binary &there,
+                           const std::shared_ptr<const Btf> &base_here,
+                           const std::shared_ptr<const Btf> &base_there, bool same_base,
+                           bool &followed)
+{
+    if (here.btf == there.btf && here.base == there.base)
+        return "";
+    if (here.has_btf != there.has_btf)
+        return here.has_btf ? "has BTF only here" : "has BTF only there";
+    if (here.base.empty() != there.base.empty())
+        return "form: a distilled base of its own in one build alone";
+    auto a = parse_module(here, base_here), b = parse_module(there, base_there);
+    if (!a || !b)
+        return "cannot be compared: " + (a ? b : a).error().str();
+    const Difference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
+    followed = difference.moved && !same_base;
+    if (!difference.text.empty() || followed)
+        return difference.text;
+    if (a->distilled && here.base != there.base)
+        return "distilled base: " +
+               compare(*a->distilled, here.base, *b->distilled, there.base).text;
+    return "references: the same types, which refer to others";
+}
+
+} // namespace
+
+void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out)
+{
+    auto find = [&](const std::string &name, const Binary &binary, const std::string &what) {
+        out.add(Rule::against, name, {binary.btf_where, what});
+    };
+    auto base_here = parse_vmlinux(here), base_there = parse_vmlinux(there);
+    if (!base_here || !base_there) {
+        out.add(Rule::against, "vmlinux", (base_here ? base_there : base_here).error());
+        return;
+    }
+    const bool same_base = here.vmlinux->btf == there.vmlinux->btf;
+    if (!same_base) {
+        auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
+        find("vmlinux", *here.vmlinux,
+             difference.text.empty() ? "references: the same types, which refer to others"
+                                     : difference.text);
+    }
+    const BuildDifferences facts = compare_facts(here, there);
+    for (const std::string &what : facts.causes)
+        if (same_base)
+            out.note(Rule::against, "", {Where{here.package}, what});
+        else
+            out.add(Rule::against, "", {Where{here.package}, what});
+    for (const std::string &what : facts.harmless)
+        out.note(Rule::against, "", {Where{here.package}, what});
+    std::map<std::string_view, const Binary *> others; // by name
+    for (const Binary &module : there.modules)
+        others.emplace(module.name, &module);
+    struct Result {
+        std::string text;
+        bool followed = false;
+    };
+    std::vector<Result> results(here.modules.size());
+    parallel_for(results.size(), threads, [&](size_t i) {
+        auto it = others.find(here.modules[i].name);
+        results[i].text = it == others.end()
+                              ? "is only here"
+                              : compare_module(here.modules[i], *it->second, *base_here,
+                                               *base_there, same_base, results[i].followed);
+    });
+    size_t followed = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+        const Binary &module = here.modules[i];
+        others.erase(module.name);
+        followed += results[i].followed;
+        if (!results[i].text.empty())
+            find(module.name, module, results[i].text);
+    }
+    for (const auto &[name, module] : others)
+        find(std::string(name), *module, "is only there");
+    if (followed)
+        out.note(Rule::against, "",
+                 {Where{there.package}, strf("%zu modules differ in numbers alone, "
+                                             "as vmlinux differs",
+                                             followed)});
+}
+
+} // namespace btflink::kernel

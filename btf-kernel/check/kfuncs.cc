@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Goes through .BTF_ids, and looks up what it names.
+//
+// The kernel finds a kfunc by the id in its set, and programs find it by the name of a FUNC.
+// Loaders that make vmlinux.h declare those with the tag bpf_kfunc. A kfunc whose flags say that it
+// has implicit arguments (KF_IMPLICIT_ARGS) is described twice: NAME without them, for programs,
+// and NAME_impl as it is.
+#include "btf-kernel/check/kfuncs.h"
+
+#include "common/btf/type_sizes.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+constexpr uint32_t implicit_args = 1 << 16; // KF_IMPLICIT_ARGS
+constexpr std::string_view kfunc_tag = "bpf_kfunc";
+
+std::unordered_set<uint32_t> tagged_functions(const NameIndex &index)
+{
+    std::unordered_set<uint32_t> out;
+    for (TypeId tag : index.of(kfunc_tag)) {
+        const btf_type &t = index.btf().type(tag);
+        if (btf::kind_of(t) == BTF_KIND_DECL_TAG && btf::tail_of(t)[0] == UINT32_MAX)
+            out.insert(t.type);
+    }
+    return out;
+}
+
+uint32_t kind_of_word(std::string_view word)
+{
+    return word == "struct"    ? BTF_KIND_STRUCT
+           : word == "union"   ? BTF_KIND_UNION
+           : word == "typedef" ? BTF_KIND_TYPEDEF
+           : word == "func"    ? BTF_KIND_FUNC
+                               : BTF_KIND_UNKN;
+}
+
+class KfuncCheck
+{
+public:
+    KfuncCheck(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
+               std::span<const Redefinition> redefined, Tags tags, Findings &out)
+        : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux), tags_(tags),
+          out_(out), tagged_(tagged_functions(index))
+    {
+        for (const Redefinition &r : redefined)
+            redefined_.emplace(raw(r.own), &r);
+    }
+
+    KfuncCounts run(const std::vector<IdSet> &sets)
+    {
+        for (const IdSet &set : sets)
+            if (!set.kind.empty())
+                check_single(set);
+            else
+                check_set(set);
+        return counts_;
+    }
+
+private:
+    void find(Rule rule, uint64_t offset, const std::string &what)
+    {
+        out_.add(rule, binary_.name, {Where{binary_.path, ".BTF_ids"}.at(offset), what});
+    }
+
+    bool in_range(uint32_t id) const { return id < raw(btf_.end_id()); }
+    std::string name_of(uint32_t id) const { return std::string(btf_.name(TypeId{id})); }
+
+    /// "type 12, FUNC 'f'".
+    std::string shown(uint32_t id) const
+    {
+        if (!in_range(id))
+            return strf("%u, which no type has", id);
+        return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
+    }
+
+    /// An id that nobody had is no matter: not every kernel has each type.
+    void check_single(const IdSet &one)
+    {
+        const uint32_t id = one.entries[0].id, kind = kind_of_word(one.kind);
+        if (id == 0 || kind == BTF_KIND_UNKN)
+            return;
+        if (!in_range(id) || btf_.kind(TypeId{id}) != kind || name_of(id) != one.names[0])
+            find(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
+    }
+
+    void check_set(const IdSet &set)
+    {
+        const std::string title = set.name.empty() ? "a set" : set.name;
+        size_t missing = 0;
+        for (size_t i = 0; i < set.entries.size(); ++i) {
+            const IdEntry &entry = set.entries[i];
+            const uint64_t offset = set.offset + (set.with_flags ? 8 + i * 8 : 4 + i * 4);
+            if (entry.id == 0)
+                ++missing;
+            else if (!in_range(entry.id))
+                find(Rule::ids, offset, title + " has id " + shown(entry.id));
+            else if (!set.names.empty() && std::find(set.names.begin(), set.names.end(),
+                                                     name_of(entry.id)) == set.names.end())
+                find(Rule::ids, offset,
+                     title + " has id " + shown(entry.id) + ", which it does not name");
+            else if (set.of_kfuncs)
+                check_kfunc(entry, offset);
+        }
+        if (set.of_kfuncs && missing)
+            check_missing(set, title, missing);
+    }
+
+    bool has_func(const std::string &name) const
+    {
+        auto is_func = [](const NameIndex &index, const std::string &wanted) {
+            const auto &ids = index.of(wanted);
+            return std::any_of(ids.begin(), ids.end(),
+                               [&](TypeId id) { return index.btf().kind(id) == BTF_KIND_FUNC; });
+        };
+        return is_func(index_, name) || (of_vmlinux_ && is_func(*of_vmlinux_, name));
+    }
+
+    void check_missing(const IdSet &set, const std::string &title, size_t missing)
+    {
+        size_t named = 0;
+        for (const std::string &name : set.names)
+            if (!has_func(name)) {
+                ++named;
+                find(Rule::kfunc_func, set.offset,
+                     "kfunc " + name + " of " + title + " has no FUNC: no program can call it");
+            }
+        if (named < missing)
+            find(Rule::kfunc_func, set.offset,
+                 strf("%zu of %zu kfuncs of %s have no id: no program can call them",
+                      missing - named, set.entries.size(), title.c_str()) +
+                     neighbours(set));
+    }
+
+    /// Which set a set without a name is.
+    std::string neighbours(const IdSet &set) const
+    {
+        if (!set.name.empty())
+            return "";
+        for (const IdEntry &entry : set.entries)
+            if (entry.id)
+                return " (it is the set of " + name_of(entry.id) + ")";
+        return "";
+    }
+
+    void check_kfunc(const IdEntry &entry, uint64_t offset)
+    {
+        const TypeId id{entry.id};
+        if (btf_.kind(id) != BTF_KIND_FUNC)
+            return find(Rule::ids, offset, "a kfunc has id " + shown(entry.id));
+        ++counts_.kfuncs;
+        const std::string name = name_of(entry.id);
+        const bool tagged = tagged_.contains(entry.id);
+        counts_.tagged += tagged;
+        if (!tagged && tags_ == Tags::yes && id >= btf_.first_id())
+            find(Rule::kfunc_tag, offset,
+                 "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it");
+        check_arguments(id, name, offset);
+        if (entry.flags & implicit_args)
+            check_implicit(id, name, offset);
+    }
+
+    std::span<const btf_param> parameters(TypeId func) const
+    {
+        const TypeId proto{btf_.type(func).type};
+        if (btf_.kind(proto) != BTF_KIND_FUNC_PROTO)
+            return {};
+        const btf_type &t = btf_.type(proto);
+        return {reinterpret_cast<const btf_param *>(btf::tail_of(t)), btf::vlen_of(t)};
+    }
+
+    /// Behind modifiers, and one pointer if there is one. Chains end: the BTF was verified.
+    TypeId pointed_to(TypeId id) const
+    {
+        bool pointer = false;
+        while (id != void_id) {
+            const uint32_t kind = btf_.kind(id);
+            if (kind == BTF_KIND_PTR && pointer)
+                return id;
+            if (kind != BTF_KIND_PTR && !is_modifier(kind))
+                return id;
+            pointer |= kind == BTF_KIND_PTR;
+            id = TypeId{btf_.type(id).type};
+        }
+        return id;
+    }
+
+    void check_arguments(TypeId func, const std::string &name, uint64_t offset)
+    {
+        uint32_t i = 0;
+        for (const btf_param &p : parameters(func)) {
+            check_argument(TypeId{p.type}, "argument " + strf("%u", i++), name, offset);
+        }
+        const TypeId proto{btf_.type(func).type};
+        if (btf_.kind(proto) == BTF_KIND_FUNC_PROTO)
+            check_argument(TypeId{btf_.type(proto).type}, "result", name, offset);
+    }
+
+    void check_argument(TypeId type, const std::string &which, const std::string &name,
+                        uint64_t offset)
+    {
+        auto it = redefined_.find(raw(pointed_to(type)));
+        if (it == redefined_.end())
+            return;
+        const Redefinition &r = *it->second;
+        find(Rule::kfunc_type, offset,
+             "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
+                 " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
+                 strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause));
+    }
+
+    bool is_implicit(const btf_param &p) const
+    {
+        const std::string_view name = btf_.name(pointed_to(TypeId{p.type}));
+        return name == "bpf_prog_aux" || name == "btf_struct_meta";
+    }
+
+    void check_implicit(TypeId func, const std::string &name, uint64_t offset)
+    {
+        auto params = parameters(func);
+        if (std::any_of(params.begin(), params.end(), [&](auto &p) { return is_implicit(p); }))
+            find(Rule::kfunc_impl, offset,
+                 "kfunc " + name + " shows its implicit arguments: no program can call it");
+        if (!has_func(name + "_impl"))
+            find(Rule::kfunc_impl, offset,
+                 "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
+                     "_impl");
+    }
+
+    const Binary &binary_;
+    const Btf &btf_;
+    const NameIndex &index_;
+    const NameIndex *of_vmlinux_;
+    const Tags tags_;
+    Findings &out_;
+    std::unordered_set<uint32_t> tagged_;
+    std::unordered_map<uint32_t, const Redefinition *> redefined_;
+    KfuncCounts counts_;
+};
+
+} // namespace
+
+KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
+                         std::span<const Redefinition> redefined,
+                         std::optional<KernelVersion> kernel, Tags tags, Findings &out)
+{
+    if (binary.btf_ids.empty()) {
+        out.skip(Rule::ids, binary,
+                 binary.form == Binary::Form::raw_btf
+                     ? "raw BTF is without .BTF_ids, which has ids and kfuncs"
+                     : "there is no .BTF_ids, which has ids and kfuncs");
+        return {};
+    }
+    if (binary.id_symbols.empty())
+        out.skip(Rule::ids, binary,
+                 "without symbols only sets of kfuncs are looked at, found by their form");
+    auto sets = read_btf_ids(binary, index.btf(), kernel);
+    if (!sets) {
+        out.add(Rule::ids, binary.name, sets.error());
+        return {};
+    }
+    return KfuncCheck(binary, index, of_vmlinux, redefined, tags, out).run(*sets);
+}
+
+bool has_kfunc_tags(const NameIndex &index)
+{
+    return !tagged_functions(index).empty();
+}
+
+} // namespace btflink::kernel

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds out why a module has a type that vmlinux has.
+//
+// Problem. Split BTF should refer to the base's types. A second `struct task_struct` in a module is
+// another type for everybody who follows ids: kfuncs that take it cannot be given any, and programs
+// that read it are refused. It arises if one thing far down differs; users need the name of that.
+//
+// Method. Each of the module's own structs, unions and enums is compared with the base's type of
+// that name, member by member. If anything besides references differs (names, offsets, sizes), this
+// type is itself the cause: a clash. Otherwise the references of both are followed through unnamed
+// types. They may end at the same id; or at two types of one name, so that the first type is there
+// because of the second: an edge; or at things that differ. The root of a type without a clash of
+// its own is the nearest clash along edges; if there is none, the type is a copy.
+//
+// Cost. Linear in the module's own types.
+#include "btf-kernel/check/redefinitions.h"
+
+#include "merge/explain/c_text.h"
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+bool may_be_redefined(const btf_type &t)
+{
+    const uint32_t kind = btf::kind_of(t);
+    return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
+}
+
+/// "struct s", "a pointer", "INT int".
+std::string shown(const Btf &btf, TypeId id)
+{
+    const std::string name(btf.name(id));
+    switch (const uint32_t kind = btf.kind(id); kind) {
+    case BTF_KIND_FWD:
+        return "the declaration of " + name;
+    case BTF_KIND_PTR:
+        return "a pointer";
+    case BTF_KIND_ARRAY:
+        return "an array";
+    case BTF_KIND_FUNC_PROTO:
+        return "a function";
+    default:
+        if (id == void_id || btf::is_composite(kind) || btf::is_enum(kind))
+            return merge::c_name(btf, id);
+        return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
+    }
+}
+
+/// What became of the comparison of two types.
+struct Difference {
+    std::string text;             // of shape; empty: none
+    std::vector<TypeId> own_edge; // own types of the same names as the base's: to be compared, too
+};
+
+class Comparison
+{
+public:
+    explicit Comparison(const Btf &split) : btf_(split) {}
+
+    Difference run(TypeId own, TypeId base)
+    {
+        difference_ = {};
+        elements(own, base, "", 0);
+        return std::move(difference_);
+    }
+
+private:
+    static constexpr unsigned most_depth = 64; // of things without a name inside each other
+
+    void differ(const std::string &place, const std::string &text)
+    {
+        if (difference_.text.empty())
+            difference_.text = (place.empty() ? "" : place + ": ") + text;
+    }
+
+    /// Both are of one kind: heads and elements.
+    void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
+    {
+        const btf_type &a = btf_.type(own), &b = btf_.type(base);
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(a)];
+        if (kind.third == btf::Third::size && a.size != b.size)
+            differ(place, strf("%u bytes here, %u in vmlinux", a.size, b.size));
+        const uint32_t n = std::min(btf::vlen_of(a), btf::vlen_of(b));
+        const uint32_t *x = btf::tail_of(a), *y = btf::tail_of(b);
+        for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(a) != BTF_KIND_ARRAY; ++i)
+            if (x[i] != y[i])
+                differ(place, "another encoding");
+        if (btf::kind_of(a) == BTF_KIND_ARRAY) {
+            if (x[2] != y[2])
+                differ(place, strf("%u elements here, %u in vmlinux", x[2], y[2]));
+            return reference(TypeId{x[0]}, TypeId{y[0]}, place, depth);
+        }
+        if (kind.third == btf::Third::type)
+            reference(TypeId{a.type}, TypeId{b.type}, place, depth);
+        x += kind.fixed_words;
+        y += kind.fixed_words;
+        for (uint32_t i = 0; i < n; ++i, x += kind.element_words, y += kind.element_words)
+            if (!element(kind, x, y, place, depth, i))
+                return;
+        if (btf::vlen_of(a) != btf::vlen_of(b))
+            differ(place, strf("%u members here, %u in vmlinux", btf::vlen_of(a), btf::vlen_of(b)));
+    }
+
+    /// False: members are other ones from here on.
+    bool element(const btf::KindInfo &kind, const uint32_t *x, const uint32_t *y,
+                 const std::string &place, unsigned depth, uint32_t index)
+    {
+        std::string here = strf("parameter %u", index);
+        if (kind.element_name >= 0) {
+            const std::string_view name = btf_.str(x[kind.element_name]),
+                                   other = btf_.str(y[kind.element_name]);
+            const bool parameter = kind.element_words == 2 && kind.element_type >= 0;
+            if (name != other && !parameter) {
+                differ(place, strf("member %u is '%s' here, '%s' in vmlinux", index,
+                                   std::string(name).c_str(), std::string(other).c_str()));
+                return false;
+            }
+            if (!parameter)
+                here = name.empty() ? strf("member %u", index) : "member " + std::string(name);
+        }
+        if (!place.empty())
+            here = place + ", " + here;
+        for (int word = 0; word < kind.element_words; ++word)
+            if (word != kind.element_name && word != kind.element_type && x[word] != y[word])
+                differ(here, kind.element_type >= 0 ? "another offset" : "another value");
+        if (kind.element_type >= 0)
+            reference(TypeId{x[kind.element_type]}, TypeId{y[kind.element_type]}, here, depth);
+        return true;
+    }
+
+    void reference(TypeId own, TypeId base, const std::string &place, unsigned depth)
+    {
+        if (own == base || depth > most_depth || !difference_.text.empty())
+            return;
+        if (own == void_id || base == void_id || btf_.kind(own) != btf_.kind(base) ||
+            btf_.name(own) != btf_.name(base))
+            return differ(place, shown(btf_, own) + " here, " + shown(btf_, base) + " in vmlinux");
+        const btf_type &t = btf_.type(own);
+        if (may_be_redefined(t)) {
+            if (own >= btf_.first_id())
+                difference_.own_edge.push_back(own);
+            else
+                differ(place, "another " + shown(btf_, own));
+            return;
+        }
+        if (own < btf_.first_id() && t.name_off) // two of one name in vmlinux
+            return differ(place, "another " + shown(btf_, own));
+        elements(own, base, place, depth + 1);
+    }
+
+    const Btf &btf_;
+    Difference difference_;
+};
+
+/// Redefinitions of a module, and the cause of each.
+class Causes
+{
+public:
+    Causes(const Btf &split, const NameIndex &names) : split_(split)
+    {
+        Comparison comparison(split);
+        for (TypeId id = split.first_id(); id < split.end_id(); id = TypeId{raw(id) + 1}) {
+            if (!may_be_redefined(split.type(id)))
+                continue;
+            std::optional<Entry> best;
+            for (TypeId base : names.of(split.name(id))) {
+                if (split.kind(base) != split.kind(id) || !may_be_redefined(split.type(base)))
+                    continue;
+                Entry entry{{id, base, {}, {}, {}}, comparison.run(id, base)};
+                if (!best || (!best->difference.text.empty() && entry.difference.text.empty()))
+                    best = std::move(entry);
+            }
+            if (!best)
+                continue;
+            places_[raw(id)] = entries_.size();
+            entries_.push_back(std::move(*best));
+        }
+    }
+
+    std::vector<Redefinition> run()
+    {
+        find_roots();
+        std::vector<Redefinition> out;
+        for (Entry &entry : entries_) {
+            Redefinition &r = entry.result;
+            if (!entry.difference.text.empty()) {
+                r.why = Redefinition::Why::clash;
+                r.cause = std::move(entry.difference.text);
+            } else if (entry.root != SIZE_MAX) {
+                r.why = Redefinition::Why::derived;
+            }
+            out.push_back(r);
+        }
+        for (size_t i = 0; i < out.size(); ++i)
+            if (out[i].why == Redefinition::Why::derived) {
+                const Redefinition &root = out[entries_[i].root];
+                out[i].root = shown(split_, root.own);
+                out[i].cause = root.cause;
+            }
+        return out;
+    }
+
+private:
+    struct Entry {
+        Redefinition result;
+        Difference difference;
+        size_t root = SIZE_MAX; // index of the clash because of which it is there
+    };
+
+    /// From all clashes at once, against the edges: the nearest is met first.
+    void find_roots()
+    {
+        std::vector<std::vector<size_t>> users(entries_.size());
+        std::deque<size_t> next;
+        for (size_t i = 0; i < entries_.size(); ++i) {
+            for (TypeId id : entries_[i].difference.own_edge)
+                if (auto it = places_.find(raw(id)); it != places_.end())
+                    users[it->second].push_back(i);
+            if (!entries_[i].difference.text.empty()) {
+                entries_[i].root = i;
+                next.push_back(i);
+            }
+        }
+        for (; !next.empty(); next.pop_front())
+            for (size_t user : users[next.front()])
+                if (entries_[user].root == SIZE_MAX) {
+                    entries_[user].root = entries_[next.front()].root;
+                    next.push_back(user);
+                }
+    }
+
+    const Btf &split_;
+    std::vector<Entry> entries_;
+    std::unordered_map<uint32_t, size_t> places_; // by own id
+};
+
+} // namespace
+
+std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names)
+{
+    return Causes(split, names).run();
+}
+
+} // namespace btflink::kernel

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Compares the BTF of two kernels by meaning: vmlinux and modules, each over its own base.
+#pragma once
+
+#include "btf-kernel/diff/side.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace btflink::kernel::diff
+{
+
+struct ModuleTypes {
+    std::string name;
+    std::shared_ptr<const Btf> btf; // its base is the vmlinux below, or a distilled one
+};
+
+/// What is compared.
+struct KernelTypes {
+    std::string name;
+    std::shared_ptr<const Btf> vmlinux;
+    std::vector<ModuleTypes> modules; // each name once
+};
+
+/// Both kernels with what was found out about them, for further questions.
+struct Sides {
+    std::unique_ptr<Side> vmlinux;
+    std::vector<std::unique_ptr<Side>> bases;   // those of modules that have their own
+    std::vector<std::unique_ptr<Side>> modules; // as Difference::modules; null: it is not there
+    const Side *at(uint32_t place) const
+    {
+        return place ? modules[place - 1].get() : vmlinux.get();
+    }
+};
+
+struct Compared {
+    Sides before, after;
+    Difference difference;
+};
+
+/// The result does not depend on the number of threads.
+Compared compare(const KernelTypes &before, const KernelTypes &after, unsigned threads);
+
+} // namespace btflink::kernel::diff

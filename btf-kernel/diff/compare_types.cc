@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds what differs between two definitions. What refers to a named type ends at its name; types
+// without a name are part of where they stand.
+#include "btf-kernel/diff/compare_types.h"
+
+#include "btf-kernel/diff/types.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+constexpr unsigned max_depth = 16; // of places in each other
+constexpr unsigned max_steps = 64; // of pointers, arrays and qualifiers behind each other
+
+using Kind = Detail::Kind;
+
+/// How a type is reached behind pointers, arrays and qualifiers.
+struct Wrapped {
+    std::string how;
+    uint32_t inner;
+};
+
+Wrapped unwrap(const Btf &btf, uint32_t id)
+{
+    Wrapped out{"", id};
+    for (unsigned i = 0; i < max_steps && out.inner; ++i) {
+        const btf_type &t = btf.type(TypeId{out.inner});
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_PTR:
+            out.how += "->";
+            out.inner = t.type;
+            break;
+        case BTF_KIND_ARRAY:
+            out.how += strf("[%u]", btf::tail_of(t)[2]);
+            out.inner = btf::tail_of(t)[0];
+            break;
+        case BTF_KIND_CONST:
+        case BTF_KIND_VOLATILE:
+            out.how += btf::kind_of(t) == BTF_KIND_CONST ? "c" : "v";
+            out.inner = t.type;
+            break;
+        default:
+            return out;
+        }
+    }
+    return out;
+}
+
+class Comparison
+{
+public:
+    std::vector<Detail> details;
+
+    void types(const TypeOf &before, const TypeOf &after)
+    {
+        switch (before.kind()) {
+        case BTF_KIND_FUNC:
+            prototypes(before.at(before.type().type), after.at(after.type().type));
+            break;
+        case BTF_KIND_VAR:
+            compare_targets(before, after);
+            sections(before, after);
+            break;
+        case BTF_KIND_TYPEDEF:
+            compare_targets(before, after);
+            break;
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+            plain(before, after);
+            break;
+        default:
+            aggregates(before, after, "", 0);
+        }
+        tags(before, after);
+    }
+
+    void aggregates(const TypeOf &before, const TypeOf &after, const std::string &place,
+                    unsigned depth)
+    {
+        const bool both_enums = btf::is_enum(before.kind()) && btf::is_enum(after.kind());
+        if (before.kind() != after.kind() && !both_enums)
+            return texts(Kind::kind, place, type_name(before.btf(), before.id),
+                         type_name(after.btf(), after.id));
+        if (before.type().size != after.type().size)
+            numbers(Kind::size, place, before.type().size, after.type().size);
+        if (both_enums)
+            values(before, after, place);
+        else
+            members(before, after, place, depth);
+    }
+
+private:
+    static const char *encoding_name(const TypeOf &of)
+    {
+        if (of.kind() != BTF_KIND_INT)
+            return of.kind() == BTF_KIND_FLOAT ? "floating point" : "no number";
+        const uint32_t encoding = BTF_INT_ENCODING(btf::tail_of(of.type())[0]);
+        return encoding & BTF_INT_SIGNED ? "signed"
+               : encoding & BTF_INT_BOOL ? "boolean"
+               : encoding & BTF_INT_CHAR ? "character"
+                                         : "unsigned";
+    }
+    void plain(const TypeOf &before, const TypeOf &after)
+    {
+        if (before.type().size != after.type().size)
+            numbers(Kind::size, "", before.type().size, after.type().size);
+        if (std::string a = encoding_name(before), b = encoding_name(after); a != b)
+            texts(Kind::encoding, "", a, b);
+    }
+
+    void texts(Kind kind, const std::string &place, std::string a, std::string b)
+    {
+        details.push_back({kind, place, std::move(a), std::move(b)});
+    }
+    void numbers(Kind kind, const std::string &place, int64_t a, int64_t b)
+    {
+        details.push_back({kind, place, "", "", a, b});
+    }
+
+    static std::string inside(const std::string &place, std::string_view name)
+    {
+        return place.empty() ? std::string(name) : place + "." + std::string(name);
+    }
+
+    void values(const TypeOf &before, const TypeOf &after, const std::string &place)
+    {
+        std::unordered_map<std::string_view, int64_t> found;
+        for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
+            EnumValue v = enum_value(before.btf(), before.id, i);
+            found.emplace(v.name, v.value);
+        }
+        std::vector<Detail> added;
+        for (uint32_t i = 0; i < btf::vlen_of(after.type()); ++i) {
+            EnumValue v = enum_value(after.btf(), after.id, i);
+            auto old = found.find(v.name);
+            if (old == found.end()) {
+                added.push_back({Kind::value_came, inside(place, v.name), "", "", 0, v.value});
+                continue;
+            }
+            if (static_cast<uint64_t>(old->second) << 32 != static_cast<uint64_t>(v.value) << 32 ||
+                (before.type().size > 4 && old->second != v.value))
+                numbers(Kind::value_changed, inside(place, v.name), old->second, v.value);
+            found.erase(old);
+        }
+        for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
+            EnumValue v = enum_value(before.btf(), before.id, i);
+            if (found.count(v.name))
+                numbers(Kind::value_went, inside(place, v.name), v.value, 0);
+        }
+        details.insert(details.end(), added.begin(), added.end());
+    }
+
+    void members(const TypeOf &before, const TypeOf &after, const std::string &place,
+                 unsigned depth)
+    {
+        const std::vector<Member> old_list = members_of(before.btf(), before.id),
+                                  new_list = members_of(after.btf(), after.id);
+        std::unordered_map<std::string_view, const Member *> found;
+        for (const Member &m : new_list)
+            found.emplace(m.name, &m);
+        std::vector<const Member *> gone;
+        for (const Member &m : old_list) {
+            auto now = found.find(m.name);
+            if (now == found.end()) {
+                gone.push_back(&m);
+                continue;
+            }
+            if (now->second) {
+                member(before, m, after, *now->second, inside(place, m.name), depth);
+                now->second = nullptr;
+            }
+        }
+        std::vector<const Member *> come;
+        for (const Member &m : new_list)
+            if (auto at = found.find(m.name); at->second == &m)
+                come.push_back(&m);
+        pair_renamed(before, after, gone, come, place);
+        for (const Member *m : gone)
+            details.push_back({Kind::member_went, inside(place, m->name),
+                               one_line(before.btf(), m->type, m->name), "", m->offset, 0});
+        for (const Member *m : come)
+            details.push_back({Kind::member_came, inside(place, m->name), "",
+                               one_line(after.btf(), m->type, m->name), 0, m->offset});
+    }
+
+    /// Of what went and came: what has a new name for the same at the same place.
+    void pair_renamed(const TypeOf &before, const TypeOf &after, std::vector<const Member *> &gone,
+                      std::vector<const Member *> &come, const std::string &place)
+    {
+        for (const Member *&m : gone) {
+            for (const Member *&n : come) {
+                if (!n || n->offset != m->offset || n->bits != m->bits ||
+                    before.side.shapes.reference(m->type) != after.side.shapes.reference(n->type))
+                    continue;
+                texts(Kind::member_renamed, inside(place, m->name), std::string(m->name),
+                      std::string(n->name));
+                m = n = nullptr;
+                break;
+            }
+        }
+        std::erase(gone, nullptr);
+        std::erase(come, nullptr);
+    }
+
+    void member(const TypeOf &before, const Member &m, const TypeOf &after, const Member &n,
+                const std::string &place, unsigned depth)
+    {
+        if (m.offset != n.offset)
+            numbers(Kind::member_moved, place, m.offset, n.offset);
+        if (m.bits != n.bits)
+            numbers(Kind::member_bits, place, m.bits, n.bits);
+        type_at(Kind::member_type, before.at(m.type), after.at(n.type), place, depth);
+    }
+
+    void type_at(Kind kind, const TypeOf &before, const TypeOf &after, const std::string &place,
+                 unsigned depth)
+    {
+        if (before.side.shapes.reference(before.id) == after.side.shapes.reference(after.id))
+            return;
+        Wrapped a = unwrap(before.btf(), before.id), b = unwrap(after.btf(), after.id);
+        if (depth < max_depth && a.how == b.how && is_anonymous_aggregate(before.btf(), a.inner) &&
+            is_anonymous_aggregate(after.btf(), b.inner)) {
+            std::string how;
+            std::copy_if(a.how.begin(), a.how.end(), std::back_inserter(how),
+                         [](char c) { return c != 'c' && c != 'v'; });
+            return aggregates(before.at(a.inner), after.at(b.inner), place + how, depth + 1);
+        }
+        Detail d{kind, place, one_line(before.btf(), before.id), one_line(after.btf(), after.id)};
+        d.fits = fields_are_compatible(before.btf(), before.id, after.btf(), after.id);
+        d.same_size = size_of(before.btf(), before.id) == size_of(after.btf(), after.id);
+        d.same_meaning = mean_the_same(before.btf(), before.id, after.btf(), after.id);
+        details.push_back(std::move(d));
+    }
+
+    void compare_targets(const TypeOf &before, const TypeOf &after)
+    {
+        type_at(Kind::target, before.at(before.type().type), after.at(after.type().type), "", 0);
+    }
+
+    void sections(const TypeOf &before, const TypeOf &after)
+    {
+        std::string a(before.side.section_of(before.id)), b(after.side.section_of(after.id));
+        if (a != b)
+            texts(Kind::section, "", a, b);
+    }
+
+    struct Parameter {
+        std::string_view name;
+        uint32_t type;
+        Shape shape;
+    };
+    static std::vector<Parameter> parameters(const TypeOf &of)
+    {
+        std::vector<Parameter> out;
+        const uint32_t *p = btf::tail_of(of.type());
+        for (uint32_t i = 0; i < btf::vlen_of(of.type()); ++i, p += 2)
+            out.push_back({of.btf().str(p[0]), p[1], of.side.shapes.reference(p[1])});
+        return out;
+    }
+    static std::string parameter_place(const std::vector<Parameter> &list, size_t i)
+    {
+        std::string text = strf("parameter %zu", i + 1);
+        return list[i].name.empty() ? text : text + " (" + std::string(list[i].name) + ")";
+    }
+
+    void prototypes(const TypeOf &before, const TypeOf &after)
+    {
+        if (before.kind() != BTF_KIND_FUNC_PROTO || after.kind() != BTF_KIND_FUNC_PROTO)
+            return;
+        const std::vector<Parameter> a = parameters(before), b = parameters(after);
+        auto declared = [](const TypeOf &of, const Parameter &p) {
+            return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
+        };
+        // What is equal at the front and at the back is the same; what is between changed.
+        size_t front = 0, back = 0;
+        auto equal = [&](size_t i, size_t j) { return a[i].shape == b[j].shape; };
+        if (a.size() != b.size()) {
+            while (front < std::min(a.size(), b.size()) && equal(front, front))
+                ++front;
+            while (back < std::min(a.size(), b.size()) - front &&
+                   equal(a.size() - 1 - back, b.size() - 1 - back))
+                ++back;
+        }
+        const size_t a_end = a.size() - back, b_end = b.size() - back;
+        size_t i = front;
+        for (; i < std::min(a_end, b_end); ++i) {
+            if (!equal(i, i))
+                type_at(Kind::parameter_type, before.at(a[i].type), after.at(b[i].type),
+                        parameter_place(a, i), 0);
+            suffixes(a[i].name, b[i].name, parameter_place(a, i));
+        }
+        for (size_t k = i; k < a_end; ++k)
+            texts(Kind::parameter_went, parameter_place(a, k), declared(before, a[k]), "");
+        for (size_t k = i; k < b_end; ++k)
+            texts(Kind::parameter_came, parameter_place(b, k), "", declared(after, b[k]));
+        type_at(Kind::result, before.at(before.type().type), after.at(after.type().type), "", 0);
+    }
+
+    void suffixes(std::string_view a, std::string_view b, const std::string &place)
+    {
+        if (verifier_suffix(a) != verifier_suffix(b))
+            texts(Kind::meaning, place, std::string(verifier_suffix(a)),
+                  std::string(verifier_suffix(b)));
+    }
+
+    void tags(const TypeOf &before, const TypeOf &after)
+    {
+        auto keys = [](const TypeOf &of) {
+            std::vector<std::pair<int32_t, std::string_view>> out;
+            for (const Tag &tag : of.side.tags_of(of.id))
+                out.emplace_back(tag.component, tag.text);
+            return out;
+        };
+        auto a = keys(before), b = keys(after);
+        auto place = [&](const TypeOf &of, int32_t component) {
+            if (component < 0)
+                return std::string();
+            if (btf::is_composite(of.kind()) && uint32_t(component) < btf::vlen_of(of.type()))
+                return std::string(of.btf().str(btf::tail_of(of.type())[component * 3]));
+            return strf("parameter %d", component + 1);
+        };
+        for (const auto &[component, text] : a)
+            if (std::find(b.begin(), b.end(), std::pair(component, text)) == b.end())
+                texts(Kind::tag_went, place(before, component), std::string(text), "");
+        for (const auto &[component, text] : b)
+            if (std::find(a.begin(), a.end(), std::pair(component, text)) == a.end())
+                texts(Kind::tag_came, place(after, component), "", std::string(text));
+    }
+};
+
+} // namespace
+
+std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after)
+{
+    Comparison comparison;
+    comparison.types(before, after);
+    return std::move(comparison.details);
+}
+
+Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
+                         uint32_t new_index)
+{
+    return {Detail::Kind::value_changed,
+            "",
+            "",
+            "",
+            enum_value(before.btf(), before.id, old_index).value,
+            enum_value(after.btf(), after.id, new_index).value};
+}
+
+std::string find_cause(const TypeOf &before, const TypeOf &after,
+                       const std::vector<Detail> &details)
+{
+    bool only_places = !details.empty() && btf::is_composite(before.kind());
+    for (const Detail &d : details)
+        only_places &= (d.kind == Kind::size || d.kind == Kind::member_moved);
+    if (!only_places || before.kind() != after.kind())
+        return {};
+    const std::vector<Member> a = members_of(before.btf(), before.id),
+                              b = members_of(after.btf(), after.id);
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        if (a[i].name == b[i].name &&
+            size_of(before.btf(), a[i].type) != size_of(after.btf(), b[i].type)) {
+            uint32_t inner = unwrap(before.btf(), a[i].type).inner;
+            inner = unwrap(before.btf(), behind_modifiers(before.btf(), inner)).inner;
+            inner = behind_modifiers(before.btf(), inner);
+            if (before.btf().name(TypeId{inner}).empty())
+                return one_line(before.btf(), a[i].type);
+            return type_name(before.btf(), inner);
+        }
+    return {};
+}
+
+size_t likeness(const TypeOf &before, const TypeOf &after)
+{
+    size_t alike = before.kind() == after.kind() ? 1 : 0;
+    if (!btf::is_composite(before.kind()) || !btf::is_composite(after.kind()))
+        return alike;
+    std::unordered_map<std::string_view, Shape> found;
+    for (const Member &m : members_of(before.btf(), before.id))
+        found.emplace(m.name, before.side.shapes.reference(m.type));
+    for (const Member &m : members_of(after.btf(), after.id))
+        if (auto old = found.find(m.name); old != found.end())
+            alike += old->second == after.side.shapes.reference(m.type) ? 3 : 2;
+    return alike;
+}
+
+} // namespace btflink::kernel::diff

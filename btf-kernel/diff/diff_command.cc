@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the options of btf-kernel diff, opens both kernels, and prints what differs.
+#include "btf-kernel/diff/diff_command.h"
+
+#include "btf-kernel/bpf/check_program.h"
+#include "btf-kernel/command.h"
+#include "btf-kernel/diff/compare.h"
+#include "btf-kernel/diff/print.h"
+#include "btf-kernel/kabi/symbols.h"
+#include "btf-kernel/package/kernel.h"
+#include "btf-kernel/progress.h"
+#include "common/io/file_io.h"
+#include "common/io/parallel.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+struct Draft {
+    bool help = false, quiet = false, json = false, markdown = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    diff::PrintOptions print;
+    std::vector<std::string> programs;
+    std::string symbols;
+};
+
+constexpr Option<Draft> options[] = {
+    {.words = {.name = "bpf",
+               .value = "PROG.o",
+               .help =
+                   "Which relocations, kfuncs and attach points of this BPF program still hold?",
+               .repeats = true},
+     .take = [](Draft &d, std::string_view text) -> Result<void> {
+         d.programs.emplace_back(text);
+         return {};
+     }},
+    {.words = {.name = "breaking", .help = "Only what breaks BPF programs"},
+     .flag = [](Draft &d) -> bool & { return d.print.only_breaking; }},
+    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+     .flag = [](Draft &d) -> bool & { return d.help; }},
+    {.words = {.letter = 'j',
+               .name = "threads",
+               .value = "N",
+               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
+     .take = take_threads<&Draft::threads>},
+    {.words = {.name = "json", .help = "Print JSON"},
+     .flag = [](Draft &d) -> bool & { return d.json; }},
+    {.words = {.name = "markdown", .help = "Print markdown for a comment on a pull request"},
+     .flag = [](Draft &d) -> bool & { return d.markdown; }},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No progress bar"},
+     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+    {.words = {.name = "summary", .help = "Numbers of changes alone"},
+     .flag = [](Draft &d) -> bool & { return d.print.only_summary; }},
+    {.words = {.name = "symbols",
+               .value = "LIST",
+               .help = "Which of the exported symbols in this file change, or reach what does?"},
+     .text = [](Draft &d) -> std::string & { return d.symbols; }},
+};
+
+void print_help()
+{
+    std::printf("Say what changed between the BTF of two kernels, and what that breaks.\n"
+                "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n%s",
+                options_text(options).c_str());
+}
+
+/// A kernel that was opened, and its types. What could not be read is told and counted.
+struct Opened {
+    Kernel kernel;
+    diff::KernelTypes types;
+    size_t errors = 0;
+};
+
+void parse_modules(Opened &opened, unsigned threads)
+{
+    std::vector<Binary> &list = opened.kernel.modules;
+    std::vector<std::optional<Error>> errors(list.size());
+    std::vector<std::shared_ptr<const Btf>> parsed(list.size());
+    parallel_for(list.size(), threads, [&](size_t i) {
+        errors[i] = list[i].unreadable;
+        if (errors[i] || list[i].btf.empty())
+            return;
+        auto btf = parse_module(list[i], opened.types.vmlinux);
+        if (btf)
+            parsed[i] = btf->btf;
+        else
+            errors[i] = btf.error();
+    });
+    for (size_t i = 0; i < list.size(); ++i) {
+        if (errors[i]) {
+            print_error(*errors[i]);
+            ++opened.errors;
+        }
+        if (parsed[i])
+            opened.types.modules.push_back({plain_text(list[i].name), parsed[i]});
+    }
+    // Of several files of one name the first counts: paths are sorted.
+    auto &modules = opened.types.modules;
+    std::stable_sort(modules.begin(), modules.end(),
+                     [](const auto &a, const auto &b) { return a.name < b.name; });
+    modules.erase(std::unique(modules.begin(), modules.end(),
+                              [](const auto &a, const auto &b) { return a.name == b.name; }),
+                  modules.end());
+}
+
+/// `opened` must not move afterwards: types point into its kernel.
+Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
+{
+    ProgressBar bar("reading modules of " + path, draft.quiet);
+    OpenOptions how;
+    how.threads = draft.threads;
+    how.progress = [&](size_t count) { bar.set(count); };
+    auto kernel = open_kernel({path}, how);
+    if (!kernel)
+        return tl::unexpected(kernel.error());
+    opened.kernel = std::move(*kernel);
+    auto vmlinux = parse_vmlinux(opened.kernel);
+    if (!vmlinux)
+        return tl::unexpected(vmlinux.error());
+    opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
+    opened.types.vmlinux = *vmlinux;
+    for (const Error &error : opened.kernel.left_out)
+        print_error(error);
+    opened.errors += opened.kernel.left_out.size();
+    parse_modules(opened, draft.threads);
+    return {};
+}
+
+/// What was asked for beside the difference.
+struct Answers {
+    std::vector<bpf::ProgramResult> programs;
+    std::vector<kabi::Symbol> symbols;
+    bool all_hold() const
+    {
+        using Status = kabi::Symbol::Status;
+        return std::all_of(symbols.begin(), symbols.end(),
+                           [](const auto &s) {
+                               return s.status == Status::same || s.status == Status::unknown;
+                           }) &&
+               std::all_of(programs.begin(), programs.end(),
+                           [](const auto &p) { return p.broken() == 0; });
+    }
+};
+
+Result<Answers> answer(const diff::Compared &compared, const Draft &draft)
+{
+    Answers out;
+    for (const std::string &path : draft.programs) {
+        auto object = bpf::open_bpf_object(path);
+        if (!object)
+            return tl::unexpected(object.error());
+        out.programs.push_back(bpf::check_program(*object, compared));
+    }
+    if (draft.symbols.empty())
+        return out;
+    auto bytes = read_file(draft.symbols);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    const auto names =
+        kabi::parse_symbols({reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+    if (names.empty())
+        return fail(Where{draft.symbols}, "has no names of symbols");
+    out.symbols = kabi::check_symbols(names, compared, draft.threads);
+    return out;
+}
+
+/// Questions have answers alone, without all that differs besides.
+void print_answers(const Answers &answers, const diff::Difference &d, const Draft &draft)
+{
+    std::string text;
+    for (const bpf::ProgramResult &program : answers.programs) {
+        if (draft.json)
+            text += (text.empty() ? "" : ",\n") + bpf::as_json(program);
+        else
+            text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
+    }
+    if (draft.json)
+        text = "{\"format\": 1, \"programs\": [" + text +
+               "],\n\"symbols\": " + kabi::as_json(answers.symbols, d) + "}\n";
+    else if (!draft.symbols.empty())
+        text += draft.markdown ? kabi::as_markdown(answers.symbols, d)
+                               : kabi::as_text(answers.symbols, d);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void print(const diff::Difference &difference, const Draft &draft)
+{
+    const std::string text = draft.json       ? diff::as_json(difference, draft.print)
+                             : draft.markdown ? diff::as_markdown(difference, draft.print)
+                                              : diff::as_text(difference, draft.print);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+} // namespace
+
+int diff_command(int argc, char **argv)
+{
+    Draft draft;
+    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    if (!given)
+        return usage_error("diff", given.error());
+    if (draft.help) {
+        print_help();
+        return end_output(exit_good);
+    }
+    if (given->operands.size() != 2)
+        return usage_error("diff", {{}, "OLD and NEW are required, and nothing else"});
+    if (draft.json && draft.markdown)
+        return usage_error("diff", {{}, "--json and --markdown exclude each other"});
+    Opened before, after;
+    for (Opened *opened : {&before, &after})
+        if (auto done = open(given->operands[opened == &after], draft, *opened); !done) {
+            print_error(done.error());
+            return exit_findings;
+        }
+    const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
+    bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
+    if (draft.programs.empty() && draft.symbols.empty()) {
+        print(compared.difference, draft);
+    } else {
+        auto answers = answer(compared, draft);
+        if (!answers) {
+            print_error(answers.error());
+            return exit_findings;
+        }
+        print_answers(*answers, compared.difference, draft);
+        good = answers->all_hold();
+    }
+    return end_output(good && !before.errors && !after.errors ? exit_good : exit_findings);
+}
+
+} // namespace btflink::kernel

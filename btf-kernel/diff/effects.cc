@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Judges changes: which ones libbpf's relocations repair, for which ones a program is refused, and
+// which ones make it silently read wrong data.
+#include "btf-kernel/diff/effects.h"
+
+#include <algorithm>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+constexpr size_t named_places = 3;
+
+/// Effects with the places that they are at.
+class Effects
+{
+public:
+    void add(Effect::Kind kind, std::string text, const std::string &place = "")
+    {
+        auto same = std::find_if(list_.begin(), list_.end(), [&](const Entry &e) {
+            return e.effect.kind == kind && e.effect.text == text;
+        });
+        if (same == list_.end())
+            same = list_.insert(list_.end(), Entry{{kind, std::move(text)}});
+        if (!place.empty())
+            same->places.push_back(place);
+    }
+
+    std::vector<Effect> take()
+    {
+        std::vector<Effect> out;
+        for (Entry &e : list_) {
+            for (size_t i = 0; i < std::min(named_places, e.places.size()); ++i)
+                e.effect.text += (i ? ", " : ": ") + e.places[i];
+            if (e.places.size() > named_places)
+                e.effect.text += " and " + std::to_string(e.places.size() - named_places) + " more";
+            out.push_back(std::move(e.effect));
+        }
+        // What breaks comes first; that the rest is relocated is then no news.
+        std::stable_sort(out.begin(), out.end(), [](const Effect &a, const Effect &b) {
+            return breaks(a.kind) > breaks(b.kind);
+        });
+        return out;
+    }
+
+private:
+    struct Entry {
+        Effect effect;
+        std::vector<std::string> places = {};
+    };
+    std::vector<Entry> list_;
+};
+
+void of_member_type(const Detail &d, Effects &out)
+{
+    if (!d.fits)
+        out.add(Effect::Kind::core, "CO-RE takes it for another field, so it is not found",
+                d.place);
+    else if (!d.same_size)
+        out.add(Effect::Kind::size,
+                "another size: CO-RE mends direct loads of pointers and unsigned integers only",
+                d.place);
+    else if (!d.same_meaning)
+        out.add(Effect::Kind::pointee, "it is another type, or points to one: CO-RE does not tell",
+                d.place);
+    else
+        out.add(Effect::Kind::none, "reads as before");
+}
+
+void of_detail(const Detail &d, Effects &out)
+{
+    using D = Detail::Kind;
+    switch (d.kind) {
+    case D::kind:
+        out.add(Effect::Kind::core, "CO-RE finds no type of this kind", d.place);
+        break;
+    case D::member_went:
+        out.add(Effect::Kind::core, "CO-RE does not find it", d.place);
+        break;
+    case D::member_renamed:
+        out.add(Effect::Kind::core, "CO-RE does not find the old name", d.place);
+        break;
+    case D::member_moved:
+    case D::size:
+    case D::encoding:
+        out.add(Effect::Kind::relocated, "CO-RE finds what moved");
+        break;
+    case D::member_bits:
+        out.add(Effect::Kind::relocated, "CO-RE finds bitfields by BPF_CORE_READ_BITFIELD()");
+        break;
+    case D::member_type:
+    case D::target:
+        of_member_type(d, out);
+        break;
+    case D::value_went:
+        out.add(Effect::Kind::core, "CO-RE does not find the enumerator", d.place);
+        break;
+    case D::value_changed:
+        out.add(Effect::Kind::baked,
+                "another value: only bpf_core_enum_value() finds it, a program has it inside",
+                d.place);
+        break;
+    default:
+        out.add(Effect::Kind::none, "nothing that was there is gone");
+    }
+}
+
+bool is_prefixed(const Change &change, std::string_view prefix)
+{
+    return change.name.starts_with(prefix);
+}
+
+void of_function(const Change &change, Effects &out)
+{
+    const bool went = change.what == What::went;
+    const char *how = went ? "is not there" : "has another signature";
+    if (change.space == Space::kfunc) {
+        bool lost_tag = false;
+        for (const Detail &d : change.details)
+            lost_tag |= d.kind == Detail::Kind::tag_went && d.old_text == "bpf_kfunc";
+        out.add(Effect::Kind::kfunc,
+                lost_tag ? "programs that were compiled with vmlinux.h do not find its "
+                           "declaration: it is not tagged as a kfunc"
+                         : "programs that call it are refused: it " + std::string(how));
+        return;
+    }
+    if (is_prefixed(change, "bpf_lsm_"))
+        out.add(Effect::Kind::lsm, "lsm/" + change.name.substr(8) + ": the hook " + how);
+    else if (is_prefixed(change, "bpf_iter_"))
+        out.add(Effect::Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
+    else
+        out.add(Effect::Kind::fentry,
+                went ? "fentry, fexit and fmod_ret do not find it"
+                     : "fentry, fexit and fmod_ret programs get other arguments or another result");
+}
+
+bool changes_signature(const Change &change)
+{
+    return std::any_of(change.details.begin(), change.details.end(), [](const Detail &d) {
+        switch (d.kind) {
+        case Detail::Kind::tag_came:
+            return false;
+        case Detail::Kind::tag_went:
+            return d.old_text == "bpf_kfunc";
+        case Detail::Kind::parameter_type:
+        case Detail::Kind::result:
+            return !d.same_meaning;
+        default:
+            return true;
+        }
+    });
+}
+
+void of_struct_ops(const Change &change, Effects &out)
+{
+    for (const Detail &d : change.details) {
+        if (d.kind == Detail::Kind::member_went || d.kind == Detail::Kind::member_renamed)
+            out.add(Effect::Kind::struct_ops, "programs that implement it are refused", d.place);
+        else if (d.kind == Detail::Kind::member_type)
+            out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
+                    d.place);
+    }
+}
+
+void of_gone(const Change &change, Effects &out)
+{
+    if (change.one_of_several)
+        return out.add(Effect::Kind::none, "another definition of that name is there");
+    switch (change.space) {
+    case Space::constant:
+        out.add(Effect::Kind::baked, "programs have its value inside");
+        break;
+    case Space::variable:
+        out.add(Effect::Kind::ksym, "programs that refer to it by __ksym are refused");
+        break;
+    case Space::alias:
+    case Space::type:
+        out.add(Effect::Kind::core, "CO-RE does not find the type");
+        break;
+    default:
+        of_function(change, out);
+    }
+}
+
+void of_changed(const Change &change, bool is_struct_ops, Effects &out)
+{
+    switch (change.space) {
+    case Space::function:
+    case Space::kfunc:
+        if (changes_signature(change))
+            return of_function(change, out);
+        return out.add(Effect::Kind::none, "nothing that was there is gone");
+    case Space::variable:
+        for (const Detail &d : change.details)
+            if (d.kind != Detail::Kind::tag_came && d.kind != Detail::Kind::tag_went)
+                if (d.kind != Detail::Kind::target || !d.same_meaning)
+                    return out.add(Effect::Kind::ksym,
+                                   "programs that refer to it by __ksym see another one");
+        return out.add(Effect::Kind::none, "nothing that was there is gone");
+    case Space::constant:
+        return out.add(Effect::Kind::baked, "programs have the old value inside");
+    default:
+        break;
+    }
+    constexpr std::string_view event = "struct trace_event_raw_";
+    for (const Detail &d : change.details) {
+        of_detail(d, out);
+        if (is_prefixed(change, event) && d.kind == Detail::Kind::member_moved)
+            out.add(Effect::Kind::tracepoint, "programs without CO-RE at this event read wrongly");
+    }
+    if (is_struct_ops)
+        of_struct_ops(change, out);
+}
+
+} // namespace
+
+std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
+{
+    Effects out;
+    constexpr std::string_view raw_event = "btf_trace_";
+    if (change.what == What::came)
+        out.add(Effect::Kind::none, "nothing that was there is gone");
+    else if (change.space == Space::alias && is_prefixed(change, raw_event))
+        out.add(Effect::Kind::tracepoint,
+                "tp_btf/" + change.name.substr(raw_event.size()) +
+                    (change.what == What::went ? ": the tracepoint is not there"
+                                               : ": it has other arguments"));
+    else if (change.what == What::went)
+        of_gone(change, out);
+    else
+        of_changed(change, is_struct_ops, out);
+    return out.take();
+}
+
+} // namespace btflink::kernel::diff

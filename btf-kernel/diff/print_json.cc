@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes a difference as JSON, a change per line.
+#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/words.h"
+#include "common/io/trace.h"
+
+#include <cinttypes>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+/// Fields of an object, one behind the other.
+class Object
+{
+public:
+    Object &text(std::string_view name, std::string_view value)
+    {
+        return field(name, trace::json_string(value));
+    }
+    Object &number(std::string_view name, int64_t value)
+    {
+        return field(name, strf("%" PRId64, value));
+    }
+    Object &truth(std::string_view name, bool value)
+    {
+        return field(name, value ? "true" : "false");
+    }
+    Object &field(std::string_view name, std::string_view value)
+    {
+        out_ += (out_.empty() ? "" : ", ") + trace::json_string(name) + ": " + std::string(value);
+        return *this;
+    }
+    std::string result() const { return "{" + out_ + "}"; }
+
+private:
+    std::string out_;
+};
+
+template <typename List, typename Write>
+std::string array(const List &list, Write write)
+{
+    std::string out;
+    for (const auto &item : list)
+        out += (out.empty() ? "" : ", ") + write(item);
+    return "[" + out + "]";
+}
+
+bool has_numbers(Detail::Kind kind)
+{
+    switch (kind) {
+    case Detail::Kind::size:
+    case Detail::Kind::member_came:
+    case Detail::Kind::member_went:
+    case Detail::Kind::member_moved:
+    case Detail::Kind::member_bits:
+    case Detail::Kind::value_came:
+    case Detail::Kind::value_went:
+    case Detail::Kind::value_changed:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool is_type(Detail::Kind kind)
+{
+    return kind == Detail::Kind::member_type || kind == Detail::Kind::target ||
+           kind == Detail::Kind::result || kind == Detail::Kind::parameter_type;
+}
+
+std::string detail_json(const Detail &d)
+{
+    const std::string_view name = detail_name(d.kind);
+    Object out;
+    out.text("what", name);
+    if (!d.place.empty())
+        out.text("place", d.place);
+    const bool came = name.ends_with("_came"), went = name.ends_with("_went");
+    if (has_numbers(d.kind)) {
+        if (!came)
+            out.number("old", d.old_number);
+        if (!went)
+            out.number("new", d.new_number);
+    }
+    if (!d.old_text.empty())
+        out.text("old_text", d.old_text);
+    if (!d.new_text.empty())
+        out.text("new_text", d.new_text);
+    if (is_type(d.kind))
+        out.truth("core_compatible", d.fits)
+            .truth("same_size", d.same_size)
+            .truth("same_meaning", d.same_meaning);
+    return out.result();
+}
+
+std::string effect_json(const Effect &effect)
+{
+    return Object()
+        .text("kind", effect_name(effect.kind))
+        .truth("breaks", breaks(effect.kind))
+        .text("text", effect.text)
+        .result();
+}
+
+std::string change_json(const Difference &d, const Change &change)
+{
+    Object out;
+    out.text("space", space_name(change.space))
+        .text("name", change.name)
+        .text("what", what_name(change.what))
+        .truth("breaks", change.breaks());
+    out.field("in", array(change.places, [&](uint32_t place) {
+                  return trace::json_string(place ? d.modules[place - 1] : "vmlinux");
+              }));
+    if (!change.definition.empty())
+        out.text("definition", change.definition);
+    if (!change.cause.empty())
+        out.text("cause", change.cause);
+    if (change.one_of_several)
+        out.truth("one_of_several", true);
+    out.field("details", array(change.details, detail_json));
+    out.field("effects", array(change.effects, effect_json));
+    return out.result();
+}
+
+std::string summary_json(const Difference &d)
+{
+    Object out;
+    auto counts = [](const Counts &c) {
+        return Object()
+            .number("came", static_cast<int64_t>(c.came))
+            .number("went", static_cast<int64_t>(c.went))
+            .number("changed", static_cast<int64_t>(c.changed))
+            .number("breaking", static_cast<int64_t>(c.breaking))
+            .result();
+    };
+    for (size_t i = 0; i < space_count; ++i)
+        out.field(space_heading(Space(i)), counts(count_changes(d, Space(i))));
+    out.field("modules", counts(count_modules(d)));
+    return out.result();
+}
+
+} // namespace
+
+std::string as_json(const Difference &d, const PrintOptions &options, const std::string &further)
+{
+    std::string out = "{\"format\": 1,\n\"old\": " + trace::json_string(d.old_name) +
+                      ", \"new\": " + trace::json_string(d.new_name);
+    out += strf(", \"old_types\": %u, \"new_types\": %u, \"compared_modules\": %u", d.old_types,
+                d.new_types, d.compared_modules);
+    out += ",\n\"summary\": " + summary_json(d);
+    if (!options.only_summary) {
+        out += ",\n\"modules\": " + array(d.module_changes, [](const ModuleChange &module) {
+                   return Object()
+                       .text("name", module.name)
+                       .text("what", what_name(module.what))
+                       .truth("built_in", module.is_built_in)
+                       .result();
+               });
+        out += ",\n\"changes\": [";
+        bool first = true;
+        for (const Change &change : d.changes) {
+            if (options.only_breaking && !change.breaks())
+                continue;
+            out += (first ? "\n" : ",\n") + change_json(d, change);
+            first = false;
+        }
+        out += "\n]";
+    }
+    return out + further + "}\n";
+}
+
+} // namespace btflink::kernel::diff

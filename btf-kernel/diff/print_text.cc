@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes a difference for terminals and for pull requests.
+#include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/words.h"
+#include "common/result.h"
+
+#include <algorithm>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+constexpr size_t markdown_room = 60'000; // characters
+constexpr size_t markdown_details = 12;  // lines of one change
+
+constexpr Space spaces[] = {Space::type,     Space::alias, Space::constant,
+                            Space::function, Space::kfunc, Space::variable};
+
+bool is_shown(const Change &change, const PrintOptions &options)
+{
+    return !options.only_breaking || change.breaks();
+}
+
+/// What is said of a change behind its name.
+std::string verdict(const Change &change)
+{
+    std::string text;
+    for (const Effect &effect : change.effects)
+        if (breaks(effect.kind))
+            text += (text.empty() ? "" : "; ") + effect.text;
+    return text;
+}
+
+std::string heading(const Difference &d)
+{
+    return strf("%s -> %s: %u types before, %u after; vmlinux and %u modules compared",
+                d.old_name.c_str(), d.new_name.c_str(), d.old_types, d.new_types,
+                d.compared_modules);
+}
+
+std::string title(const Difference &d, const Change &change)
+{
+    std::string text = subject(change) + places_text(d, change) + " ";
+    text += what_name(change.what);
+    if (change.one_of_several)
+        text += " (one of several definitions)";
+    if (!change.cause.empty())
+        text += " (moved along with " + change.cause + ")";
+    return text;
+}
+
+void add_text(const Difference &d, const Change &change, std::string &out)
+{
+    out += title(d, change) + "\n";
+    for (const Effect &effect : change.effects)
+        if (breaks(effect.kind))
+            out += strf("    breaks %s: %s\n", std::string(effect_name(effect.kind)).c_str(),
+                        effect.text.c_str());
+    if (!change.cause.empty())
+        return;
+    for (const std::string &line : detail_lines(change))
+        out += "    " + line + "\n";
+}
+
+std::string modules_text(const Difference &d, What what)
+{
+    std::string text;
+    for (const ModuleChange &module : d.module_changes)
+        if (module.what == what)
+            text += (text.empty() ? "" : ", ") + module.name +
+                    (module.is_built_in
+                         ? (what == What::went ? " (now in vmlinux)" : " (was in vmlinux)")
+                         : "");
+    return text;
+}
+
+std::string summary_text(const Difference &d)
+{
+    std::string out = strf("%-12s%9s%9s%9s%9s\n", "", "came", "went", "changed", "breaks");
+    auto row = [&](std::string_view name, const Counts &c) {
+        out += strf("%-12s%9zu%9zu%9zu%9zu\n", std::string(name).c_str(), c.came, c.went, c.changed,
+                    c.breaking);
+    };
+    for (Space space : spaces)
+        row(space_heading(space), count_changes(d, space));
+    row("modules", count_modules(d));
+    return out;
+}
+
+/// Text in which markdown has no meaning.
+std::string code(std::string text)
+{
+    std::replace(text.begin(), text.end(), '`', '\'');
+    return "`" + text + "`";
+}
+
+std::string markdown_of(const Difference &d, const Change &change)
+{
+    std::string out = "- " + code(subject(change)) + places_text(d, change) + " " +
+                      std::string(what_name(change.what));
+    if (std::string text = verdict(change); !text.empty())
+        out += ": **" + text + "**";
+    if (!change.cause.empty())
+        return out + " (moved along with " + code(change.cause) + ")\n";
+    out += "\n";
+    const std::vector<std::string> lines = detail_lines(change);
+    for (size_t i = 0; i < std::min(lines.size(), markdown_details); ++i)
+        out += "  - " + code(lines[i]) + "\n";
+    if (lines.size() > markdown_details)
+        out += strf("  - and %zu more\n", lines.size() - markdown_details);
+    return out;
+}
+
+/// Those changes of a space that break something, or those that do not, as far as there is room.
+void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
+{
+    std::vector<const Change *> list;
+    for (const Change &change : d.changes)
+        if (change.space == space && change.breaks() == breaking)
+            list.push_back(&change);
+    if (list.empty())
+        return;
+    out += strf("<details%s><summary>%s%s: %zu</summary>\n\n", breaking ? " open" : "",
+                std::string(space_heading(space)).c_str(),
+                breaking ? " that break programs" : " that break nothing", list.size());
+    size_t shown = 0;
+    for (; shown < list.size(); ++shown) {
+        std::string text = markdown_of(d, *list[shown]);
+        if (out.size() + text.size() > markdown_room)
+            break;
+        out += text;
+    }
+    if (shown < list.size())
+        out += strf("- and %zu more\n", list.size() - shown);
+    out += "\n</details>\n\n";
+}
+
+} // namespace
+
+std::string as_text(const Difference &d, const PrintOptions &options)
+{
+    std::string out = heading(d) + "\n\n" + summary_text(d);
+    if (options.only_summary)
+        return out;
+    for (What what : {What::went, What::came})
+        if (std::string text = modules_text(d, what); !text.empty())
+            out += "\nmodules that " + std::string(what_name(what)) + ": " + text + "\n";
+    for (Space space : spaces) {
+        bool begun = false;
+        for (const Change &change : d.changes) {
+            if (change.space != space || !is_shown(change, options))
+                continue;
+            if (!begun)
+                out += "\n== " + std::string(space_heading(space)) + "\n";
+            begun = true;
+            add_text(d, change, out);
+        }
+    }
+    return out;
+}
+
+std::string as_markdown(const Difference &d, const PrintOptions &options)
+{
+    std::string out = "### BTF: " + code(d.old_name) + " to " + code(d.new_name) + "\n\n";
+    out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
+                d.new_types, d.compared_modules);
+    out += "| | came | went | changed | break programs |\n|---|--:|--:|--:|--:|\n";
+    auto row = [&](std::string_view name, const Counts &c) {
+        out += strf("| %s | %zu | %zu | %zu | %zu |\n", std::string(name).c_str(), c.came, c.went,
+                    c.changed, c.breaking);
+    };
+    for (Space space : spaces)
+        row(space_heading(space), count_changes(d, space));
+    row("modules", count_modules(d));
+    out += "\n";
+    if (options.only_summary)
+        return out;
+    for (bool breaking : {true, false})
+        for (Space space : spaces)
+            if (breaking || !options.only_breaking)
+                add_markdown(d, space, breaking, out);
+    return out;
+}
+
+} // namespace btflink::kernel::diff

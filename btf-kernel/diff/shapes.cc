@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. Equal types of two kernels have different ids, and most types reach most others.
+//
+// Method. One walk finishes a type after those that it refers to, but stops at names: a type
+// contains only the name of a named one. What is left are short chains of pointers, arrays,
+// prototypes and unnamed types, which cannot form a circle in C.
+//
+// Invariant. Shapes are equal only if everything that is compared later (compare_types.cc) is
+// equal. A circle, which no C source has, gets a number that depends on where the walk entered it.
+// It may be reported as a change although it is equal, but never the other way round.
+//
+// Cost. Each type is looked at once: 30 ms for a kernel with 140,000 types.
+#include "btf-kernel/diff/shapes.h"
+
+#include "common/graph/post_order.h"
+
+#include <algorithm>
+#include <xxhash.h>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+/// Numbers in order, to one.
+class Mix
+{
+public:
+    explicit Mix(uint64_t first) { add(first); }
+    void add(uint64_t value) { words_.push_back(value); }
+    void add(std::string_view text) { add(XXH3_64bits(text.data(), text.size())); }
+    Shape result() const { return XXH3_64bits(words_.data(), words_.size() * 8) | 1; }
+    void restart(uint64_t first)
+    {
+        words_.clear();
+        add(first);
+    }
+
+private:
+    std::vector<uint64_t> words_;
+};
+
+/// What does not collide with a kind.
+enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
+
+/// Is the type known by its name to those who refer to it?
+bool is_by_name(const btf_type &t)
+{
+    switch (btf::kind_of(t)) {
+    case BTF_KIND_STRUCT:
+    case BTF_KIND_UNION:
+    case BTF_KIND_ENUM:
+    case BTF_KIND_ENUM64:
+    case BTF_KIND_INT:
+    case BTF_KIND_FLOAT:
+        return t.name_off != 0;
+    case BTF_KIND_FWD:
+    case BTF_KIND_TYPEDEF:
+        return true;
+    default:
+        return false;
+    }
+}
+
+class Shaper
+{
+public:
+    Shaper(const Btf &btf, const Shapes &known) : btf_(btf), known_(known) {}
+
+    Shape named(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_STRUCT:
+            mix_.restart(named_struct);
+            break;
+        case BTF_KIND_UNION:
+            mix_.restart(named_union);
+            break;
+        case BTF_KIND_FWD:
+            mix_.restart(btf::kflag_of(t) ? named_union : named_struct);
+            break;
+        case BTF_KIND_TYPEDEF:
+        case BTF_KIND_FLOAT:
+        case BTF_KIND_INT:
+            mix_.restart(btf::kind_of(t));
+            break;
+        default:
+            mix_.restart(named_enum);
+        }
+        mix_.add(plain_int_name(btf_.name(id)));
+        return mix_.result();
+    }
+
+    Shape defined(TypeId id)
+    {
+        const btf_type &t = btf_.type(id);
+        const uint32_t kind = btf::kind_of(t);
+        mix_.restart(kind == BTF_KIND_ENUM64 ? uint32_t{BTF_KIND_ENUM} : kind);
+        switch (kind) {
+        case BTF_KIND_INT:
+            add_int(t);
+            break;
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+            add_members(t);
+            break;
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            add_values(t);
+            break;
+        case BTF_KIND_ARRAY:
+            mix_.add(known_.reference(btf::tail_of(t)[0]));
+            mix_.add(btf::tail_of(t)[2]);
+            break;
+        case BTF_KIND_FUNC_PROTO:
+            add_prototype(t);
+            break;
+        case BTF_KIND_FUNC:
+            mix_.add(known_.definition(t.type));
+            break;
+        case BTF_KIND_FLOAT:
+            mix_.add(btf_.name(id));
+            mix_.add(t.size);
+            break;
+        case BTF_KIND_DATASEC:
+            break;
+        case BTF_KIND_TYPE_TAG:
+            mix_.add(btf_.name(id));
+            [[fallthrough]];
+        default:
+            mix_.add(known_.reference(t.type));
+        }
+        return mix_.result();
+    }
+
+private:
+    void add_int(const btf_type &t)
+    {
+        mix_.add(plain_int_name(btf_.str(t.name_off)));
+        mix_.add(t.size);
+        mix_.add(btf::tail_of(t)[0]);
+    }
+
+    void add_members(const btf_type &t)
+    {
+        mix_.add(t.size);
+        const bool kflag = btf::kflag_of(t);
+        const uint32_t *m = btf::tail_of(t);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, m += 3) {
+            mix_.add(btf_.str(m[0]));
+            mix_.add(known_.reference(m[1]));
+            mix_.add(kflag ? m[2] & 0xffffff : m[2]);
+            mix_.add(kflag ? m[2] >> 24 : 0);
+        }
+    }
+
+    void add_values(const btf_type &t)
+    {
+        mix_.add(t.size);
+        const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64;
+        const uint32_t *v = btf::tail_of(t);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
+            mix_.add(btf_.str(v[0]));
+            // An ENUM of 8 bytes has small values only.
+            mix_.add(wide && t.size > 4 ? uint64_t{v[2]} << 32 | v[1] : v[1]);
+        }
+    }
+
+    void add_prototype(const btf_type &t)
+    {
+        mix_.add(known_.reference(t.type));
+        const uint32_t *p = btf::tail_of(t);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, p += 2) {
+            mix_.add(known_.reference(p[1]));
+            mix_.add(verifier_suffix(btf_.str(p[0])));
+        }
+    }
+
+    const Btf &btf_;
+    const Shapes &known_;
+    Mix mix_{0};
+};
+
+} // namespace
+
+Shapes::Shapes(const Btf &btf, const Shapes *base)
+    : base_(base), first_(raw(btf.first_id())), types_(btf.size())
+{
+    compute(btf);
+    add_tags(btf);
+}
+
+void Shapes::compute(const Btf &btf)
+{
+    Shaper shaper(btf, *this);
+    for (uint32_t i = 0; i < types_.size(); ++i)
+        if (is_by_name(btf.type(TypeId{first_ + i})))
+            types_[i].reference = shaper.named(TypeId{first_ + i});
+    std::vector<uint8_t> state(types_.size());
+    std::vector<uint32_t> stack;
+    auto expand = [&](uint32_t id, auto need) {
+        btf::for_each_type_id(btf.type(TypeId{id}), [&](uint32_t ref) {
+            if (ref >= first_ && !is_by_name(btf.type(TypeId{ref})))
+                need(ref);
+        });
+    };
+    auto close = [&](uint32_t id) {
+        Both &mine = types_[id - first_];
+        mine.definition = shaper.defined(TypeId{id});
+        if (!mine.reference)
+            mine.reference = mine.definition;
+    };
+    auto state_of = [&](uint32_t id) -> uint8_t & { return state[id - first_]; };
+    for (uint32_t id = first_; id < first_ + types_.size(); ++id)
+        post_order(id, state_of, stack, expand, close);
+}
+
+/// In any order: the order of tags means nothing.
+void Shapes::add_tags(const Btf &btf)
+{
+    Mix mix(0);
+    for (uint32_t id = first_; id < first_ + types_.size(); ++id) {
+        const btf_type &t = btf.type(TypeId{id});
+        if (btf::kind_of(t) != BTF_KIND_DECL_TAG || t.type < first_)
+            continue;
+        mix.restart(BTF_KIND_DECL_TAG);
+        mix.add(btf.str(t.name_off));
+        mix.add(btf::tail_of(t)[0]);
+        types_[t.type - first_].definition += mix.result();
+    }
+}
+
+std::string_view plain_int_name(std::string_view name)
+{
+    static constexpr std::pair<std::string_view, std::string_view> names[] = {
+        {"int", "int"},
+        {"unsigned int", "unsigned int"},
+        {"char", "char"},
+        {"unsigned char", "unsigned char"},
+        {"signed char", "signed char"},
+        {"short int", "short"},
+        {"short unsigned int", "unsigned short"},
+        {"long int", "long"},
+        {"long unsigned int", "unsigned long"},
+        {"long long int", "long long"},
+        {"long long unsigned int", "unsigned long long"},
+        {"_Bool", "bool"},
+    };
+    for (const auto &[written, plain] : names)
+        if (name == written)
+            return plain;
+    return name;
+}
+
+std::string_view verifier_suffix(std::string_view parameter)
+{
+    static constexpr std::string_view known[] = {
+        "__sz",    "__szk",   "__k",        "__ign",      "__uninit",
+        "__alloc", "__opt",   "__nullable", "__str",      "__refcounted_kptr",
+        "__map",   "__wq",    "__prog",     "__irq_flag", "__const_str",
+        "__impl",  "__magic", "__aux"};
+    const size_t at = parameter.rfind("__");
+    if (at == std::string_view::npos || at == 0)
+        return {};
+    const std::string_view suffix = parameter.substr(at);
+    return std::find(std::begin(known), std::end(known), suffix) != std::end(known)
+               ? suffix
+               : std::string_view();
+}
+
+} // namespace btflink::kernel::diff

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds what has a name in a BTF: types, functions, variables, constants.
+#include "btf-kernel/diff/side.h"
+
+#include <algorithm>
+#include <xxhash.h>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+constexpr std::string_view kfunc_tag = "bpf_kfunc";
+
+/// Which types does another one refer to?
+std::vector<bool> referred_to(const Btf &btf)
+{
+    std::vector<bool> seen(btf.size());
+    const uint32_t first = raw(btf.first_id());
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+        btf::for_each_type_id(btf.type(id), [&](uint32_t ref) {
+            if (ref >= first)
+                seen[ref - first] = true;
+        });
+    return seen;
+}
+
+void add_constants(const Btf &btf, TypeId id, bool loose, std::vector<Named> &names)
+{
+    const btf_type &t = btf.type(id);
+    const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64;
+    const uint32_t *v = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
+        const uint64_t value = wide ? uint64_t{v[2]} << 32 | v[1] : v[1];
+        names.push_back(
+            {key_of(Space::constant, btf.str(v[0])), value, Space::constant, loose, raw(id), i});
+    }
+}
+
+} // namespace
+
+uint64_t key_of(Space space, std::string_view name)
+{
+    return XXH3_64bits_withSeed(name.data(), name.size(), static_cast<uint64_t>(space));
+}
+
+Side::Side(std::shared_ptr<const Btf> of, const Side *base)
+    : btf(std::move(of)), shapes(*btf, base ? &base->shapes : nullptr)
+{
+    find_tags();
+    find_names();
+}
+
+void Side::find_tags()
+{
+    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf->type(id);
+        if (btf::kind_of(t) == BTF_KIND_DECL_TAG)
+            tags.push_back({t.type, static_cast<int32_t>(btf::tail_of(t)[0]), btf->name(id)});
+        if (btf::kind_of(t) == BTF_KIND_DATASEC)
+            btf::for_each_type_id(t, [&](uint32_t var) { sections_.push_back({var, raw(id)}); });
+    }
+    std::sort(tags.begin(), tags.end());
+    std::sort(sections_.begin(), sections_.end());
+}
+
+void Side::find_names()
+{
+    const std::vector<bool> seen = referred_to(*btf);
+    names.reserve(btf->size());
+    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf->type(id);
+        std::string_view name = btf->name(id);
+        auto add = [&](Space space) {
+            names.push_back(
+                {key_of(space, name), shapes.definition(raw(id)), space, true, raw(id)});
+        };
+        switch (btf::kind_of(t)) {
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64:
+            add_constants(*btf, id, name.empty() && !seen[raw(id) - raw(btf->first_id())], names);
+            [[fallthrough]];
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+            if (!name.empty() && !btf::is_declaration(t))
+                add(Space::type);
+            break;
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+            name = plain_int_name(name);
+            if (!name.empty())
+                add(Space::type);
+            break;
+        case BTF_KIND_TYPEDEF:
+            add(Space::alias);
+            break;
+        case BTF_KIND_FUNC:
+            add(Space::function);
+            break;
+        case BTF_KIND_VAR:
+            add(Space::variable);
+            names.back().definition += key_of(Space::variable, section_of(raw(id)));
+            break;
+        default:
+            break;
+        }
+    }
+    std::sort(names.begin(), names.end(), [](const Named &a, const Named &b) {
+        return std::tie(a.key, a.definition, b.loose, a.id) <
+               std::tie(b.key, b.definition, a.loose, b.id);
+    });
+    auto same = [](const Named &a, const Named &b) {
+        return a.key == b.key && a.definition == b.definition;
+    };
+    names.erase(std::unique(names.begin(), names.end(), same), names.end());
+}
+
+std::string_view Side::name_of(const Named &named) const
+{
+    const btf_type &t = btf->type(TypeId{named.id});
+    if (named.space != Space::constant)
+        return btf->str(t.name_off);
+    const uint32_t words = btf::kind_of(t) == BTF_KIND_ENUM64 ? 3 : 2;
+    return btf->str(btf::tail_of(t)[named.index * words]);
+}
+
+std::span<const Named> Side::find(uint64_t key) const
+{
+    auto less = [](const Named &named, uint64_t wanted) { return named.key < wanted; };
+    auto begin = std::lower_bound(names.begin(), names.end(), key, less);
+    auto end = begin;
+    while (end != names.end() && end->key == key)
+        ++end;
+    return {begin, end};
+}
+
+std::span<const Tag> Side::tags_of(uint32_t id) const
+{
+    auto begin =
+        std::lower_bound(tags.begin(), tags.end(), id,
+                         [](const Tag &tag, uint32_t target) { return tag.target < target; });
+    auto end = begin;
+    while (end != tags.end() && end->target == id)
+        ++end;
+    return {begin, end};
+}
+
+bool Side::is_kfunc(uint32_t id) const
+{
+    for (const Tag &tag : tags_of(id))
+        if (tag.text == kfunc_tag && tag.component == -1)
+            return true;
+    return false;
+}
+
+std::string_view Side::section_of(uint32_t id) const
+{
+    auto at = std::lower_bound(sections_.begin(), sections_.end(), std::pair{id, 0u});
+    return at != sections_.end() && at->first == id ? btf->name(TypeId{at->second})
+                                                    : std::string_view();
+}
+
+} // namespace btflink::kernel::diff

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Types as C programs see them: members, sizes, text; CO-RE's rules for fields. Every walk has a
+// bound, for the BTF of strangers may have loops.
+#include "btf-kernel/diff/types.h"
+
+#include "common/btf/type_sizes.h"
+#include "merge/explain/c_text.h"
+
+#include <algorithm>
+
+namespace btflink::kernel::diff
+{
+
+namespace
+{
+
+constexpr unsigned max_steps = 64;       // of modifiers or arrays behind each other
+constexpr unsigned max_depth = 16;       // of unnamed members in each other
+constexpr size_t max_members = 1 << 20;  // of one struct in all, looked at
+constexpr size_t max_looks = 10'000;     // at types, to compare two
+constexpr size_t shown_characters = 160; // of one type
+
+void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
+                 std::vector<Member> &out)
+{
+    const btf_type &t = btf.type(TypeId{id});
+    const bool kflag = btf::kflag_of(t);
+    const uint32_t *m = btf::tail_of(t);
+    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, m += 3, --left) {
+        const uint32_t at = offset + (kflag ? m[2] & 0xffffff : m[2]);
+        const std::string_view name = btf.str(m[0]);
+        if (!name.empty()) {
+            out.push_back({name, m[1], at, kflag ? m[2] >> 24 : 0});
+            continue;
+        }
+        const uint32_t inner = behind_modifiers(btf, m[1]);
+        if (depth < max_depth && btf::is_composite(btf.kind(TypeId{inner})))
+            add_members(btf, inner, at, depth + 1, left, out);
+        if (!left)
+            return;
+    }
+}
+
+/// The tag of a struct, union or enum with a name, a forward declaration included; else "".
+std::string tag_name(const Btf &btf, uint32_t id)
+{
+    const uint32_t kind = btf.kind(TypeId{id});
+    const bool tagged = btf::is_composite(kind) || btf::is_enum(kind) || kind == BTF_KIND_FWD;
+    return tagged && !btf.name(TypeId{id}).empty() ? type_name(btf, id) : "";
+}
+
+class Meaning
+{
+public:
+    Meaning(const Btf &a, const Btf &b) : a_(a), b_(b) {}
+
+    bool equal(uint32_t a, uint32_t b, bool behind_pointer, unsigned depth)
+    {
+        if (depth > max_depth || ++looked_at_ > max_looks)
+            return false;
+        a = behind_modifiers(a_, a);
+        b = behind_modifiers(b_, b);
+        if (!a || !b)
+            return behind_pointer || a == b;
+        const btf_type &ta = a_.type(TypeId{a}), &tb = b_.type(TypeId{b});
+        if (std::string name = tag_name(a_, a); !name.empty() || !tag_name(b_, b).empty())
+            return name == tag_name(b_, b);
+        if (btf::kind_of(ta) != btf::kind_of(tb))
+            return false;
+        const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
+        switch (btf::kind_of(ta)) {
+        case BTF_KIND_INT:
+            // Bytes are text, whatever their sign.
+            return ta.size == tb.size &&
+                   (ta.size == 1 || (BTF_INT_ENCODING(wa[0]) & BTF_INT_SIGNED) ==
+                                        (BTF_INT_ENCODING(wb[0]) & BTF_INT_SIGNED));
+        case BTF_KIND_FLOAT:
+            return ta.size == tb.size;
+        case BTF_KIND_PTR:
+            return equal(ta.type, tb.type, true, depth + 1);
+        case BTF_KIND_ARRAY:
+            return wa[2] == wb[2] && equal(wa[0], wb[0], behind_pointer, depth + 1);
+        case BTF_KIND_FUNC_PROTO:
+            return prototypes_equal(ta, tb, depth);
+        default: // without a name
+            return ta.size == tb.size && btf::vlen_of(ta) == btf::vlen_of(tb);
+        }
+    }
+
+private:
+    bool prototypes_equal(const btf_type &a, const btf_type &b, unsigned depth)
+    {
+        if (btf::vlen_of(a) != btf::vlen_of(b) || !equal(a.type, b.type, false, depth + 1))
+            return false;
+        const uint32_t *pa = btf::tail_of(a), *pb = btf::tail_of(b);
+        for (uint32_t i = 0; i < btf::vlen_of(a); ++i)
+            if (!equal(pa[i * 2 + 1], pb[i * 2 + 1], false, depth + 1))
+                return false;
+        return true;
+    }
+
+    const Btf &a_, &b_;
+    size_t looked_at_ = 0;
+};
+
+} // namespace
+
+bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b)
+{
+    return Meaning(a_btf, b_btf).equal(a, b, false, 0);
+}
+
+std::string one_line(const Btf &btf, uint32_t id, std::string_view name)
+{
+    std::string out;
+    for (char c : merge::c_declaration(btf, TypeId{id}, name)) {
+        const bool space = c == '\n' || c == '\t' || c == ' ';
+        if (!space)
+            out += c;
+        else if (!out.empty() && out.back() != ' ')
+            out += ' ';
+    }
+    if (out.size() > shown_characters)
+        out = out.substr(0, shown_characters) + "...";
+    return out;
+}
+
+std::string type_name(const Btf &btf, uint32_t id)
+{
+    return merge::c_name(btf, TypeId{id});
+}
+
+std::string prototype_text(const Btf &btf, uint32_t func)
+{
+    return one_line(btf, btf.type(TypeId{func}).type, btf.name(TypeId{func}));
+}
+
+uint32_t behind_modifiers(const Btf &btf, uint32_t id)
+{
+    for (unsigned i = 0; i < max_steps; ++i) {
+        if (id == 0 || !is_modifier(btf.kind(TypeId{id})))
+            return id;
+        id = btf.type(TypeId{id}).type;
+    }
+    return 0;
+}
+
+std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
+{
+    uint64_t count = 1;
+    for (unsigned i = 0; i < max_steps; ++i) {
+        id = behind_modifiers(btf, id);
+        switch (btf.kind(TypeId{id})) {
+        case BTF_KIND_PTR:
+            return count * 8; // kernels that BPF runs on to any purpose
+        case BTF_KIND_ARRAY: {
+            const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
+            if (__builtin_mul_overflow(count, uint64_t{array[2]}, &count))
+                return std::nullopt;
+            id = array[0];
+            break;
+        }
+        case BTF_KIND_INT:
+        case BTF_KIND_FLOAT:
+        case BTF_KIND_STRUCT:
+        case BTF_KIND_UNION:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64: {
+            uint64_t size = btf.type(TypeId{id}).size;
+            if (__builtin_mul_overflow(count, size, &size))
+                return std::nullopt;
+            return size;
+        }
+        default:
+            return std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+bool is_anonymous_aggregate(const Btf &btf, uint32_t id)
+{
+    const uint32_t kind = btf.kind(TypeId{id});
+    return (btf::is_composite(kind) || btf::is_enum(kind)) && btf.name(TypeId{id}).empty();
+}
+
+std::vector<Member> members_of(const Btf &btf, uint32_t id)
+{
+    std::vector<Member> out;
+    out.reserve(btf::vlen_of(btf.type(TypeId{id})));
+    size_t left = max_members;
+    add_members(btf, id, 0, 0, left, out);
+    return out;
+}
+
+EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index)
+{
+    const btf_type &t = btf.type(TypeId{id});
+    if (btf::kind_of(t) == BTF_KIND_ENUM64) {
+        const uint32_t *v = btf::tail_of(t) + index * 3;
+        return {btf.str(v[0]), static_cast<int64_t>(uint64_t{v[2]} << 32 | v[1])};
+    }
+    const uint32_t *v = btf::tail_of(t) + index * 2;
+    const auto narrow = static_cast<int32_t>(v[1]);
+    return {btf.str(v[0]), btf::kflag_of(t) ? int64_t{narrow} : int64_t{v[1]}};
+}
+
+std::string_view essential_name(std::string_view name)
+{
+    for (size_t at = name.size(); at-- > 1;)
+        if (name.substr(at).starts_with("___") && at + 3 < name.size() && name[at - 1] != '_' &&
+            name[at + 3] != '_')
+            return name.substr(0, at);
+    return name;
+}
+
+bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
+                           uint32_t target)
+{
+    for (unsigned i = 0; i < max_steps; ++i) {
+        local = behind_modifiers(local_btf, local);
+        target = behind_modifiers(target_btf, target);
+        const uint32_t kind = local_btf.kind(TypeId{local}),
+                       other = target_btf.kind(TypeId{target});
+        if (btf::is_composite(kind) && btf::is_composite(other))
+            return true;
+        if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
+            return false;
+        switch (kind) {
+        case BTF_KIND_PTR:
+        case BTF_KIND_FLOAT:
+            return true;
+        case BTF_KIND_FWD:
+        case BTF_KIND_ENUM:
+        case BTF_KIND_ENUM64: {
+            std::string_view a = essential_name(local_btf.name(TypeId{local})),
+                             b = essential_name(target_btf.name(TypeId{target}));
+            return a.empty() || b.empty() || a == b;
+        }
+        case BTF_KIND_INT:
+            return BTF_INT_OFFSET(btf::tail_of(local_btf.type(TypeId{local}))[0]) == 0 &&
+                   BTF_INT_OFFSET(btf::tail_of(target_btf.type(TypeId{target}))[0]) == 0;
+        case BTF_KIND_ARRAY:
+            local = btf::tail_of(local_btf.type(TypeId{local}))[0];
+            target = btf::tail_of(target_btf.type(TypeId{target}))[0];
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
+} // namespace btflink::kernel::diff

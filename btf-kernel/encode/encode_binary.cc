@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Calls what btf-pahole calls, but with a base that was read before.
+#include "btf-kernel/encode/encode_binary.h"
+
+#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/limits.h"
+#include "common/io/file_io.h"
+#include "common/io/file_parts.h"
+#include "emit/dwarf/languages.h"
+#include "merge/base_index/index_file.h"
+#include "merge/merge.h"
+
+#include <filesystem>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using State = WorkResult::State;
+
+/// Files without a name have one in /proc, which tells nobody anything.
+Error about(Error error, const std::string &shown)
+{
+    if (error.where.file.empty() || error.where.file.starts_with("/proc/self/fd/"))
+        error.where.file = shown;
+    return error;
+}
+
+/// What `file` is unpacked to; null: it is not compressed.
+Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
+{
+    auto parts = read_parts(file);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    if (!is_compressed(parts->bytes))
+        return std::shared_ptr<kbuild::ScratchFile>();
+    auto bytes = unpack(parts->bytes, most_of_module, where);
+    if (!bytes)
+        return tl::unexpected(bytes.error());
+    auto scratch = kbuild::ScratchFile::create();
+    if (scratch)
+        RETURN_IF_ERROR(write_file((*scratch)->path(), *bytes));
+    return scratch;
+}
+
+} // namespace
+
+BinaryEncoder::BinaryEncoder(FeatureSet features, bool self_contained, std::string base_path)
+    : self_contained_(self_contained), base_path_(std::move(base_path))
+{
+    settings_.features = features;
+    settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
+}
+
+Result<void> BinaryEncoder::merge(const std::string &input, const std::string &image,
+                                  const std::string &output, unsigned threads) const
+{
+    merge::Options merge;
+    merge.inputs = {input};
+    merge.image = image;
+    merge.features = settings_.features;
+    merge.threads = threads;
+    merge.output = output;
+    if (image.empty() && !self_contained_) {
+        merge.base = base_path_;
+        merge.read_base = base_;
+    }
+    merge::Report ignored;
+    return merge::merge(merge, ignored);
+}
+
+Result<void> BinaryEncoder::encode_vmlinux(const std::string &file, const std::string &shown,
+                                           unsigned threads)
+{
+    kbuild::PaholeOptions settings = settings_;
+    settings.jobs = threads;
+    kbuild::ForeignReport report;
+    auto made = kbuild::encode_foreign(file, {}, settings, report);
+    if (!made)
+        return tl::unexpected(about(made.error(), shown));
+    if (!*made)
+        return fail(Where{shown}, "its DWARF has nothing for BTF");
+    if (auto merged = merge((*made)->path(), file, base_path_, threads); !merged)
+        return tl::unexpected(about(merged.error(), shown));
+    return {};
+}
+
+Result<void> BinaryEncoder::read_base()
+{
+    if (self_contained_)
+        return {};
+    auto base = merge::read_base(base_path_);
+    if (!base)
+        return tl::unexpected(base.error());
+    merge::add_index(*base);
+    base_ = std::make_shared<const merge::Base>(std::move(*base));
+    return {};
+}
+
+/// False: there is nothing for BTF.
+Result<bool> BinaryEncoder::write_module(const std::string &file, const std::string &shown,
+                                         const std::string &output) const
+{
+    std::error_code error;
+    const fs::path folder = fs::path(output).parent_path();
+    fs::create_directories(folder, error);
+    if (error)
+        return fail(Where{folder.string()}, "cannot be made: " + error.message());
+    fs::remove(output, error); // of an earlier run, perhaps over another vmlinux
+    auto plain = unpacked(file, Where{shown});
+    if (!plain)
+        return tl::unexpected(plain.error());
+    kbuild::ForeignReport report;
+    auto made = kbuild::encode_object(*plain ? (*plain)->path() : file, settings_, report);
+    if (!made)
+        return tl::unexpected(made.error());
+    if (!*made)
+        return false;
+    RETURN_IF_ERROR(merge((*made)->path(), "", output, 1));
+    return true;
+}
+
+WorkResult BinaryEncoder::encode_module(const std::string &file, const std::string &shown,
+                                        const std::string &output) const
+{
+    auto written = write_module(file, shown, output);
+    if (!written)
+        return {State::failed, about(written.error(), shown).str()};
+    return {State::done, *written ? "" : "nothing"};
+}
+
+} // namespace btflink::kernel

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the options of btf-kernel encode, and says what was done.
+#include "btf-kernel/encode/encode_command.h"
+
+#include "btf-kernel/command.h"
+#include "btf-kernel/encode/encode_kernel.h"
+#include "btf-kernel/progress.h"
+#include "common/cli/json_text.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+// What a kernel's scripts/Makefile.btf asks for.
+constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
+                                             "optimized_func,consistent_func,decl_tag_kfuncs";
+
+struct Draft {
+    bool help = false, quiet = false, json = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    EncodeOptions encode;
+};
+
+Result<void> take_features(Draft &draft, std::string_view list)
+{
+    auto parsed = parse_features(list);
+    if (!parsed)
+        return fail({}, "--features: " + parsed.error().what);
+    draft.encode.features.add(*parsed);
+    return {};
+}
+
+constexpr Option<Draft> options[] = {
+    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+     .flag = [](Draft &d) -> bool & { return d.help; }},
+    {.words = {.letter = 'o', .name = "output", .value = "FOLDER", .help = "Write files there"},
+     .text = [](Draft &d) -> std::string & { return d.encode.output; }},
+    {.words = {.name = "self-contained",
+               .help =
+                   "Give the BTF of modules all its types (default: it extends that of vmlinux)"},
+     .flag = [](Draft &d) -> bool & { return d.encode.self_contained; }},
+    {.words = {.name = "features",
+               .value = "LIST",
+               .help = "What to encode in addition to what kernels ask for: pahole's names",
+               .repeats = true},
+     .take = take_features},
+    {.words = {.name = "anew", .help = "Encode again what an earlier run has left"},
+     .flag = [](Draft &d) -> bool & { return d.encode.anew; }},
+    {.words = {.name = "release",
+               .value = "NAME",
+               .help = "Choose this kernel if there are several"},
+     .text = [](Draft &d) -> std::string & { return d.encode.release; }},
+    {.words = {.name = "json", .help = "Print the counts and what failed as JSON"},
+     .flag = [](Draft &d) -> bool & { return d.json; }},
+    {.words = {.letter = 'j',
+               .name = "threads",
+               .value = "N",
+               .help = "Modules at a time, 1 to 1024 (default: processors)"},
+     .take = take_threads<&Draft::threads>},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No counts, no progress bar"},
+     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+};
+
+void print_json(const EncodeReport &report)
+{
+    std::printf("{\n  \"modules\": %zu,\n  \"written\": %zu,\n  \"kept\": %zu,\n  \"without\": [",
+                report.modules, report.written, report.kept);
+    for (size_t i = 0; i < report.without.size(); ++i)
+        std::printf("%s%s", i ? ", " : "", json_string(report.without[i]).c_str());
+    std::printf("],\n  \"failed\": [");
+    for (size_t i = 0; i < report.failed.size(); ++i)
+        std::printf("%s\n    {\"module\": %s, \"what\": %s}", i ? "," : "",
+                    json_string(report.failed[i].where.file).c_str(),
+                    json_string(report.failed[i].what).c_str());
+    std::printf("]\n}\n");
+}
+
+Result<EncodeReport> encode(Draft &draft)
+{
+    ProgressBar bar("encoding modules", draft.quiet);
+    draft.encode.progress = [&](size_t done, size_t all) { bar.set(done, all); };
+    return encode_kernel(draft.encode);
+}
+
+} // namespace
+
+int encode_command(int argc, char **argv)
+{
+    Draft draft;
+    draft.encode.features = *parse_features(kernel_features);
+    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    if (!given)
+        return usage_error("encode", given.error());
+    if (draft.help) {
+        std::printf("Make BTF from the DWARF of a kernel and its modules.\n"
+                    "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
+                    "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
+                    "build\n\n%s",
+                    options_text(options).c_str());
+        return end_output(exit_good);
+    }
+    if (given->operands.size() != 1)
+        return usage_error("encode", {{}, "one PACKAGE is required"});
+    if (draft.encode.output.empty())
+        return usage_error("encode", {{}, "--output is required"});
+    draft.encode.package = given->operands[0];
+    draft.encode.jobs = draft.threads;
+    auto report = encode(draft);
+    if (!report) {
+        print_error(report.error());
+        return exit_findings;
+    }
+    if (draft.json)
+        print_json(*report);
+    for (const Error &error : report->failed)
+        print_error(error);
+    if (!draft.quiet && !draft.json)
+        std::printf("%zu of %zu modules encoded, %zu were there, %zu have nothing for BTF, %zu "
+                    "failed\n",
+                    report->written, report->modules, report->kept, report->without.size(),
+                    report->failed.size());
+    return end_output(report->failed.empty() ? exit_good : exit_findings);
+}
+
+} // namespace btflink::kernel

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A caller of an exported function may see its prototype and all types that can be reached
+// from there, which soon is most of a kernel. Only the near ones matter.
+//
+// Method. From each symbol we walk over the old kernel's types, first those that are part of
+// others, then those behind pointers, and stop at the first few changes. New types cannot be
+// reached from there and break nothing.
+#include "btf-kernel/kabi/symbols.h"
+
+#include "btf-kernel/diff/types.h"
+#include "common/io/parallel.h"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+namespace btflink::kernel::kabi
+{
+
+namespace
+{
+
+using namespace diff;
+
+constexpr uint32_t none = UINT32_MAX;
+
+/// Which change is each type of the old kernel?
+class ChangeIndex
+{
+public:
+    ChangeIndex(const Sides &sides, const Difference &difference)
+    {
+        for (uint32_t i = 0; i < difference.changes.size(); ++i) {
+            const Change &c = difference.changes[i];
+            const Side *side = c.places.empty() ? nullptr : sides.at(c.places[0]);
+            if (!side || c.what == What::came)
+                continue;
+            if (c.space == Space::type || c.space == Space::alias)
+                by_shape_.emplace(number(*side, c.old_id), i);
+            else if (c.space != Space::constant)
+                for (uint32_t place : c.places)
+                    by_name_[c.name].emplace_back(place, i);
+        }
+    }
+
+    /// The change of a function or variable in a place; none.
+    uint32_t of_symbol(const std::string &name, uint32_t place) const
+    {
+        if (auto list = by_name_.find(name); list != by_name_.end())
+            for (const auto &[at, change] : list->second)
+                if (at == place)
+                    return change;
+        return none;
+    }
+
+    uint32_t of_type(const Side &side, uint32_t id) const
+    {
+        auto found = by_shape_.find(number(side, id));
+        return found == by_shape_.end() ? none : found->second;
+    }
+
+private:
+    static uint64_t number(const Side &side, uint32_t id)
+    {
+        const uint32_t kind = side.btf->kind(TypeId{id});
+        const std::string_view name = side.btf->name(TypeId{id});
+        if (name.empty())
+            return 0;
+        const Space space = kind == BTF_KIND_TYPEDEF ? Space::alias : Space::type;
+        return key_of(space, plain_int_name(name)) * 31 + side.shapes.definition(id);
+    }
+
+    std::unordered_map<uint64_t, uint32_t> by_shape_;
+    std::unordered_map<std::string, std::vector<std::pair<uint32_t, uint32_t>>> by_name_;
+};
+
+class Walk
+{
+public:
+    Walk(const Side &side, const ChangeIndex &index) : side_(side), index_(index) {}
+
+    void run(uint32_t root, Symbol &out)
+    {
+        push(root, none, 0);
+        while (!queue_.empty()) {
+            const uint32_t at = queue_.front();
+            queue_.pop_front();
+            if (visited_[at].done)
+                continue;
+            visited_[at].done = true;
+            if (at != root && !meet(at, out))
+                return;
+            expand(at);
+        }
+    }
+
+private:
+    struct Visit {
+        uint32_t from, pointers;
+        bool done;
+    };
+
+    /// False: there are enough.
+    bool meet(uint32_t at, Symbol &out)
+    {
+        const uint32_t change = index_.of_type(side_, at);
+        if (change == none)
+            return true;
+        for (const Reached &r : out.reached)
+            if (r.change == change)
+                return true;
+        if (out.reached.size() == most_reached) {
+            out.more = true;
+            return false;
+        }
+        out.reached.push_back({change, visited_[at].pointers, path(at)});
+        return true;
+    }
+
+    std::string path(uint32_t at) const
+    {
+        std::string text;
+        for (; at != none; at = visited_.at(at).from) {
+            const uint32_t kind = side_.btf->kind(TypeId{at});
+            if (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_FUNC_PROTO ||
+                side_.btf->name(TypeId{at}).empty())
+                continue;
+            text = type_name(*side_.btf, at) + (text.empty() ? "" : " > " + text);
+        }
+        return text;
+    }
+
+    void expand(uint32_t at)
+    {
+        const btf_type &t = side_.btf->type(TypeId{at});
+        const bool pointer = btf::kind_of(t) == BTF_KIND_PTR;
+        const uint32_t pointers = visited_[at].pointers;
+        btf::for_each_type_id(t, [&](uint32_t ref) { push(ref, at, pointers + pointer); });
+    }
+
+    void push(uint32_t id, uint32_t from, uint32_t pointers)
+    {
+        if (!id)
+            return;
+        auto [visit, added] = visited_.try_emplace(id, Visit{from, pointers, false});
+        if (!added && (visit->second.done || visit->second.pointers <= pointers))
+            return;
+        visit->second = {from, pointers, false};
+        if (from != none && pointers == visited_[from].pointers)
+            queue_.push_front(id);
+        else
+            queue_.push_back(id);
+    }
+
+    const Side &side_;
+    const ChangeIndex &index_;
+    std::unordered_map<uint32_t, Visit> visited_;
+    std::deque<uint32_t> queue_;
+};
+
+class Checker
+{
+public:
+    explicit Checker(const Compared &kernels)
+        : kernels_(kernels), index_(kernels.before, kernels.difference)
+    {
+    }
+
+    Symbol check(const std::string &name) const
+    {
+        Symbol out{name, Symbol::Status::unknown, {}, false};
+        for (uint32_t place = 0; place <= kernels_.before.modules.size(); ++place)
+            if (const Side *side = kernels_.before.at(place))
+                if (const uint32_t id = find(*side, name)) {
+                    judge(*side, place, id, out);
+                    break;
+                }
+        return out;
+    }
+
+private:
+    static uint32_t find(const Side &side, const std::string &name)
+    {
+        for (Space space : {Space::function, Space::variable})
+            if (auto list = side.find(key_of(space, name)); !list.empty())
+                return list.front().id;
+        return 0;
+    }
+
+    void judge(const Side &side, uint32_t place, uint32_t id, Symbol &out) const
+    {
+        const uint32_t own = index_.of_symbol(out.name, place);
+        if (own != none) {
+            const Change &change = kernels_.difference.changes[own];
+            out.status =
+                change.what == What::went ? Symbol::Status::gone : Symbol::Status::signature;
+            out.reached.push_back({own, 0, out.name});
+        }
+        if (place && !kernels_.after.at(place) && !is_anywhere(out.name)) {
+            out.status = Symbol::Status::gone;
+            return;
+        }
+        if (out.status == Symbol::Status::gone)
+            return;
+        const size_t before = out.reached.size();
+        Walk(side, index_).run(id, out);
+        if (out.status == Symbol::Status::unknown)
+            out.status =
+                out.reached.size() > before ? Symbol::Status::reaches : Symbol::Status::same;
+    }
+
+    bool is_anywhere(const std::string &name) const
+    {
+        for (uint32_t place = 0; place <= kernels_.after.modules.size(); ++place)
+            if (const Side *side = kernels_.after.at(place); side && find(*side, name))
+                return true;
+        return false;
+    }
+
+    const Compared &kernels_;
+    ChangeIndex index_;
+};
+
+} // namespace
+
+std::vector<std::string> parse_symbols(std::string_view text)
+{
+    constexpr std::string_view blanks = " \t\r,";
+    std::vector<std::string> names;
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        auto word = [&] {
+            line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+            std::string_view out = line.substr(0, line.find_first_of(blanks));
+            line.remove_prefix(out.size());
+            return out;
+        };
+        std::string_view name = word();
+        if (name.starts_with("0x"))
+            name = word();
+        if (!name.empty() && name[0] != '#' && name[0] != '[')
+            names.emplace_back(name);
+    }
+    return names;
+}
+
+std::vector<Symbol> check_symbols(const std::vector<std::string> &names, const Compared &kernels,
+                                  unsigned threads)
+{
+    const Checker checker(kernels);
+    std::vector<Symbol> out(names.size());
+    parallel_for(names.size(), threads, [&](size_t i) { out[i] = checker.check(names[i]); });
+    return out;
+}
+
+} // namespace btflink::kernel::kabi

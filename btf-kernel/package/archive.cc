@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads members of archives one after the other, straight from the file.
+//
+// Problem. A .deb is an archive in an archive: ar holds data.tar.xz.
+// Method. The inner one is read through the outer: what libarchive asks for is the next block of
+// the outer member. Nothing but one member is in memory at a time.
+#include "btf-kernel/package/archive.h"
+
+#include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/names.h"
+
+#include <algorithm>
+#include <archive.h>
+#include <archive_entry.h>
+#include <memory>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+struct Free {
+    void operator()(archive *a) const { archive_read_free(a); }
+};
+using Reader = std::unique_ptr<archive, Free>;
+
+constexpr size_t block = 128 * 1024;
+
+Reader new_reader()
+{
+    Reader reader(archive_read_new());
+    CHECK(reader != nullptr);
+    archive *a = reader.get();
+    // A filter that libarchive was built without would start a program; such is not wanted.
+    using Support = int (*)(archive *);
+    for (Support filter : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
+                           archive_read_support_filter_xz, archive_read_support_filter_lzma,
+                           archive_read_support_filter_zstd, archive_read_support_filter_lz4})
+        filter(a);
+    return reader;
+}
+
+tl::unexpected<Error> fail_archive(archive *a, const Where &where)
+{
+    const char *why = archive_error_string(a);
+    return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
+}
+
+/// libarchive takes off one compression after the other by itself.
+Result<void> check_nesting(archive *a, const Where &where)
+{
+    if (archive_filter_count(a) <= int{most_nested} + 1) // one says that there is none
+        return {};
+    return fail(where, strf("has more than %u compressed files inside each other", most_nested));
+}
+
+/// All data of the current entry. `expected` bytes, perhaps.
+Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t expected,
+                                          const Where &where)
+{
+    // Memory that is not touched costs nothing; more is not believed.
+    constexpr uint64_t most_believed = 256 << 20;
+    std::vector<std::byte> bytes;
+    bytes.reserve(std::min({expected, most, most_believed}));
+    for (;;) {
+        const void *data = nullptr;
+        size_t size = 0;
+        la_int64_t offset = 0; // of a file with holes
+        const int status = archive_read_data_block(a, &data, &size, &offset);
+        if (status == ARCHIVE_EOF)
+            offset = static_cast<la_int64_t>(bytes.size());
+        else if (status < ARCHIVE_WARN)
+            return fail_archive(a, where);
+        const auto begin = static_cast<uint64_t>(offset);
+        if (offset < 0 || begin < bytes.size())
+            return fail(where, "has parts in disorder");
+        if (begin > most || size > most - begin)
+            return fail(where, strf("unpacks to more than %llu bytes",
+                                    static_cast<unsigned long long>(most)));
+        if (status == ARCHIVE_EOF)
+            return bytes;
+        bytes.resize(begin); // a hole
+        const auto *first = static_cast<const std::byte *>(data);
+        bytes.insert(bytes.end(), first, first + size);
+    }
+}
+
+/// What feeds an archive that lies in another.
+struct Outer {
+    archive *reader;
+    std::vector<std::byte> buffer;
+
+    static la_ssize_t read(archive *inner, void *data, const void **out)
+    {
+        auto *outer = static_cast<Outer *>(data);
+        const la_ssize_t got =
+            archive_read_data(outer->reader, outer->buffer.data(), outer->buffer.size());
+        if (got < 0)
+            archive_set_error(inner, archive_errno(outer->reader), "%s",
+                              archive_error_string(outer->reader));
+        *out = outer->buffer.data();
+        return got;
+    }
+};
+
+class Walk
+{
+public:
+    Walk(std::string path, const ArchiveVisitor &visitor)
+        : path_(std::move(path)), where_{path_}, visitor_(visitor)
+    {
+    }
+
+    Result<void> run()
+    {
+        Reader reader = new_reader();
+        archive *a = reader.get();
+        archive_read_support_filter_rpm(a);
+        archive_read_support_format_ar(a);
+        archive_read_support_format_tar(a);
+        archive_read_support_format_cpio(a);
+        archive_read_support_format_raw(a);
+        if (archive_read_open_filename(a, path_.c_str(), block) != ARCHIVE_OK)
+            return fail_archive(a, where_);
+        return members(a, true);
+    }
+
+private:
+    Result<void> members(archive *a, bool outermost)
+    {
+        for (;;) {
+            archive_entry *entry = nullptr;
+            const int status = archive_read_next_header(a, &entry);
+            if (status == ARCHIVE_EOF)
+                return {};
+            if (status < ARCHIVE_WARN)
+                return fail_archive(a, where_);
+            RETURN_IF_ERROR(check_nesting(a, where_));
+            if (++count_ > most_members)
+                return fail(where_, "has more than 4,000,000 members");
+            const int format = archive_format(a) & ARCHIVE_FORMAT_BASE_MASK;
+            if (outermost && format == ARCHIVE_FORMAT_RAW)
+                RETURN_IF_ERROR(raw(a));
+            else if (outermost && format == ARCHIVE_FORMAT_AR)
+                RETURN_IF_ERROR(debian(a, entry));
+            else
+                RETURN_IF_ERROR(member(a, entry));
+        }
+    }
+
+    Result<void> raw(archive *a)
+    {
+        if (archive_filter_count(a) < 2)
+            return fail(where_, "is neither a kernel nor a package of one");
+        const uint64_t most = visitor_.wants("");
+        auto bytes = read_entry(a, most, 0, where_);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        return visitor_.take("", std::move(*bytes));
+    }
+
+    /// A member of a Debian package: debian-binary, control.tar.*, data.tar.*.
+    Result<void> debian(archive *a, archive_entry *entry)
+    {
+        const char *name = archive_entry_pathname(entry);
+        if (!name || !std::string_view(name).starts_with("data.tar"))
+            return {};
+        Outer outer{a, std::vector<std::byte>(block)};
+        Reader inner = new_reader();
+        archive_read_support_format_tar(inner.get());
+        if (archive_read_open(inner.get(), &outer, nullptr, Outer::read, nullptr) != ARCHIVE_OK)
+            return fail_archive(inner.get(), where_);
+        return members(inner.get(), false);
+    }
+
+    Result<void> member(archive *a, archive_entry *entry)
+    {
+        const char *name = archive_entry_pathname(entry);
+        if (!name)
+            name = archive_entry_pathname_utf8(entry);
+        if (!name)
+            return {}; // no name of ours
+        auto path = clean_path(name);
+        const std::string shown = path ? *path : name;
+        // Packages of Debian begin with the folder "./".
+        if (archive_entry_filetype(entry) == AE_IFDIR || shown.empty())
+            return {};
+        const uint64_t most = visitor_.wants(shown);
+        if (!most)
+            return {};
+        const Where where{path_ + "(" + shown + ")"};
+        if (!path) {
+            visitor_.refuse({where, path.error().what});
+            return {};
+        }
+        if (archive_entry_hardlink(entry) || archive_entry_filetype(entry) != AE_IFREG) {
+            // Links to an image are usual: of vmlinux in a debug package.
+            if (archive_entry_filetype(entry) != AE_IFLNK)
+                visitor_.refuse({where, archive_entry_hardlink(entry) ? "is a hard link"
+                                                                      : "is no regular file"});
+            return {};
+        }
+        const auto size = static_cast<uint64_t>(
+            std::max<int64_t>(archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0, 0));
+        if (size > most) {
+            visitor_.refuse(
+                {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
+            return {};
+        }
+        auto bytes = read_entry(a, most, size, where);
+        if (!bytes)
+            return tl::unexpected(bytes.error());
+        return visitor_.take(*path, std::move(*bytes));
+    }
+
+    std::string path_;
+    Where where_;
+    const ArchiveVisitor &visitor_;
+    uint64_t count_ = 0;
+};
+
+} // namespace
+
+Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor)
+{
+    return Walk(path, visitor).run();
+}
+
+bool is_compressed(Bytes bytes)
+{
+    constexpr std::string_view magics[] = {
+        {"\x1f\x8b", 2},
+        {"\xfd"
+         "7zXZ",
+         5},
+        {"\x28\xb5\x2f\xfd", 4},
+        {"\x02\x21\x4c\x18", 4},
+        {"\x04\x22\x4d\x18", 4},
+        {"BZh", 3},
+        {"\x5d\x00\x00", 3},
+    };
+    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    return std::any_of(std::begin(magics), std::end(magics),
+                       [&](std::string_view magic) { return text.starts_with(magic); });
+}
+
+Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where)
+{
+    Reader reader = new_reader();
+    archive *a = reader.get();
+    archive_read_support_format_raw(a);
+    archive_entry *entry = nullptr;
+    if (archive_read_open_memory(a, bytes.data(), bytes.size()) != ARCHIVE_OK ||
+        archive_read_next_header(a, &entry) < ARCHIVE_WARN)
+        return fail_archive(a, where);
+    if (archive_filter_count(a) < 2)
+        return fail(where, "is not compressed in a way that is known");
+    RETURN_IF_ERROR(check_nesting(a, where));
+    constexpr uint64_t usual_ratio = 6;
+    return read_entry(a, most, bytes.size() * usual_ratio, where);
+}
+
+} // namespace btflink::kernel

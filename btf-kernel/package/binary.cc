@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Picks from an ELF file the sections and symbols that concern BTF.
+#include "btf-kernel/package/binary.h"
+
+#include "btf-kernel/package/image.h"
+#include "common/elf/elf_image.h"
+
+#include <algorithm>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+/// A symbol in host byte order, of either class.
+struct RawSymbol {
+    uint32_t name;
+    uint8_t info;
+    uint16_t section;
+    uint64_t value, size;
+};
+
+RawSymbol symbol_at(const ElfImage &elf, Bytes table, size_t index)
+{
+    const std::byte *p = table.data() + index * elf.symbol_size();
+    auto u16 = [&](size_t at) { return load<uint16_t>(p + at, elf.order); };
+    auto u32 = [&](size_t at) { return load<uint32_t>(p + at, elf.order); };
+    auto u64 = [&](size_t at) { return load<uint64_t>(p + at, elf.order); };
+    if (elf.is64)
+        return {u32(0), std::to_integer<uint8_t>(p[4]), u16(6), u64(8), u64(16)};
+    return {u32(0), std::to_integer<uint8_t>(p[12]), u16(14), u32(4), u32(8)};
+}
+
+std::vector<std::byte> copy(Bytes bytes)
+{
+    return {bytes.begin(), bytes.end()};
+}
+
+uint64_t offset_in(Bytes whole, Bytes part)
+{
+    return static_cast<uint64_t>(part.data() - whole.data());
+}
+
+class Picker
+{
+public:
+    explicit Picker(const ElfImage &elf) : elf_(elf) {}
+
+    Result<Binary> run()
+    {
+        out_.path = elf_.where.file;
+        out_.bytes = elf_.file.size();
+        out_.address_size = elf_.is64 ? 8 : 4;
+        out_.order = elf_.order;
+        for (uint32_t i = 1; i < elf_.sections.size(); ++i)
+            RETURN_IF_ERROR(pick_section(i));
+        RETURN_IF_ERROR(pick_symbols());
+        auto by_offset = [](const PlacedSymbol &a, const PlacedSymbol &b) {
+            return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
+        };
+        std::sort(out_.id_symbols.begin(), out_.id_symbols.end(), by_offset);
+        std::sort(out_.percpu.begin(), out_.percpu.end(), by_offset);
+        std::sort(out_.exports.begin(), out_.exports.end());
+        return std::move(out_);
+    }
+
+private:
+    Result<void> pick_section(uint32_t index)
+    {
+        const ElfSection &section = elf_.sections[index];
+        Where where = elf_.where.in(section.name).at(0);
+        if (section.head.sh_flags & SHF_COMPRESSED && section.name.starts_with(".BTF"))
+            return fail(where, "is compressed, which no kernel reads");
+        if (section.name == ".BTF") {
+            // A file of debug information alone has only the head of a section.
+            out_.has_btf = section.in_file();
+            out_.btf = copy(section.data);
+            out_.btf_where = where;
+        } else if (section.name == ".BTF.base") {
+            out_.base = copy(section.data);
+            out_.base_where = where;
+        } else if (section.name == ".BTF_ids") {
+            out_.btf_ids = copy(section.data);
+            ids_ = index;
+        } else if (section.name == ".data..percpu") {
+            out_.has_percpu = true;
+            percpu_ = index;
+        } else if (section.name == ".modinfo") {
+            read_modinfo(section.data);
+        }
+        return {};
+    }
+
+    void read_modinfo(Bytes bytes)
+    {
+        constexpr std::string_view key = "vermagic=";
+        const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+        for (size_t at = 0; at < text.size();) {
+            const std::string_view entry = text.substr(at, text.find('\0', at) - at);
+            if (entry.starts_with(key))
+                out_.release = entry.substr(key.size(), entry.find(' ') - key.size());
+            at += entry.size() + 1;
+        }
+    }
+
+    Result<void> pick_symbols()
+    {
+        auto symtab = elf_.find_symtab();
+        if (!symtab)
+            return tl::unexpected(symtab.error());
+        if (!*symtab)
+            return {};
+        auto count = elf_.symbol_count(*symtab);
+        if (!count)
+            return tl::unexpected(count.error());
+        const ElfSection &table = elf_.sections[*symtab];
+        if (table.head.sh_link >= elf_.sections.size())
+            return fail(elf_.place(*symtab), "has no table of names");
+        const Bytes names = elf_.sections[table.head.sh_link].data;
+        const std::string_view text(reinterpret_cast<const char *>(names.data()), names.size());
+        out_.has_symbols = *count > 1;
+        for (uint32_t i = 1; i < *count; ++i)
+            RETURN_IF_ERROR(pick_symbol(symbol_at(elf_, table.data, i), text, *symtab));
+        return {};
+    }
+
+    Result<void> pick_symbol(const RawSymbol &symbol, std::string_view names, uint32_t symtab)
+    {
+        if (symbol.name >= names.size())
+            return fail(elf_.place(symtab), "a symbol's name is behind the table of names");
+        const bool of_ids = ids_ && symbol.section == ids_;
+        const bool of_percpu = percpu_ && symbol.section == percpu_;
+        const char *begin = names.data() + symbol.name;
+        const size_t most = names.size() - symbol.name;
+        constexpr std::string_view export_mark = "__ksymtab_";
+        const bool exported = most > export_mark.size() &&
+                              std::memcmp(begin, export_mark.data(), export_mark.size()) == 0;
+        if (!of_ids && !of_percpu && !exported)
+            return {};
+        const size_t length = strnlen(begin, most);
+        if (length == most)
+            return fail(elf_.place(symtab), "a symbol's name does not end");
+        std::string name(begin, length);
+        if (exported)
+            out_.exports.push_back(name.substr(export_mark.size()));
+        const uint8_t type = symbol.info & 0xf;
+        if (!of_ids && !(of_percpu && type == STT_OBJECT))
+            return {};
+        const uint64_t start = elf_.sections[symbol.section].head.sh_addr; // 0 in modules
+        (of_ids ? out_.id_symbols : out_.percpu)
+            .push_back({std::move(name), symbol.value - start, symbol.size});
+        return {};
+    }
+
+    const ElfImage &elf_;
+    Binary out_;
+    uint32_t ids_ = 0, percpu_ = 0; // indexes of sections; 0: none
+};
+
+/// An image without sections.
+Binary flat_binary(Bytes memory, const Where &where)
+{
+    Binary binary;
+    binary.form = Binary::Form::flat;
+    binary.bytes = memory.size();
+    const Bytes btf = find_btf(memory);
+    binary.order = order_of_btf(btf);
+    binary.has_btf = !btf.empty();
+    binary.btf = copy(btf);
+    binary.btf_where = btf.empty() ? where : where.at(offset_in(memory, btf));
+    binary.btf_ids = copy(find_btf_ids(memory, btf));
+    return binary;
+}
+
+/// Memory of an ELF file in which text of the kernel stands.
+std::vector<Bytes> loaded_data(const ElfImage &elf)
+{
+    std::vector<Bytes> out;
+    for (const ElfSection &section : elf.sections)
+        if (section.head.sh_flags & SHF_ALLOC && !(section.head.sh_flags & SHF_EXECINSTR) &&
+            section.name != ".BTF")
+            out.push_back(section.data);
+    return out;
+}
+
+} // namespace
+
+Result<Binary> read_binary(Bytes file, const Where &where)
+{
+    auto elf = read_elf(file, where);
+    if (!elf)
+        return tl::unexpected(elf.error());
+    return Picker(*elf).run();
+}
+
+Binary raw_binary(Bytes file, const Where &where)
+{
+    Binary binary;
+    binary.path = where.file;
+    binary.form = Binary::Form::raw_btf;
+    binary.bytes = file.size();
+    binary.order = order_of_btf(file);
+    binary.has_btf = true;
+    binary.btf = copy(file);
+    binary.btf_where = where.at(0);
+    return binary;
+}
+
+Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
+{
+    auto image = bare_image(file, std::move(owner), where);
+    if (!image)
+        return tl::unexpected(image.error());
+    ImageFacts facts;
+    std::vector<Bytes> memory;
+    if (image->form == BareImage::Form::elf) {
+        auto elf = read_elf(image->bytes, where);
+        if (!elf)
+            return tl::unexpected(elf.error());
+        auto binary = Picker(*elf).run();
+        if (!binary)
+            return tl::unexpected(binary.error());
+        facts.binary = std::move(*binary);
+        memory = loaded_data(*elf);
+    } else {
+        const bool raw = image->form == BareImage::Form::btf;
+        facts.binary = raw ? raw_binary(image->bytes, where) : flat_binary(image->bytes, where);
+        if (!raw)
+            memory = {image->bytes};
+    }
+    facts.binary.path = where.file;
+    facts.binary.name = "vmlinux";
+    facts.release = std::move(image->release);
+    for (Bytes bytes : memory) {
+        if (facts.banner.empty())
+            facts.banner = find_banner(bytes);
+        if (facts.config.empty())
+            facts.config = find_config(bytes, where);
+    }
+    if (facts.release.empty())
+        facts.release = facts.banner.substr(0, facts.banner.find(' '));
+    return facts;
+}
+
+} // namespace btflink::kernel

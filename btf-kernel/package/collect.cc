@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Goes through folders and archives.
+//
+// Problem. Only one thread can read an archive, from its beginning. Several threads are to unpack
+// and read its members, and not all of them may be in memory at once.
+//
+// Method. The thread that reads the archive puts members into a queue of bounded size; the others
+// take them from there. In a folder each thread opens files itself.
+#include "btf-kernel/package/collector.h"
+
+#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/image.h"
+#include "btf-kernel/package/limits.h"
+#include "common/io/file_parts.h"
+#include "common/io/parallel.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <set>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+/// Members that wait for somebody to look at them, most_waiting bytes at most (or one).
+class Queue
+{
+public:
+    void put(Role role, Content content)
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait(lock, [&] {
+            return waiting_.empty() || bytes_ + content.bytes.size() <= most_waiting;
+        });
+        bytes_ += content.bytes.size();
+        waiting_.emplace_back(role, std::move(content));
+        changed_.notify_all();
+    }
+    void end()
+    {
+        std::lock_guard lock(mutex_);
+        over_ = true;
+        changed_.notify_all();
+    }
+    /// False: there are no more.
+    bool take(Role &role, Content &content)
+    {
+        std::unique_lock lock(mutex_);
+        bytes_ -= content.bytes.size(); // of the one before, which is done with
+        content = {};
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
+        if (waiting_.empty())
+            return false;
+        role = waiting_.front().first;
+        content = std::move(waiting_.front().second);
+        waiting_.pop_front();
+        return true;
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<std::pair<Role, Content>> waiting_;
+    uint64_t bytes_ = 0; // of those that wait, and of those that are looked at
+    bool over_ = false;
+};
+
+uint64_t most_of(Role role)
+{
+    switch (role) {
+    case Role::image:
+        return most_of_image;
+    case Role::module:
+        return most_of_module;
+    case Role::config:
+    case Role::release:
+        return most_of_text;
+    case Role::none:
+        break;
+    }
+    return 0;
+}
+
+/// A file named by the user: the folders that contain it say nothing about its kernel.
+std::string own_name(const std::string &path)
+{
+    return fs::path(path).filename().string();
+}
+
+Result<void> collect_archive(const std::string &path, unsigned threads, Collector &collector)
+{
+    Queue queue;
+    auto work = [&] {
+        Role role;
+        Content content;
+        while (queue.take(role, content))
+            collector.take(role, content);
+    };
+    ArchiveVisitor visitor;
+    visitor.wants = [&](const std::string &member) {
+        return member.empty() ? most_of_image : most_of(collector.wants(member));
+    };
+    visitor.take = [&](const std::string &member, std::vector<std::byte> bytes) -> Result<void> {
+        auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+        Content content{member, path + "(" + member + ")", *kept, kept};
+        if (member.empty()) // a compressed file
+            content.path = own_name(content.place = path);
+        queue.put(member.empty() ? Role::none : collector.wants(member), std::move(content));
+        return collector.check();
+    };
+    visitor.refuse = [&](Error error) { collector.refuse(std::move(error)); };
+    std::vector<std::thread> workers;
+    for (unsigned i = 0; i < std::max(1u, threads); ++i)
+        workers.emplace_back(work);
+    Result<void> walked = walk_archive(path, visitor);
+    queue.end();
+    for (std::thread &worker : workers)
+        worker.join();
+    return walked;
+}
+
+/// Folders in which a build of packages has copies of what is beside them.
+bool is_copy_of_build(const fs::path &root, const fs::path &folder)
+{
+    const fs::path name = folder.filename();
+    std::error_code ignored;
+    return (name == "debian" || name == "tar-install" || name == "rpmbuild") &&
+           folder.parent_path() == root && fs::exists(root / "include/config", ignored);
+}
+
+/// Files of a folder that are wanted, by path; links are not followed.
+Result<std::vector<std::string>> list_folder(const std::string &folder, const Collector &collector)
+{
+    std::error_code error;
+    std::vector<std::string> found;
+    uint64_t count = 0;
+    fs::recursive_directory_iterator it(folder, error); // what cannot be read is an error
+    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+        if (++count > most_members)
+            return fail(Where{folder}, "has more than 4,000,000 files");
+        std::error_code unknown;
+        const fs::file_status status = it->symlink_status(unknown);
+        if (fs::is_directory(status) &&
+            (it.depth() >= int{most_depth} || is_copy_of_build(folder, it->path())))
+            it.disable_recursion_pending();
+        if (!fs::is_regular_file(status))
+            continue;
+        std::string path = it->path().lexically_relative(folder).string();
+        if (collector.wants(path) != Role::none)
+            found.push_back(std::move(path));
+    }
+    if (error)
+        return fail(Where{folder}, "cannot be read: " + error.message());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+Result<void> collect_folder(const std::string &folder, unsigned threads, Collector &collector)
+{
+    auto files = list_folder(folder, collector);
+    if (!files)
+        return tl::unexpected(files.error());
+    return parallel_try(files->size(), threads, [&](size_t i) -> Result<void> {
+        const std::string &path = (*files)[i];
+        const std::string place = (fs::path(folder) / path).string();
+        auto parts = read_parts(place);
+        if (!parts) {
+            collector.refuse(parts.error());
+            return {};
+        }
+        if (parts->bytes.size() > most_of(collector.wants(path))) {
+            collector.refuse({Where{place}, "is too large"});
+            return {};
+        }
+        collector.take(collector.wants(path), {path, place, parts->bytes, parts->owner});
+        return collector.check();
+    });
+}
+
+/// Is it a file of its own, not an archive or one that is compressed?
+bool is_plain(Bytes bytes)
+{
+    auto has = [&](size_t at, std::string_view magic) {
+        return bytes.size() >= at + magic.size() &&
+               std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
+    };
+    return has(0, "\177ELF") || has(0, "\x9f\xeb\x01") || has(0, "\xeb\x9f\x01") ||
+           has(0x202, "HdrS") || has(56, "ARM\x64") || has(56, "RSC\x05") ||
+           (has(0, "MZ") && has(4, "zimg"));
+}
+
+} // namespace
+
+Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release)
+{
+    OpenOptions options;
+    options.release = release;
+    auto files = list_folder(folder, Collector(options));
+    if (!files)
+        return tl::unexpected(files.error());
+    KernelFiles found;
+    std::set<std::string_view> releases;
+    for (const std::string &path : *files) {
+        const Role role = role_of(path);
+        if (role == Role::module) {
+            found.modules.push_back(path);
+            releases.insert(release_in(path));
+        } else if (role == Role::image && image_rank(path) < image_rank("vmlinuz") &&
+                   (found.vmlinux.empty() || image_rank(path) < image_rank(found.vmlinux))) {
+            found.vmlinux = path;
+        }
+    }
+    releases.erase("");
+    if (releases.size() > 1)
+        return fail(Where{folder}, "has several kernels, of which --release=NAME chooses one");
+    return found;
+}
+
+Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector)
+{
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored))
+        return collect_folder(path, options.threads, collector);
+    // A pipe cannot be looked at twice: it must be a file of its own.
+    auto parts = read_parts(path);
+    if (!parts)
+        return tl::unexpected(parts.error());
+    if (!is_plain(parts->bytes) && fs::is_regular_file(path, ignored))
+        return collect_archive(path, options.threads, collector);
+    collector.take(Role::none, {own_name(path), path, parts->bytes, parts->owner});
+    return collector.check();
+}
+
+} // namespace btflink::kernel

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Tells kernel images, modules and configurations by their names, as distributions and Kbuild call
+// them.
+#include "btf-kernel/package/names.h"
+
+#include <algorithm>
+#include <array>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+std::string_view last_part(std::string_view path)
+{
+    return path.substr(path.rfind('/') + 1); // npos + 1 is 0
+}
+
+/// "NAME" or "NAME-RELEASE".
+bool is_called(std::string_view file, std::string_view name)
+{
+    return file == name || (file.starts_with(name) && file[name.size()] == '-');
+}
+
+constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz", "bzImage", "Image", "zImage"};
+
+bool is_image(std::string_view file)
+{
+    for (std::string_view end : {".gz", ".xz", ".zst", ".lz4", ".bz2", ".lzma", ".efi", ".debug"})
+        if (file.ends_with(end)) {
+            file.remove_suffix(end.size());
+            break;
+        }
+    return file == "vmlinux.unstripped" ||
+           std::any_of(std::begin(image_names), std::end(image_names),
+                       [&](std::string_view name) { return is_called(file, name); });
+}
+
+size_t module_suffix(std::string_view file)
+{
+    for (std::string_view end : {".ko", ".ko.xz", ".ko.zst", ".ko.gz", ".ko.debug"})
+        if (file.size() > end.size() && file.ends_with(end))
+            return end.size();
+    return 0;
+}
+
+std::string_view without_btf(std::string_view file)
+{
+    constexpr std::string_view end = ".btf";
+    return file.ends_with(end) ? file.substr(0, file.size() - end.size()) : file;
+}
+
+} // namespace
+
+Role role_of(std::string_view path)
+{
+    const std::string_view file = last_part(path);
+    if (module_suffix(file))
+        return Role::module;
+    if (is_called(file, "config") || file == ".config")
+        return Role::config;
+    if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))
+        return Role::release;
+    // Kbuild has parts of the image in such folders.
+    if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
+        return Role::none;
+    return is_image(file) ? Role::image : Role::none;
+}
+
+Role role_of_encoded(std::string_view path)
+{
+    const std::string_view file = last_part(path);
+    if (file == "vmlinux.btf")
+        return Role::image;
+    const std::string_view of = without_btf(file);
+    return of != file && module_suffix(of) ? Role::module : Role::none;
+}
+
+std::string module_name(std::string_view path)
+{
+    std::string_view file = without_btf(last_part(path));
+    file.remove_suffix(module_suffix(file));
+    std::string name(file);
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+std::string_view release_in(std::string_view path)
+{
+    constexpr std::string_view folder = "lib/modules/";
+    for (size_t at = path.find(folder); at != std::string_view::npos;
+         at = path.find(folder, at + 1)) {
+        if (at && path[at - 1] != '/')
+            continue;
+        std::string_view rest = path.substr(at + folder.size());
+        size_t end = rest.find('/');
+        if (end != std::string_view::npos && end)
+            return rest.substr(0, end);
+    }
+    const std::string_view file = last_part(path);
+    const size_t dash = file.find('-');
+    if (dash == std::string_view::npos || dash + 1 == file.size() ||
+        module_suffix(without_btf(file))) // "nf-tables.ko"
+        return {};
+    const char first = file[dash + 1];
+    return first >= '0' && first <= '9' ? file.substr(dash + 1) : std::string_view();
+}
+
+unsigned image_rank(std::string_view path)
+{
+    const std::string_view file = last_part(path);
+    unsigned kind = 2;
+    if (file == "vmlinux.unstripped")
+        kind = 0;
+    else if (is_called(file, "vmlinux"))
+        kind = 1;
+    const auto depth = static_cast<unsigned>(std::count(path.begin(), path.end(), '/'));
+    return kind * 1000 + std::min(depth, 999u);
+}
+
+Result<std::string> clean_path(std::string_view path)
+{
+    std::string out;
+    while (!path.empty()) {
+        const size_t end = std::min(path.find('/'), path.size());
+        const std::string_view part = path.substr(0, end);
+        path.remove_prefix(std::min(end + 1, path.size()));
+        if (part.empty() || part == ".")
+            continue;
+        if (part == "..")
+            return fail({}, "its path has '..'");
+        out += (out.empty() ? "" : "/") + std::string(part);
+    }
+    return out;
+}
+
+} // namespace btflink::kernel

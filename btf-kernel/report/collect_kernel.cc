@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Counts what a kernel's BTF has: bytes by kind and module, names with several definitions.
+#include "btf-kernel/report/collect.h"
+
+#include "btf-kernel/diff/compare_types.h"
+#include "btf-kernel/diff/types.h"
+#include "btf-kernel/diff/words.h"
+#include "common/io/parallel.h"
+
+#include <algorithm>
+#include <array>
+
+namespace btflink::kernel::report
+{
+
+namespace
+{
+
+using Kinds = std::array<KindSize, btf::kind_count>;
+
+Kinds no_kinds()
+{
+    Kinds kinds;
+    for (uint32_t i = 0; i < btf::kind_count; ++i)
+        kinds[i].kind = btf::kinds[i].name;
+    return kinds;
+}
+
+void count_kinds(const Btf &btf, Kinds &kinds)
+{
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+        const btf_type &t = btf.type(id);
+        KindSize &kind = kinds[btf::kind_of(t)];
+        ++kind.types;
+        kind.bytes += btf::words_of(t) * 4;
+    }
+}
+
+std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
+{
+    std::vector<KindSize> out(kinds.begin(), kinds.end());
+    out.push_back({"strings", 0, strings});
+    std::erase_if(out, [](const KindSize &k) { return k.bytes == 0; });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const KindSize &a, const KindSize &b) { return a.bytes > b.bytes; });
+    return out;
+}
+
+/// How many names of types a module has that vmlinux has otherwise.
+uint64_t count_redefined(const diff::Side &module, const diff::Side &vmlinux)
+{
+    uint64_t count = 0;
+    for (const diff::Named &named : module.names)
+        count += named.space == diff::Space::type && !vmlinux.find(named.key).empty();
+    return count;
+}
+
+void find_duplicates(const diff::Side &side, Data &out)
+{
+    const auto &names = side.names;
+    for (size_t begin = 0, end; begin < names.size(); begin = end) {
+        for (end = begin + 1; end < names.size() && names[end].key == names[begin].key;)
+            ++end;
+        if (end - begin < 2 || names[begin].space != diff::Space::type)
+            continue;
+        Duplicate duplicate;
+        duplicate.name = diff::type_name(*side.btf, names[begin].id);
+        duplicate.versions.resize(end - begin);
+        diff::Change change{diff::Space::type, diff::What::changed, "", "", {}, {}, {}, ""};
+        change.details = diff::compare_types({side, names[begin].id}, {side, names[begin + 1].id});
+        duplicate.differs = diff::detail_lines(change);
+        if (duplicate.differs.size() > 10)
+            duplicate.differs.resize(10);
+        const std::string_view name = side.btf->name(TypeId{names[begin].id});
+        for (TypeId id = side.btf->first_id(); id != side.btf->end_id(); id = TypeId{raw(id) + 1})
+            duplicate.types +=
+                side.btf->name(id) == name && !btf::is_declaration(side.btf->type(id)) &&
+                (btf::is_composite(side.btf->kind(id)) || btf::is_enum(side.btf->kind(id)));
+        out.duplicates.push_back(std::move(duplicate));
+    }
+    std::sort(out.duplicates.begin(), out.duplicates.end(), [](const auto &a, const auto &b) {
+        return a.types != b.types ? a.types > b.types : a.name < b.name;
+    });
+}
+
+/// "kernel/net/veth.ko.xz" of a path in or behind lib/modules/VERSION.
+std::string_view place_of(std::string_view path)
+{
+    constexpr std::string_view folder = "/modules/";
+    if (size_t at = path.rfind(folder); at != std::string_view::npos) {
+        path.remove_prefix(at + folder.size());
+        path.remove_prefix(std::min(path.find('/') + 1, path.size()));
+    }
+    return path;
+}
+
+} // namespace
+
+Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
+                            std::vector<Error> &errors)
+{
+    auto vmlinux = parse_vmlinux(kernel);
+    if (!vmlinux)
+        return tl::unexpected(vmlinux.error());
+    const diff::Side side(*vmlinux, nullptr);
+    out.title = kernel.release.empty() ? kernel.package : kernel.release;
+    out.vmlinux_types = (*vmlinux)->size();
+    out.vmlinux_bytes = kernel.vmlinux->btf.size();
+    out.vmlinux_strings = (*vmlinux)->str_size();
+    Kinds kinds = no_kinds(), of_modules = no_kinds();
+    count_kinds(**vmlinux, kinds);
+    out.functions = kinds[BTF_KIND_FUNC].types;
+    out.vmlinux_kinds = sorted(kinds, out.vmlinux_strings);
+    find_duplicates(side, out);
+    std::vector<ModuleSize> sizes(kernel.modules.size());
+    std::vector<Kinds> counted(kernel.modules.size(), no_kinds());
+    std::vector<std::optional<Error>> failed(kernel.modules.size());
+    parallel_for(kernel.modules.size(), threads, [&](size_t i) {
+        const Binary &module = kernel.modules[i];
+        sizes[i] = {module.name, module.path, 0, module.btf.size(), 0, module.bytes, 0};
+        if (module.btf.empty() && !module.unreadable)
+            return;
+        auto parsed = parse_module(module, *vmlinux);
+        if (!parsed) {
+            failed[i] = parsed.error();
+            return;
+        }
+        sizes[i].types = parsed->btf->size();
+        sizes[i].strings = parsed->btf->str_size();
+        count_kinds(*parsed->btf, counted[i]);
+        if (!parsed->btf->base())
+            return; // all of its types are its own on purpose
+        std::optional<diff::Side> base;
+        if (parsed->distilled)
+            base.emplace(parsed->distilled, nullptr);
+        sizes[i].redefined = count_redefined(diff::Side(parsed->btf, base ? &*base : &side), side);
+    });
+    uint64_t strings = 0;
+    for (size_t i = 0; i < sizes.size(); ++i) {
+        if (failed[i])
+            errors.push_back(*failed[i]);
+        strings += sizes[i].strings;
+        for (uint32_t k = 0; k < btf::kind_count; ++k) {
+            of_modules[k].types += counted[i][k].types;
+            of_modules[k].bytes += counted[i][k].bytes;
+        }
+        const auto bytes = double(sizes[i].bytes);
+        add_place(out.places, place_of(sizes[i].path), bytes, bytes);
+    }
+    add_place(out.places, "vmlinux", double(out.vmlinux_bytes), double(out.vmlinux_bytes));
+    if (!sizes.empty())
+        out.module_kinds = sorted(of_modules, strings);
+    std::stable_sort(sizes.begin(), sizes.end(),
+                     [](const ModuleSize &a, const ModuleSize &b) { return a.bytes > b.bytes; });
+    out.modules = std::move(sizes);
+    return {};
+}
+
+} // namespace btflink::kernel::report

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. The final BTF does not say where a type is from; the object BTF of the build does.
+//
+// Method. Equal types of all objects have equal hashes (common/FORMAT.md). Each type's bytes are
+// divided among the files that have it; types that only one file has would disappear without it.
+// For folders these are counted separately: a type belongs to the innermost folder with all its
+// files.
+#include "btf-kernel/report/collect.h"
+
+#include "btf-kernel/diff/side.h"
+#include "btf-kernel/diff/types.h"
+#include "merge/input/load_objects.h"
+#include "merge/merge.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace btflink::kernel::report
+{
+
+namespace
+{
+
+struct HashOf {
+    size_t operator()(const Hash128 &h) const { return h.low; }
+};
+
+/// The folder or file that two paths have in common.
+std::string_view common_folder(std::string_view a, std::string_view b)
+{
+    size_t end = 0, i = 0;
+    for (; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+        if (a[i] == '/')
+            end = i;
+    if (i == a.size() && (i == b.size() || b[i] == '/'))
+        end = i;
+    else if (i == b.size() && a[i] == '/')
+        end = i;
+    return a.substr(0, end);
+}
+
+struct Shared {
+    std::vector<uint32_t> files;
+    uint32_t bytes = 0;
+};
+
+class SourceCounter
+{
+public:
+    explicit SourceCounter(const std::vector<merge::Object> &objects)
+    {
+        for (const merge::Object &object : objects)
+            add(object);
+    }
+
+    void fill(Data &out)
+    {
+        out.places = {};
+        for (const auto &[hash, type] : types_) {
+            const double part = double(type.bytes) / double(type.files.size());
+            std::string_view all = names_[type.files[0]];
+            for (uint32_t file : type.files) {
+                share_[names_[file]] += part;
+                all = common_folder(all, names_[file]);
+            }
+            alone_[std::string(all)] += type.bytes;
+        }
+        for (const auto &[name, bytes] : share_)
+            add_place(out.places, name, bytes, 0);
+        for (const auto &[name, bytes] : alone_)
+            add_place(out.places, name, 0, bytes);
+        out.by_source = true;
+        out.objects = objects_;
+    }
+
+    /// Who has which version of a name that vmlinux has several times.
+    void find_owners(const std::vector<merge::Object> &objects, Data &out) const
+    {
+        for (Duplicate &duplicate : out.duplicates) {
+            std::map<diff::Shape, std::vector<std::string>> versions;
+            for (const merge::Object &object : objects)
+                owner(object, duplicate.name, versions);
+            if (versions.size() < 2)
+                continue;
+            duplicate.versions.clear();
+            for (auto &[shape, files] : versions) {
+                std::sort(files.begin(), files.end());
+                files.erase(std::unique(files.begin(), files.end()), files.end());
+                duplicate.versions.push_back(std::move(files));
+            }
+        }
+    }
+
+private:
+    static std::string name_of(const merge::Object &object)
+    {
+        std::string name(object.has_trailer ? object.btf.str(object.trailer.source) : "");
+        while (name.starts_with("./") || name.starts_with("../") || name.starts_with("/"))
+            name.erase(0, name.find('/') + 1);
+        return name.empty() ? object.where.file : name;
+    }
+
+    void add(const merge::Object &object)
+    {
+        ++objects_;
+        const auto file = static_cast<uint32_t>(names_.size());
+        names_.push_back(name_of(object));
+        const Btf &btf = object.btf;
+        const Bytes hashes = object.hashes;
+        for (uint32_t i = 0; i < btf.size() && (i + 1) * 16 <= hashes.size(); ++i) {
+            const TypeId id{raw(btf.first_id()) + i};
+            if (!object.is_plain(id))
+                continue;
+            Hash128 hash{load<uint64_t>(hashes.data() + i * 16, ByteOrder::little),
+                         load<uint64_t>(hashes.data() + i * 16 + 8, ByteOrder::little)};
+            Shared &type = types_[hash];
+            if (type.files.empty())
+                type.bytes = btf::words_of(btf.type(id)) * 4;
+            if (type.files.empty() || type.files.back() != file)
+                type.files.push_back(file);
+        }
+    }
+
+    static void owner(const merge::Object &object, const std::string &name,
+                      std::map<diff::Shape, std::vector<std::string>> &versions)
+    {
+        const Btf &btf = object.btf;
+        std::optional<diff::Shapes> shapes;
+        for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+            const uint32_t kind = btf.kind(id);
+            if ((!btf::is_composite(kind) && !btf::is_enum(kind)) ||
+                btf::is_declaration(btf.type(id)) || !name.ends_with(btf.name(id)) ||
+                diff::type_name(btf, raw(id)) != name)
+                continue;
+            if (!shapes)
+                shapes.emplace(btf);
+            versions[shapes->definition(raw(id))].push_back(name_of(object));
+        }
+    }
+
+    uint64_t objects_ = 0;
+    std::vector<std::string> names_;
+    std::unordered_map<Hash128, Shared, HashOf> types_;
+    std::map<std::string, double> share_, alone_;
+};
+
+Result<void> collect_left_out(const std::vector<std::string> &objects, const std::string &image,
+                              unsigned threads, Data &out)
+{
+    if (image.empty())
+        return {};
+    merge::Options options;
+    options.inputs = objects;
+    options.image = image;
+    options.threads = threads;
+    merge::Report report;
+    RETURN_IF_ERROR(merge::merge(options, report));
+    out.has_left_out = true;
+    for (const auto &[name, reason] : report.functions_left_out)
+        out.left_out.push_back({name, merge::skip_name(reason)});
+    return {};
+}
+
+} // namespace
+
+Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
+                             unsigned threads, Data &out)
+{
+    auto inputs = merge::open_inputs(objects, threads);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    auto loaded = merge::load(inputs->list, merge::Reading::whole, threads);
+    if (!loaded)
+        return tl::unexpected(loaded.error());
+    if (loaded->objects.empty())
+        return false;
+    SourceCounter counter(loaded->objects);
+    counter.fill(out);
+    counter.find_owners(loaded->objects, out);
+    RETURN_IF_ERROR(collect_left_out(objects, image, threads, out));
+    return true;
+}
+
+} // namespace btflink::kernel::report

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Reads the options of btf-kernel report, collects, and writes the page.
+#include "btf-kernel/report/report_command.h"
+
+#include "btf-kernel/command.h"
+#include "btf-kernel/progress.h"
+#include "btf-kernel/report/collect.h"
+#include "btf-kernel/report/page.h"
+#include "common/io/file_io.h"
+#include "kbuild-integration/btf-pahole/link_inputs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <thread>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+struct Draft {
+    bool help = false, quiet = false;
+    unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    std::string output, image;
+    std::vector<std::string> objects, traces;
+    OpenOptions open;
+};
+
+template <auto field>
+Result<void> take_file(Draft &draft, std::string_view text)
+{
+    (draft.*field).emplace_back(text);
+    return {};
+}
+
+constexpr Option<Draft> options[] = {
+    {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
+     .flag = [](Draft &d) -> bool & { return d.help; }},
+    {.words = {.name = "image",
+               .value = "ELF",
+               .help = "The file linked from the objects (default: vmlinux beside vmlinux.o)"},
+     .text = [](Draft &d) -> std::string & { return d.image; }},
+    {.words = {.letter = 'j',
+               .name = "threads",
+               .value = "N",
+               .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
+     .take = take_threads<&Draft::threads>},
+    {.words = {.name = "objects",
+               .value = "FILE",
+               .help = "A file with object BTF (default: vmlinux.o of a build, if it has any)",
+               .repeats = true},
+     .take = take_file<&Draft::objects>},
+    {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the page here"},
+     .text = [](Draft &d) -> std::string & { return d.output; }},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No progress bar"},
+     .flag = [](Draft &d) -> bool & { return d.quiet; }},
+    {.words = {.name = "release",
+               .value = "NAME",
+               .help = "Choose this kernel if there are several"},
+     .text = [](Draft &d) -> std::string & { return d.open.release; }},
+    {.words = {.name = "time-trace",
+               .value = "FILE",
+               .help = "A file that --time-trace of btf-merge or btf-emit wrote",
+               .repeats = true},
+     .take = take_file<&Draft::traces>},
+};
+
+/// Objects of a build, where nobody named them: those that have object BTF.
+Result<void> find_objects(const std::string &folder, Draft &draft)
+{
+    const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
+    auto inputs = kbuild::vmlinux_inputs(vmlinux);
+    if (!inputs)
+        return tl::unexpected(inputs.error());
+    draft.objects = std::move(*inputs);
+    std::error_code ignored;
+    if (draft.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
+        draft.image = vmlinux;
+    return {};
+}
+
+Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft, size_t &errors)
+{
+    ProgressBar bar("reading modules", draft.quiet);
+    draft.open.progress = [&](size_t count) { bar.set(count); };
+    auto kernel = open_kernel(paths, draft.open);
+    if (!kernel)
+        return tl::unexpected(kernel.error());
+    report::Data data;
+    std::vector<Error> found = kernel->left_out;
+    RETURN_IF_ERROR(report::collect_kernel(*kernel, draft.open.threads, data, found));
+    const bool asked = !draft.objects.empty();
+    if (!asked && paths.size() == 1)
+        if (auto looked = find_objects(paths[0], draft); !looked)
+            found.push_back(looked.error());
+    if (!draft.objects.empty()) {
+        auto any = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
+        if (!any && asked)
+            return tl::unexpected(any.error());
+        if (!any)
+            found.push_back(any.error());
+        else if (!*any)
+            return fail(Where{draft.objects.front()}, "has no object BTF");
+    }
+    for (const std::string &trace : draft.traces)
+        RETURN_IF_ERROR(report::collect_trace(trace, data));
+    report::tidy_places(data.places);
+    report::sort_steps(data);
+    for (const Error &error : found)
+        print_error(error);
+    errors = found.size();
+    return data;
+}
+
+} // namespace
+
+int report_command(int argc, char **argv)
+{
+    Draft draft;
+    auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
+    if (!given)
+        return usage_error("report", given.error());
+    if (draft.help) {
+        std::printf("Write a page that shows where the bytes of a kernel's BTF and the time for it "
+                    "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n%s",
+                    options_text(options).c_str());
+        return end_output(exit_good);
+    }
+    if (given->operands.empty() || draft.output.empty())
+        return usage_error("report", {{}, "PACKAGE and -o are required"});
+    const std::string path = output_path(draft.output);
+    auto is_output = [&](const std::string &file) { return same_file(path, file); };
+    if (is_output(draft.image) || std::ranges::any_of(given->operands, is_output) ||
+        std::ranges::any_of(draft.objects, is_output) ||
+        std::ranges::any_of(draft.traces, is_output))
+        return usage_error("report", {Where{path}, "is an input, too; it would be overwritten"});
+    if (auto writable = check_writable(path); !writable) {
+        print_error(writable.error());
+        return exit_findings;
+    }
+    draft.open.threads = draft.threads;
+    size_t errors = 0;
+    auto data = collect(given->operands, draft, errors);
+    Result<void> done;
+    if (data)
+        done = write_file(path, as_bytes(report::page(*data)));
+    else
+        done = tl::unexpected(data.error());
+    if (!done) {
+        print_error(done.error());
+        return exit_findings;
+    }
+    return end_output(errors ? exit_findings : exit_good);
+}
+
+} // namespace btflink::kernel
