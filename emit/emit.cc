@@ -7,6 +7,7 @@
 #include "common/io/parallel.h"
 #include "common/object_btf/address_pool.h"
 #include "emit/dwarf/debug_files.h"
+#include "emit/encode_unit.h"
 
 #include <algorithm>
 #include <cstring>

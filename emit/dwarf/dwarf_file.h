@@ -5,6 +5,8 @@
 
 #include "common/elf/arch.h"
 #include "emit/dwarf/debug_section.h"
+#include "emit/tree/address_ref.h"
+#include "emit/tree/unit_file.h"
 
 #include <memory>
 #include <optional>
@@ -12,18 +14,6 @@
 
 namespace btflink::emit
 {
-
-/// What an address in the debug information refers to.
-struct AddressRef {
-    uint32_t symbol = 0; // index into .symtab; 0 in linked files
-    int64_t addend = 0;
-    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
-    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
-                          // absolute, and in linked files
-    bool common = false;
-    bool weak = false;
-    bool is_final = false; // linked file: `offset` is the address
-};
 
 class DwarfFile
 {
@@ -45,6 +35,10 @@ public:
     bool relocatable() const { return image_.head.e_type == ET_REL; }
     const Where &where() const { return image_.where; }
     const ElfImage &image() const { return image_; }
+    UnitFile unit_file() const
+    {
+        return {arch(), order(), relocatable(), where().in(".debug_info"), image_.sections};
+    }
     /// Does the kernel's ELF note (owner "Linux", type 0x101) say that the file is a product of
     /// link-time optimisation?
     bool lto_note() const { return lto_note_; }

@@ -3,7 +3,8 @@
 // are two: fast/ for what compilers write for the kernel, libdw/ for everything else.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/dwarf_file.h"
+#include "emit/tree/die_tree.h"
 
 #include <memory>
 #include <span>

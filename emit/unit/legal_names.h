@@ -2,7 +2,7 @@
 // Makes names of other languages than C (templates, operators, closures) legal in BTF.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/tree/die_tree.h"
 
 #include <deque>
 #include <string>

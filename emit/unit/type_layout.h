@@ -3,7 +3,8 @@
 // struct is packed. All walks over type references are bounded: references may form circles.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/tree/die_tree.h"
+#include "emit/tree/unit_file.h"
 
 #include <unordered_map>
 #include <vector>

@@ -39,10 +39,10 @@ struct Function {
 class FunctionCollector
 {
 public:
-    FunctionCollector(const DwarfFile &file, const DieTree &tree, const UnitTypes &types,
+    FunctionCollector(const UnitFile &file, const DieTree &tree, const UnitTypes &types,
                       FeatureSet features, Skips &skips)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
-          skips_(skips), registers_(file.arch(), tree, layout_), param_of_die_(tree.dies.size())
+          skips_(skips), registers_(file.arch, tree, layout_), param_of_die_(tree.dies.size())
     {
     }
 
@@ -67,7 +67,7 @@ private:
 
     void gather(DieIndex i)
     {
-        const Arch &arch = file_.arch();
+        const Arch &arch = file_.arch;
         Function f;
         f.die = i;
         f.first_param = static_cast<uint32_t>(params_.size());
@@ -195,11 +195,11 @@ private:
     /// A packed struct on the stack may be anywhere. Only a struct named as such counts.
     bool is_uncertain(const Function &f, const Param &p) const
     {
-        const uint32_t registers = file_.arch().param_reg_count;
+        const uint32_t registers = file_.arch.param_reg_count;
         if (f.param_count < registers || p.position < registers)
             return false;
         DieIndex type = layout_.target(tree_.at(p.type_of));
-        return tree_.at(type).name && layout_.is_packed_struct(type, file_.order());
+        return tree_.at(type).name && layout_.is_packed_struct(type, file_.order);
     }
 
     uint32_t flags_of(const Function &f, std::span<const Param> params) const
@@ -283,7 +283,7 @@ private:
         return out;
     }
 
-    const DwarfFile &file_;
+    const UnitFile &file_;
     const DieTree &tree_;
     TypeLayout layout_;
     const UnitTypes &types_;
@@ -297,7 +297,7 @@ private:
 
 } // namespace
 
-std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
+std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips)
 {

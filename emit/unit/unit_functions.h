@@ -39,7 +39,7 @@ struct FunctionCandidate {
 };
 
 /// In the order in which their DIEs end.
-std::vector<FunctionCandidate> collect_functions(const DwarfFile &file, const DieTree &tree,
+std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);
 

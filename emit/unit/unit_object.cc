@@ -25,7 +25,7 @@ class UnitAssembler
 {
 public:
     /// `hashes`: stub hashes of `types`.
-    UnitAssembler(const DwarfFile &file, const UnitOptions &options, BtfBuilder types,
+    UnitAssembler(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
                   const UnitDedup &dedup, std::vector<Hash128> hashes)
         : file_(file), open_(options.strings), types_before_(raw(types.next_id()) - 1)
     {
@@ -49,9 +49,9 @@ public:
             trailer_.ambiguous.push_back(btf_.str(name));
         trailer_.features = options.features;
         trailer_.emitter = BTFLINK_VERSION_NUMBER;
-        if (options.address_pool && file.relocatable())
+        if (options.address_pool && file.relocatable)
             trailer_.flags |= trailer_has_pool;
-        if (!file.relocatable())
+        if (!file.relocatable)
             trailer_.flags |= trailer_final_addresses;
     }
 
@@ -116,7 +116,7 @@ public:
             out.has_pool = true;
             out.pool_entries = trailer_.pool_entries;
             for (uint32_t i = 0; i < pool_.size(); ++i)
-                out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch().address_size),
+                out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch.address_size),
                                            pool_[i].symbol, pool_[i].addend});
         }
         out.types_before = types_before_;
@@ -129,7 +129,7 @@ public:
             out.blob_size = btf_.words() * sizeof(uint32_t);
             out.size = out.blob_size + trailer_room(trailer_);
             out.open = std::make_unique<OpenUnit>(
-                OpenUnit{std::move(btf_), std::move(trailer_), file_.order()});
+                OpenUnit{std::move(btf_), std::move(trailer_), file_.order});
         }
         return out;
     }
@@ -137,9 +137,9 @@ public:
 private:
     void serialize(UnitObject &out)
     {
-        out.contribution = btf_.serialize(file_.order(), trailer_room(trailer_));
+        out.contribution = btf_.serialize(file_.order, trailer_room(trailer_));
         out.blob_size = out.contribution.size();
-        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order());
+        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order);
         out.contribution.resize(align_up(out.contribution.size(), 8));
         out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
         out.size = out.contribution.size();
@@ -271,8 +271,8 @@ private:
                 return a.variable->address.offset < b.variable->address.offset;
             });
             uint64_t base = 0;
-            if (!file_.relocatable())
-                for (const ElfSection &s : file_.image().sections)
+            if (!file_.relocatable)
+                for (const ElfSection &s : file_.sections)
                     if (s.name == name)
                         base = s.head.sh_addr;
             TypeId sec = btf_.add_datasec(name, 0);
@@ -283,7 +283,7 @@ private:
                 uint64_t offset = v.address.offset - base;
                 btf_.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
                 end = std::max(end, offset + v.size);
-                if (file_.relocatable())
+                if (file_.relocatable)
                     btf_relocs_.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
                                            v.address.symbol, v.address.addend});
             }
@@ -316,7 +316,7 @@ private:
         const VariableCandidate *variable;
     };
 
-    const DwarfFile &file_;
+    const UnitFile &file_;
     const bool open_;
     uint32_t types_before_;
     std::vector<TypeId> map_; // id in the unit's types -> id in the blob
@@ -366,22 +366,7 @@ void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Whe
 
 } // namespace
 
-Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
-                               std::span<const uint32_t> units, const UnitOptions &options)
-{
-    Skips skips;
-    StepTimes times;
-    const char *source = reader.units()[units.front()].name;
-    StepClock clock(times, source ? source : "");
-    clock.begin(Step::entries);
-    auto tree = reader.read(units, skips);
-    clock.end();
-    if (!tree)
-        return tl::unexpected(tree.error());
-    return encode_tree(file, std::move(*tree), options, std::move(skips), times);
-}
-
-Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOptions &options,
+Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips, StepTimes times)
 {
     const char *source = tree.source;
@@ -390,11 +375,11 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     clock.begin(Step::types);
     LegalNames names;
     // gcc 16 for PowerPC has a typedef that is called "long double".
-    if (!tree.c_names || file.arch().machine == EM_PPC64)
+    if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
     // Names that were made legal end with the unit.
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
-    auto types = encode_types(tree, options.features, file.order(), file.where(), skips, strings);
+    auto types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     if (!types)
         return tl::unexpected(types.error());
     clock.begin(Step::variables);
@@ -405,7 +390,7 @@ Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOp
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, *types, options.features, skips);
 
-    const Where debug_info = file.where().in(".debug_info");
+    const Where debug_info = file.where;
     drop_surplus_variables(variables, debug_info, types->left_out, skips);
     drop_long_functions(functions, debug_info, types->left_out, skips);
 

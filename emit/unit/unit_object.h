@@ -5,9 +5,10 @@
 #include "common/btf/btf_builder.h"
 #include "common/object_btf/features.h"
 #include "common/object_btf/link_trailer.h"
-#include "emit/dwarf/dwarf_reader.h"
 #include "emit/object/object_writer.h"
 #include "emit/steps.h"
+#include "emit/tree/die_tree.h"
+#include "emit/tree/unit_file.h"
 
 #include <vector>
 
@@ -49,14 +50,10 @@ struct UnitObject {
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// `units`: one, or all units of a link-time optimised file together, by the number that `reader`,
-/// which reads `file`, has for them.
-Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
-                               std::span<const uint32_t> units, const UnitOptions &options);
-/// The same from the units' entries, whoever read them; `skips`: what was left out in reading,
-/// `times`: what it took. The tree goes when it is not needed any more, for its memory is what the
-/// result is made in.
-Result<UnitObject> encode_tree(const DwarfFile &file, DieTree tree, const UnitOptions &options,
+/// A unit's object BTF from its entries, whoever read them. `skips`: what the reader left out,
+/// `times`: what reading took. `tree` is freed when the passes that read it are done; the result is
+/// made in its memory.
+Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips, StepTimes times);
 
 } // namespace btflink::emit

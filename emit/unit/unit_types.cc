@@ -376,7 +376,7 @@ private:
         ++skips_["inexpressible"];
         inexpressible_.insert(d.offset);
         out_.left_out.push_back(
-            {where_.in(".debug_info").at(d.offset),
+            {where_.at(d.offset),
              strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
@@ -398,7 +398,7 @@ private:
     Result<void> enumeration(DieIndex i)
     {
         const Die &d = tree_.at(i);
-        auto at = where_.in(".debug_info").at(d.offset);
+        auto at = where_.at(d.offset);
         uint64_t size = d.byte_size ? d.byte_size : 4;
         const char *name = d.name ? d.name : "";
         if (size > 8 || !std::has_single_bit(size))

@@ -42,9 +42,9 @@ bool is_valid_name(std::string_view name)
 }
 
 /// Linked file: the section that holds the address.
-uint32_t section_of(const DwarfFile &file, uint64_t address)
+uint32_t section_of(const UnitFile &file, uint64_t address)
 {
-    const auto &sections = file.image().sections;
+    const auto &sections = file.sections;
     for (uint32_t i = 1; i < sections.size(); ++i) {
         const Elf64_Shdr &s = sections[i].head;
         // .tbss takes no room in memory: its range lies over that of the next section.
@@ -57,7 +57,7 @@ uint32_t section_of(const DwarfFile &file, uint64_t address)
 
 } // namespace
 
-std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const DieTree &tree,
+std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,
                                                  std::vector<RejectedVariable> &rejected)
@@ -82,7 +82,7 @@ std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const Di
         const AddressRef &address = v.address;
         uint32_t section = address.is_final ? section_of(file, address.offset) : address.section;
         if (section) {
-            const ElfSection &s = file.image().sections[section];
+            const ElfSection &s = file.sections[section];
             if (s.head.sh_type != SHT_PROGBITS && s.head.sh_type != SHT_NOBITS)
                 continue;
             v.section = s.name;
@@ -108,8 +108,7 @@ std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const Di
             const char *what = bad_name ? "has a name that BTF does not allow"
                                         : "has no type that BTF can express";
             std::string name(v.name);
-            Error why{file.where().in(".debug_info").at(d.offset),
-                      strf("variable '%s' %s", name.c_str(), what)};
+            Error why{file.where.at(d.offset), strf("variable '%s' %s", name.c_str(), what)};
             if (tree.c_names)
                 rejected.push_back({std::move(name), bad_name, std::move(why)});
             ++skips[bad_name ? "variable-name" : "variable-of-type-void"];

@@ -27,7 +27,7 @@ constexpr size_t max_variable_name = 128;
 
 /// In the order in which their DIEs end. Those of C that cannot be expressed come out in
 /// `rejected`; of other languages, such variables are no fault of the source, and only counted.
-std::vector<VariableCandidate> collect_variables(const DwarfFile &file, const DieTree &tree,
+std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,
                                                  std::vector<RejectedVariable> &rejected);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/result.h"
-#include "emit/dwarf/die_tree.h"
+#include "emit/tree/die_tree.h"
 #include "kbuild-integration/pahole_options.h"
 #include "merge/gather/gatherer.h"
 

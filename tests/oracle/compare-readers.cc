@@ -6,7 +6,7 @@
 #include "common/io/file_io.h"
 #include "emit/dwarf/fast/fast_reader.h"
 #include "emit/dwarf/libdw/libdw_reader.h"
-#include "emit/unit/unit_object.h"
+#include "emit/encode_unit.h"
 
 #include <algorithm>
 #include <cstdio>

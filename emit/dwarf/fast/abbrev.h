@@ -4,7 +4,8 @@
 // siblings, alignments ...) are skipped.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/dwarf_file.h"
+#include "emit/tree/die_tree.h"
 
 #include <cstdint>
 #include <optional>

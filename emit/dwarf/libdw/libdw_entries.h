@@ -2,8 +2,9 @@
 // The entries of one unit, by libdw.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/dwarf_file.h"
 #include "emit/dwarf/libdw/entry_numbers.h"
+#include "emit/tree/die_tree.h"
 
 #include <functional>
 

@@ -2,8 +2,9 @@
 // Locations by libdw: where a parameter, a variable, a member is.
 #pragma once
 
-#include "emit/dwarf/die_tree.h"
+#include "emit/dwarf/dwarf_file.h"
 #include "emit/dwarf/libdw/libdw_file.h"
+#include "emit/tree/die_tree.h"
 
 namespace btflink::emit
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // What a tree keeps, and how its entries are found again.
-#include "emit/dwarf/die_tree.h"
+#include "emit/tree/die_tree.h"
 
 #include <dwarf.h>
 #include <set>

@@ -5,8 +5,9 @@
 // be nested in them) but not kept.
 #pragma once
 
-#include "emit/dwarf/dwarf_file.h"
-#include "emit/dwarf/record_array.h"
+#include "common/result.h"
+#include "emit/tree/address_ref.h"
+#include "emit/tree/record_array.h"
 
 #include <cstdint>
 #include <map>

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The way of one unit: its entries by a reader of DWARF, then their object BTF.
+#include "emit/encode_unit.h"
+
+namespace btflink::emit
+{
+
+Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
+                               std::span<const uint32_t> units, const UnitOptions &options)
+{
+    Skips skips;
+    StepTimes times;
+    const char *source = reader.units()[units.front()].name;
+    StepClock clock(times, source ? source : "");
+    clock.begin(Step::entries);
+    auto tree = reader.read(units, skips);
+    clock.end();
+    if (!tree)
+        return tl::unexpected(tree.error());
+    return encode_tree(file.unit_file(), std::move(*tree), options, std::move(skips), times);
+}
+
+} // namespace btflink::emit

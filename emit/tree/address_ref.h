@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Where a function or a variable of a unit is.
+#pragma once
+
+#include <cstdint>
+
+namespace btflink::emit
+{
+
+/// What an address in a unit's entries refers to. An object has symbols and sections, a linked file
+/// final addresses.
+struct AddressRef {
+    uint32_t symbol = 0; // index into .symtab, or the reader's own number; 0 in linked files
+    int64_t addend = 0;
+    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
+    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
+                          // absolute, and in linked files
+    bool common = false;
+    bool weak = false;
+    bool is_final = false; // linked file: `offset` is the address
+};
+
+} // namespace btflink::emit
