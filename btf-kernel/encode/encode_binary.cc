@@ -21,6 +21,8 @@ namespace
 namespace fs = std::filesystem;
 using State = WorkResult::State;
 
+constexpr const char no_dwarf[] = "has no DWARF to make BTF of";
+
 /// Files without a name have one in /proc, which tells nobody anything.
 Error about(Error error, const std::string &shown)
 {
@@ -82,7 +84,7 @@ Result<void> BinaryEncoder::encode_vmlinux(const std::string &file, const std::s
     if (!made)
         return tl::unexpected(about(made.error(), shown));
     if (!*made)
-        return fail(Where{shown}, "its DWARF has nothing for BTF");
+        return fail(Where{shown}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
     if (auto merged = merge((*made)->path(), file, base_path_, threads); !merged)
         return tl::unexpected(about(merged.error(), shown));
     return {};
@@ -117,6 +119,8 @@ Result<bool> BinaryEncoder::write_module(const std::string &file, const std::str
     auto made = kbuild::encode_object(*plain ? (*plain)->path() : file, settings_, report);
     if (!made)
         return tl::unexpected(made.error());
+    if (report.no_dwarf)
+        return fail(Where{shown}, no_dwarf);
     if (!*made)
         return false;
     RETURN_IF_ERROR(merge((*made)->path(), "", output, 1));

@@ -42,12 +42,16 @@ namespace btflink::kbuild
 namespace
 {
 
+/// Why there is nothing to encode.
+enum class Lack : uint8_t { types, dwarf, symbols, bytes };
+
 /// The inputs of btf-merge, and what must live until they have been read.
 struct MergeInputs {
     std::vector<std::string> inputs;
     std::string image;                         // empty: the inputs say themselves where things are
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
     std::vector<std::shared_ptr<ScratchFile>> scratch;
+    Lack lack = Lack::types; // if there is nothing to encode
 };
 
 /// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
@@ -70,9 +74,12 @@ Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
         return tl::unexpected(made.error());
-    if (!*made)
-        return MergeInputs{};
-    return MergeInputs{{(*made)->path()}, "", {}, {*made}};
+    MergeInputs sources;
+    if (*made) {
+        sources.inputs = {(*made)->path()};
+        sources.scratch = {*made};
+    }
+    return sources;
 }
 
 Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
@@ -98,26 +105,36 @@ Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOpt
 Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &options, bool strict,
                                ForeignReport &report)
 {
-    auto relocatable = is_relocatable(file);
-    if (!relocatable)
-        return tl::unexpected(relocatable.error());
-    if (*relocatable)
+    MergeInputs sources;
+    std::error_code unknown;
+    if (fs::is_regular_file(file, unknown) && fs::file_size(file, unknown) == 0) {
+        sources.lack = Lack::bytes;
+        return sources;
+    }
+    auto linked = look_at_link(file);
+    if (!linked)
+        return tl::unexpected(linked.error());
+    if (linked->relocatable)
         return sources_of_module(file, options, report);
+    sources.image = file;
     auto inputs = vmlinux_inputs(file);
     if (!inputs)
         return tl::unexpected(inputs.error());
-    if (inputs->empty() && options.base.empty() && !strict) {
-        MergeInputs sources{{}, file, std::make_shared<merge::Gatherer>(Where{file}), {}};
+    if (!inputs->empty()) {
+        sources.inputs = std::move(*inputs);
+    } else if (!linked->has_symbols) { // its DWARF may be in another file; it has no functions
+        sources.lack = Lack::symbols;
+    } else if (options.base.empty() && !strict) {
+        sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
         RETURN_IF_ERROR(gather_units(file, options, *sources.gathered, report));
-        return sources;
+    } else {
+        auto whole = by_dwarf(encode_foreign(file, {}, options, report));
+        if (!whole)
+            return whole;
+        sources.inputs = std::move(whole->inputs);
+        sources.scratch = std::move(whole->scratch);
     }
-    if (inputs->empty()) {
-        auto sources = by_dwarf(encode_foreign(file, {}, options, report));
-        if (sources)
-            sources->image = file;
-        return sources;
-    }
-    return MergeInputs{std::move(*inputs), file, {}, {}};
+    return sources;
 }
 
 /// BTF that an earlier run left there would be taken for that of the file as it is now. A link
@@ -131,6 +148,24 @@ Result<void> drop_stale(const std::string &detached)
     if (::unlink(file.c_str()) != 0)
         return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
     return {};
+}
+
+/// There is nothing to encode. pahole never sees an error in that.
+Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
+                             const PaholeOptions &options, EncodeReport &report)
+{
+    constexpr const char *texts[] = {"has nothing for BTF in its DWARF",
+                                     "has neither object BTF nor DWARF", "has no symbol table",
+                                     "is empty"};
+    const std::string text = texts[static_cast<size_t>(lack)];
+    const std::string but =
+        lack == Lack::types ? "" : why_not_without_types(file, lack == Lack::bytes);
+    if (!but.empty())
+        return fail(Where{file}, text + ", but " + but);
+    if (strict)
+        return fail(Where{file}, text);
+    report.warnings.push_back(file + ": " + text + ", so it gets no BTF");
+    return drop_stale(options.detached);
 }
 
 /// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
@@ -159,6 +194,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto no_index = switch_variable("BTF_PAHOLE_NO_INDEX");
     if (!no_index)
         return tl::unexpected(no_index.error());
+    auto no_layout = switch_variable("BTF_PAHOLE_NO_LAYOUT");
+    if (!no_layout)
+        return tl::unexpected(no_layout.error());
     auto sources = sources_of(file, options, *strict, report);
     if (!sources)
         return tl::unexpected(sources.error());
@@ -167,10 +205,9 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (gathered || std::any_of(sources->scratch.begin(), sources->scratch.end(),
                                 [](const auto &scratch) { return scratch != nullptr; }))
         report.notes.push_back(foreign_note);
-    if (sources->inputs.empty() && !gathered) { // pahole succeeds, too
-        report.warnings.push_back(file + ": its DWARF has nothing for BTF, so it gets none");
-        return drop_stale(options.detached);
-    }
+    if (sources->inputs.empty() && !gathered)
+        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources->lack, *strict,
+                               options, report);
 
     merge::Options merge;
     merge.verify = *strict;
@@ -184,6 +221,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.threads = options.jobs;
     merge.fewer = true;
     merge.beside = options.thread_beside;
+    if (*no_layout) // programs with cilium/ebpf of before June 2026 refuse BTF that has one
+        merge.features.remove(Feature::layout);
     if (!options.detached.empty()) // as pahole does: there is no section for it
         merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =

@@ -39,8 +39,7 @@ Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
                            emitted->rejected.end());
     if (!force && !emitted->rejected.empty())
         return tl::unexpected(emitted->rejected.front().why);
-    if (emitted->outcome == emit::EmitReport::Outcome::no_dwarf && all)
-        return fail(Where{file}, "has neither object BTF nor DWARF to make BTF of");
+    report.no_dwarf = all && emitted->outcome == emit::EmitReport::Outcome::no_dwarf;
     if (all || emitted->btf_bytes)
         for (std::string &line : emit::warnings(file, *emitted))
             report.warnings.push_back(std::move(line));

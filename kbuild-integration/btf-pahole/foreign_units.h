@@ -40,12 +40,12 @@ struct ForeignReport {
     std::vector<std::string> warnings; // always worth reporting
     /// Variables that BTF cannot express: left out with Feature::encode_force, else an error.
     std::vector<emit::RejectedVariable> rejected;
+    bool no_dwarf = false; // nothing was encoded, because the file has no DWARF
 };
 // Each adds to a report.
 
 /// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
-/// form that btf-merge accepts as an input together with the objects. Null if there are none. One
-/// error is that nothing is covered and there is no DWARF.
+/// form that btf-merge accepts as an input together with the objects. Null if there are none.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
@@ -61,7 +61,7 @@ Result<std::shared_ptr<ScratchFile>>
 complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 
 /// `object` (relocatable) with object BTF for all its units in place of any BTF that it has. Null:
-/// its DWARF has nothing for BTF. Error, among others: there is no DWARF.
+/// it has no DWARF, or the DWARF has nothing for BTF.
 Result<std::shared_ptr<ScratchFile>>
 encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 

@@ -6,6 +6,7 @@
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
 #include "common/object_btf/contributions.h"
+#include "kbuild-integration/btf-cc/compile_command.h"
 
 #include <algorithm>
 #include <string_view>
@@ -43,40 +44,48 @@ bool exists(const std::string &path)
     return ::access(path.c_str(), R_OK) == 0;
 }
 
-/// The objects that the command in ".X.ko.cmd" names, its output left out.
-std::vector<std::string> saved_inputs(const std::string &module)
+/// The words of the first command in Kbuild's ".X.cmd", by which `path` was made; empty: there is
+/// none.
+std::vector<std::string> saved_command(const std::string &path)
 {
-    std::vector<std::string> inputs;
-    auto file = read_file(folder_of(module) + "." + name_of(module) + ".cmd");
+    auto file = read_file(folder_of(path) + "." + name_of(path) + ".cmd");
     if (!file)
-        return inputs;
+        return {};
     std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
     text = text.substr(0, text.find('\n'));
     size_t command = text.find(":=");
     if (command == text.npos)
-        return inputs;
+        return {};
     text.remove_prefix(command + 2);
     text = text.substr(0, text.find(';'));
-    auto words = split_words(text, Where{});
-    if (!words)
-        return inputs;
-    for (size_t i = 0; i < words->size(); ++i) {
-        if ((*words)[i] == "-o" || (*words)[i] == "-T")
+    return split_words(text, Where{}).value_or(std::vector<std::string>());
+}
+
+/// The objects that the command names by which a module was linked, its output left out.
+std::vector<std::string> saved_inputs(const std::string &module)
+{
+    std::vector<std::string> inputs;
+    const std::vector<std::string> words = saved_command(module);
+    for (size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "-o" || words[i] == "-T")
             ++i;
-        else if ((*words)[i].ends_with(".o") && (*words)[i][0] != '-')
-            inputs.push_back((*words)[i]);
+        else if (words[i].ends_with(".o") && words[i][0] != '-')
+            inputs.push_back(words[i]);
     }
     return inputs;
 }
 
 } // namespace
 
-Result<bool> is_relocatable(const std::string &path)
+Result<LinkedFile> look_at_link(const std::string &path)
 {
     auto elf = open_elf(path);
     if (!elf)
         return tl::unexpected(elf.error());
-    return elf->image.head.e_type == ET_REL;
+    auto symtab = elf->image.find_symtab();
+    if (!symtab)
+        return tl::unexpected(symtab.error());
+    return LinkedFile{elf->image.head.e_type == ET_REL, *symtab != 0};
 }
 
 bool is_bitcode_file(const std::string &path)
@@ -141,6 +150,22 @@ std::vector<std::string> module_inputs(const std::string &module)
             if (exists(stem + suffix))
                 inputs.push_back(stem + suffix);
     return inputs;
+}
+
+std::string why_not_without_types(const std::string &file, bool empty)
+{
+    if (is_vmlinux(file))
+        return "it is a vmlinux";
+    const std::vector<std::string> inputs = saved_inputs(file);
+    if (empty && !inputs.empty())
+        return "Kbuild linked it";
+    for (const std::string &input : inputs) {
+        if (!exists(input))
+            return input + ", of which it was linked, is gone";
+        if (read_compile_command(saved_command(input)).asks_for_dwarf)
+            return input + " was compiled with -g";
+    }
+    return "";
 }
 
 } // namespace btflink::kbuild

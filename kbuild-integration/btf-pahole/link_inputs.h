@@ -11,9 +11,12 @@
 namespace btflink::kbuild
 {
 
-/// Whether the file is relocatable (a module, or an object), by its ELF header. Errors: it is no
-/// ELF file, or cannot be read.
-Result<bool> is_relocatable(const std::string &path);
+struct LinkedFile {
+    bool relocatable = false; // a module, or an object
+    bool has_symbols = false;
+};
+/// By its ELF headers. Errors: it is no ELF file, or cannot be read.
+Result<LinkedFile> look_at_link(const std::string &path);
 
 /// Whether a compiler left it for link-time optimisation: a link reads it like an object, but it
 /// has neither code nor DWARF. False if it cannot be read.
@@ -31,5 +34,10 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 /// even if the files do not exist: to leave one out would leave out its types. Without a saved
 /// command, the existing objects of the module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
+
+/// Why a file in which nothing is found to encode must be damaged, or made by mistake: it is a
+/// vmlinux, or a module and Kbuild's saved commands say that it was linked (`empty`), or linked of
+/// files that are gone or that were compiled with -g (otherwise). "": it may well have nothing.
+std::string why_not_without_types(const std::string &file, bool empty);
 
 } // namespace btflink::kbuild

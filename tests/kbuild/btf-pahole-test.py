@@ -199,7 +199,7 @@ class Features(Command):
     def test_languages(self):
         self.program()
         only = 'c89,c99,c11,c'
-        said = 'btf-pahole: WARNING: prog: its DWARF has nothing for BTF, so it gets none\n'
+        said = 'btf-pahole: WARNING: prog: has nothing for BTF in its DWARF, so it gets no BTF\n'
         before = self.read('prog')
         for arguments, settings in ((['--lang_exclude=' + only], {}), (['--lang=rust'], {}),
                                     (['-Xprog'], {}), (['--cu_exclude=prog.c'], {}),
@@ -319,66 +319,6 @@ class Unread(Command):
         self.must(self.btf_emit, '--address-pool', 'main.o')
         self.must('ld', '-r', '-o', 'module.ko', 'main.o')
         self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
-
-
-class Layout(Command):
-    """The header of 32 bytes, and what it says of the layout section."""
-
-    def header(self, blob):
-        return struct.unpack_from('<8I', blob.ljust(32, b'\0'))[1:]
-
-    def test_program(self):
-        self.program()
-        self.encode('--btf_features=+layout', 'prog')
-        once = self.section('prog').data
-        length, types_at, types, strings_at, strings, layout_at, layout = self.header(once)
-        self.assertEqual((length, types_at, layout_at, strings_at),
-                         (32, 0, types, types + layout))
-        self.assertEqual(len(once), 32 + strings_at + strings)
-        self.assertEqual(layout, 4 * 20)
-        self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')
-        plain = self.read('plain')
-        self.assertEqual(self.header(plain)[0], 24)
-        self.assertEqual(plain[24:24 + types], once[32:32 + types])
-        self.must(self.btf_merge, '--check=prog')
-        self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf reads it
-
-    def test_split(self):
-        """The base has the layout, as with libbpf; its own header has the fields."""
-        self.program()
-        self.encode('--btf_features=+layout', 'prog')
-        self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')
-        self.write('module.c', 'struct tagged { int a; double d; };\n'
-                               'struct mine { struct tagged t; } mine;\n')
-        for base in 'prog', 'raw':
-            self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
-            self.encode('--btf_features=+layout', f'--btf_base={base}', 'm.ko')
-            data = self.section('m.ko').data
-            length, types_at, types, strings_at, strings, *layout = self.header(data)
-            self.assertEqual((length, types_at, strings_at, layout), (32, 0, types, [0, 0]))
-            self.assertEqual(len(data), 32 + strings_at + strings)
-            self.must(self.btf_merge, '--check=m.ko', f'--base={base}')
-            self.assertNotIn('tagged', re.findall(r"STRUCT '(\w+)'",
-                                                  '\n'.join(self.dump('m.ko', base))))
-        self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
-        self.encode('--btf_features=+layout,distilled_base', '--btf_base=raw', 'm.ko')
-        for name in '.BTF', '.BTF.base':
-            length, *_, layout_at, layout = self.header(self.section('m.ko', name).data)
-            self.assertEqual((length, layout_at, layout), (32, 0, 0))
-        self.must(self.btf_merge, '--check=m.ko', '--base=raw')
-
-    def test_older_kernel(self):
-        """One that has a struct btf_header and no btf_layout would refuse all of its BTF."""
-        self.write('old.c', 'struct btf_header { short magic; } header;\n')
-        self.must('gcc', '-g', '-c', 'old.c')
-        self.encode('--btf_features=+layout', 'old.o',
-                    said='btf-pahole: WARNING: feature layout is left out: .*btf_layout.*\n')
-        self.assertEqual(self.header(self.section('old.o').data)[0], 24)
-        self.write('new.c', 'struct btf_header { short magic; } header;\n'
-                            'struct btf_layout { char info_sz; } layout;\n')
-        self.must('gcc', '-g', '-c', 'new.c')
-        self.encode('--btf_features=+layout', 'new.o')
-        self.assertEqual(self.header(self.section('new.o').data)[6], 80)
 
 
 class Output(Command):

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Which BTF gets a layout section from btf-pahole, and what its header then says.
+
+usage: btf-pahole-layout-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import re
+import struct
+
+from helpers.kbuild_case import KbuildCase, run
+
+SOURCE = '''struct tagged { int a; double d; };
+int main(void) { struct tagged t = { 1, 2 }; return t.a; }
+'''
+
+
+class Layout(KbuildCase):
+    """The header of 32 bytes, and what it says of the layout section."""
+
+    def program(self):
+        self.write('prog.c', SOURCE)
+        self.must('gcc', '-g', 'prog.c', '-o', 'prog')
+
+    def header(self, blob):
+        return struct.unpack_from('<8I', blob.ljust(32, b'\0'))[1:]
+
+    def test_program(self):
+        self.program()
+        self.encode('--btf_features=+layout', 'prog')
+        once = self.section('prog').data
+        length, types_at, types, strings_at, strings, layout_at, layout = self.header(once)
+        self.assertEqual((length, types_at, layout_at, strings_at),
+                         (32, 0, types, types + layout))
+        self.assertEqual(len(once), 32 + strings_at + strings)
+        self.assertEqual(layout, 4 * 20)
+        self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')
+        plain = self.read('plain')
+        self.assertEqual(self.header(plain)[0], 24)
+        self.assertEqual(plain[24:24 + types], once[32:32 + types])
+        self.must(self.btf_merge, '--check=prog')
+        self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf reads it
+
+    def test_split(self):
+        """The base has the layout, as with libbpf; its own header has the fields."""
+        self.program()
+        self.encode('--btf_features=+layout', 'prog')
+        self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')
+        self.write('module.c', 'struct tagged { int a; double d; };\n'
+                               'struct mine { struct tagged t; } mine;\n')
+        for base in 'prog', 'raw':
+            self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
+            self.encode('--btf_features=+layout', f'--btf_base={base}', 'm.ko')
+            data = self.section('m.ko').data
+            length, types_at, types, strings_at, strings, *layout = self.header(data)
+            self.assertEqual((length, types_at, strings_at, layout), (32, 0, types, [0, 0]))
+            self.assertEqual(len(data), 32 + strings_at + strings)
+            self.must(self.btf_merge, '--check=m.ko', f'--base={base}')
+            self.assertNotIn('tagged', re.findall(r"STRUCT '(\w+)'",
+                                                  '\n'.join(self.dump('m.ko', base))))
+        self.must('gcc', '-g', '-c', 'module.c', '-o', 'm.ko')
+        self.encode('--btf_features=+layout,distilled_base', '--btf_base=raw', 'm.ko')
+        for name in '.BTF', '.BTF.base':
+            length, *_, layout_at, layout = self.header(self.section('m.ko', name).data)
+            self.assertEqual((length, layout_at, layout), (32, 0, 0))
+        self.must(self.btf_merge, '--check=m.ko', '--base=raw')
+
+    def test_older_kernel(self):
+        """One that has a struct btf_header and no btf_layout would refuse all of its BTF."""
+        self.write('old.c', 'struct btf_header { short magic; } header;\n')
+        self.must('gcc', '-g', '-c', 'old.c')
+        self.encode('--btf_features=+layout', 'old.o',
+                    said='btf-pahole: WARNING: feature layout is left out: .*btf_layout.*\n')
+        self.assertEqual(self.header(self.section('old.o').data)[0], 24)
+        self.write('new.c', 'struct btf_header { short magic; } header;\n'
+                            'struct btf_layout { char info_sz; } layout;\n')
+        self.must('gcc', '-g', '-c', 'new.c')
+        self.encode('--btf_features=+layout', 'new.o')
+        self.assertEqual(self.header(self.section('new.o').data)[6], 80)
+
+    def test_unwanted(self):
+        """The environment overrules the kernel's flags; only 0 and 1 are known."""
+        self.program()
+        flags = ['--btf_features=default', '--btf_features=layout']
+        self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')
+        for value, bytes_of_header in (('1', 24), ('0', 32), ('', 32)):
+            done = self.pahole('-J', *flags, '--btf_encode_detached=out', 'prog',
+                               settings={'BTF_PAHOLE_NO_LAYOUT': value})
+            self.assertEqual(done, (0, '', ''))
+            self.assertEqual(self.header(self.read('out'))[0], bytes_of_header)
+            self.assertEqual(self.read('out') == self.read('plain'), value == '1')
+        self.refuse('BTF_PAHOLE_NO_LAYOUT=yes: must be 0 or 1', '-J', *flags, 'prog', same=['prog'],
+                    settings={'BTF_PAHOLE_NO_LAYOUT': 'yes'})
+
+
+if __name__ == '__main__':
+    run(__name__)
