@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Which commit --version names: none, a clean one, one with changes.
+
+usage: version-test.py SOURCE_ROOT
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+AUTHOR = ('-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.org')
+
+
+def run(*command, cwd):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith('GIT_')}
+    done = subprocess.run(command, cwd=cwd, env=clean, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise AssertionError(f'{command}: {done.stdout}{done.stderr}')
+    return done.stdout
+
+
+class Version(unittest.TestCase):
+    source = ''
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name) / 'copy'
+        self.top.mkdir()
+        for name in run('git', 'ls-files', '-z', cwd=self.source).split('\0'):
+            path = pathlib.Path(self.source) / name
+            if path.is_file():
+                (self.top / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(path, self.top / name)
+
+    def commit(self, folder):
+        run('git', 'init', '-q', cwd=folder)
+        run('git', 'add', '-A', cwd=folder)
+        run('git', *AUTHOR, 'commit', '-q', '-m', 'x', cwd=folder)
+        return run('git', 'rev-parse', '--short', 'HEAD', cwd=folder).strip()
+
+    def named(self, build):
+        """What stands in brackets behind the version; "none": nothing does."""
+        if not (self.top / build).exists():
+            run('meson', 'setup', build, '-Dtests=disabled', cwd=self.top)
+        run('ninja', '-C', build, 'common/version.cc', cwd=self.top)
+        text = (self.top / build / 'common/version.cc').read_text()
+        return text.split('commit = "')[1].split('"')[0]
+
+    def test_checkout(self):
+        commit = self.commit(self.top)
+        self.assertEqual(self.named('build'), commit)
+        self.assertEqual(self.named('../beside'), commit)
+        with open(self.top / 'README.md', 'a', encoding='utf-8') as file:
+            file.write('more\n')
+        self.assertEqual(self.named('build'), commit + '-dirty')
+
+    def test_no_checkout_of_ours(self):
+        """An unpacked archive, in a repository that is somebody else's."""
+        (self.top.parent / 'file').write_text('theirs')
+        self.commit(self.top.parent)
+        self.assertEqual(self.named('build'), 'none')
+
+
+if __name__ == '__main__':
+    Version.source = sys.argv.pop(1)
+    if not shutil.which('git') or not os.path.exists(os.path.join(Version.source, '.git')):
+        print('SKIP: the source is no git checkout, or git is missing')
+        sys.exit(77)
+    unittest.main()
