@@ -41,7 +41,7 @@ std::string Error::str() const
     return plain_text(place.empty() ? what : place + ": " + what);
 }
 
-tl::unexpected<Error> fail_errno(Where where, std::string_view what)
+Failure fail_errno(Where where, std::string_view what)
 {
     std::string reason = std::strerror(errno);
     return fail(std::move(where), what.empty() ? reason : std::string(what) + ": " + reason);

@@ -8,25 +8,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <version>
 #ifdef __cpp_lib_expected
 #include <expected>
-namespace tl = std; // until everybody says btflink::unexpected
 #else
 #include <tl/expected.hpp>
 #endif
 
 namespace btflink
 {
-
-#ifdef __cpp_lib_expected
-using std::expected;
-using std::unexpected;
-#else
-using tl::expected;
-using tl::unexpected;
-#endif
 
 /// A place in an input file. Empty fields are left out when printed.
 struct Where {
@@ -40,27 +32,71 @@ struct Where {
     std::string str() const;
 };
 
+/// Who can mend it.
+enum class ErrorKind {
+    input,       // a file, or what the system says of it
+    usage,       // the command line
+    environment, // an environment variable; `where` or `what` names it
+};
+
 struct Error {
     Where where;
     std::string what;
+    ErrorKind kind = ErrorKind::input;
 
     /// The one line that a user sees: "WHERE: WHAT"; control characters as "\x0a".
     std::string str() const;
 };
 
+/// An error on its way into the caller's Result, whatever that is a result of.
+struct [[nodiscard]] Failure {
+    Error error;
+};
+
+namespace detail
+{
+#ifdef __cpp_lib_expected
 template <typename T>
-using Result = expected<T, Error>;
+using Expected = std::expected<T, Error>;
+using Unexpect = std::unexpect_t;
+#else
+template <typename T>
+using Expected = tl::expected<T, Error>;
+using Unexpect = tl::unexpect_t;
+#endif
+} // namespace detail
+
+/// A value or an Error. The compiler warns where one is dropped.
+template <typename T>
+class [[nodiscard]] Result : public detail::Expected<T>
+{
+public:
+    using detail::Expected<T>::Expected;
+    Result() = default;
+    Result(Failure failure) : detail::Expected<T>(detail::Unexpect(), std::move(failure.error)) {}
+    /// The value, which there is.
+    T take() &&
+    {
+        if constexpr (!std::is_void_v<T>)
+            return *std::move(*this);
+    }
+};
 
 /// Text that others made, for one line on a terminal: control characters as "\\x0a".
 std::string plain_text(std::string_view text);
 
-inline unexpected<Error> fail(Where where, std::string what)
+inline Failure fail(Error error)
 {
-    return unexpected<Error>(Error{std::move(where), std::move(what)});
+    return {std::move(error)};
+}
+
+inline Failure fail(Where where, std::string what, ErrorKind kind = ErrorKind::input)
+{
+    return {{std::move(where), std::move(what), kind}};
 }
 
 /// An Error for the system call that just set errno: "WHERE: WHAT: No such file or directory".
-unexpected<Error> fail_errno(Where where, std::string_view what);
+Failure fail_errno(Where where, std::string_view what);
 
 /// printf into a std::string; used for error texts and for the tools' output.
 [[gnu::format(printf, 1, 2)]] std::string strf(const char *format, ...);
@@ -72,9 +108,12 @@ unexpected<Error> fail_errno(Where where, std::string_view what);
 /// Our own invariants. Never used to judge input.
 #define CHECK(expr) ((expr) ? void(0) : ::btflink::check_failed(#expr, __FILE__, __LINE__))
 
-/// Hand the error of `expr` (a Result) to our caller; go on if there is none.
-#define RETURN_IF_ERROR(expr)                                                                      \
-    do {                                                                                           \
-        if (auto result_ = (expr); !result_)                                                       \
-            return ::btflink::unexpected(std::move(result_).error());                              \
-    } while (0)
+/// The value of a Result, or return its error from the function around. It stands alone, as a
+/// statement or behind a `=`: what else the expression had made by then need not be destroyed.
+#define TRY(...)                                                                                   \
+    __extension__({                                                                                \
+        auto result_ = (__VA_ARGS__);                                                              \
+        if (!result_)                                                                              \
+            return ::btflink::fail(std::move(result_).error());                                    \
+        std::move(result_).take();                                                                 \
+    })

@@ -24,20 +24,16 @@ struct Draft {
 
 Result<void> take_features(Draft &draft, std::string_view list)
 {
-    auto parsed = parse_features(list);
-    if (!parsed)
-        return tl::unexpected(parsed.error());
-    draft.features.emplace(draft.features.value_or(FeatureSet())).add(*parsed);
+    auto parsed = TRY(parse_features(list));
+    draft.features.emplace(draft.features.value_or(FeatureSet())).add(parsed);
     return {};
 }
 
 Result<void> take_languages(Draft &draft, std::string_view list)
 {
-    auto parsed = parse_languages(list);
-    if (!parsed)
-        return tl::unexpected(parsed.error());
+    auto parsed = TRY(parse_languages(list));
     std::vector<uint16_t> &all = draft.line.emit.filter.excluded_languages;
-    all.insert(all.end(), parsed->begin(), parsed->end());
+    all.insert(all.end(), parsed.begin(), parsed.end());
     return {};
 }
 
@@ -161,7 +157,7 @@ Result<CommandLine> finish(Draft &&draft)
         return fail({}, "FILE is required");
     for (std::string *path : {&line.emit.output, &line.emit.detached, &line.trace_path})
         *path = output_path(*path);
-    RETURN_IF_ERROR(check_together(draft));
+    TRY(check_together(draft));
     line.emit.exclude_flag = !draft.no_exclude;
     line.emit.threads = draft.threads.value_or(1);
     line.emit.keep_settings = !draft.features && !line.emit.unit.address_pool;
@@ -174,13 +170,11 @@ Result<CommandLine> finish(Draft &&draft)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     Draft draft;
-    auto given = read_options(options, argc, argv, draft,
-                              [](const Draft &d) { return d.line.help || d.line.version; });
-    if (!given)
-        return tl::unexpected(given.error());
+    auto given = TRY(read_options(options, argc, argv, draft,
+                                  [](const Draft &d) { return d.line.help || d.line.version; }));
     if (draft.line.help || draft.line.version)
         return std::move(draft.line);
-    draft.line.files = std::move(given->operands);
+    draft.line.files = std::move(given.operands);
     return finish(std::move(draft));
 }
 

@@ -49,7 +49,7 @@ std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
 Result<UnitObject> hand_over(UnitObject unit, uint32_t number, const EmitOptions &options)
 {
     if (unit.open)
-        RETURN_IF_ERROR(options.take(number, std::move(*unit.open)));
+        TRY(options.take(number, std::move(*unit.open)));
     unit.open = nullptr;
     return unit;
 }
@@ -129,9 +129,8 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
 
     std::vector<UnitObject> objects;
     for (Result<UnitObject> &result : results) {
-        if (!result)
-            return tl::unexpected(result.error());
-        objects.push_back(std::move(*result));
+        auto unit = TRY(std::move(result));
+        objects.push_back(std::move(unit));
     }
     return objects;
 }
@@ -217,26 +216,24 @@ Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes b
 {
     StepClock clock(report.times);
     clock.begin(Step::write);
-    RETURN_IF_ERROR(check_mapped_files());
+    TRY(check_mapped_files());
     if (options.take) {
         clock.end();
         return report;
     }
     if (!options.detached.empty()) {
         if (!options.dry_run)
-            RETURN_IF_ERROR(write_file(options.detached, detached_btf(units, options)));
+            TRY(write_file(options.detached, detached_btf(units, options)));
         clock.end();
         return report;
     }
-    auto change = plan_object_btf(
-        before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where());
-    if (!change)
-        return tl::unexpected(change.error());
-    if (options.output.empty() && !change->changes(before))
+    auto change = TRY(plan_object_btf(
+        before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where()));
+    if (options.output.empty() && !change.changes(before))
         report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
     else if (!options.dry_run)
-        RETURN_IF_ERROR(options.output.empty() ? update_file(path, before, *change)
-                                               : write_file(options.output, change->whole(before)));
+        TRY(options.output.empty() ? update_file(path, before, change)
+                                   : write_file(options.output, change.whole(before)));
     clock.end();
     return report;
 }
@@ -310,16 +307,14 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
 {
     StepClock clock(report.times);
     clock.begin(Step::units);
-    auto opened = open_reader(file, options.reader, options.debug_dir, report.skips);
-    if (!opened)
-        return tl::unexpected(opened.error());
-    const DwarfReader &reader = *opened->reader;
-    report.reader = opened->name;
-    report.reader_why = opened->why;
+    auto opened = TRY(open_reader(file, options.reader, options.debug_dir, report.skips));
+    const DwarfReader &reader = *opened.reader;
+    report.reader = opened.name;
+    report.reader_why = opened.why;
     const std::vector<uint32_t> units = choose_units(reader, options, covered, report.skips);
     report.units = units.size();
     if (options.strip_dwarf)
-        RETURN_IF_ERROR(check_droppable(file, report.skips));
+        TRY(check_droppable(file, report.skips));
     clock.end();
     release_pages(file.info.data); // each unit's head was looked at
     // From here on the units are independent of each other.
@@ -350,10 +345,8 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         return fail(Where{path},
                     "is bitcode, whose code and DWARF are made at the link; encode the "
                     "linked file with --image");
-    auto opened = DwarfFile::open(before, Where{path});
-    if (!opened)
-        return tl::unexpected(opened.error());
-    const DwarfFile &file = **opened;
+    auto opened = TRY(DwarfFile::open(before, Where{path}));
+    const DwarfFile &file = *opened;
     if (!file.relocatable() && !options.image)
         return fail(Where{path}, "is a linked file; use --image to encode it");
     if (!file.relocatable() && options.unit.address_pool)
@@ -363,26 +356,20 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     ExistingBtf kept;
     SourceCounts covered = options.covered;
     if (options.complete && file.relocatable()) {
-        auto found = read_existing_btf(file.image(), file.arch());
-        if (!found)
-            return tl::unexpected(found.error());
-        kept = std::move(*found);
+        auto found = TRY(read_existing_btf(file.image(), file.arch()));
+        kept = std::move(found);
         covered = kept.sources;
     }
-    auto debug_file = open_debug_file(file, options);
-    if (!debug_file)
-        return tl::unexpected(debug_file.error());
+    auto debug_file = TRY(open_debug_file(file, options));
     clock.end();
-    const DwarfFile &dwarf = debug_file->file ? *debug_file->file : file;
-    if (debug_file->file)
+    const DwarfFile &dwarf = debug_file.file ? *debug_file.file : file;
+    if (debug_file.file)
         report.debug_file = dwarf.where().file;
 
     std::vector<UnitObject> units;
     if (dwarf.has_dwarf()) {
-        auto encoded = encode_dwarf(dwarf, options, covered, report);
-        if (!encoded)
-            return tl::unexpected(encoded.error());
-        units = std::move(*encoded);
+        auto encoded = TRY(encode_dwarf(dwarf, options, covered, report));
+        units = std::move(encoded);
     }
     if (options.complete && report.btf_bytes == 0) {
         report.outcome = EmitReport::Outcome::unchanged;
@@ -393,9 +380,9 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         look_at_code(file.image(), report);
         // No BTF of an earlier run must stay in the place of this one's.
         if (!options.dry_run && !options.detached.empty())
-            RETURN_IF_ERROR(write_file(options.detached, Bytes()));
+            TRY(write_file(options.detached, Bytes()));
         if (!options.dry_run && !options.output.empty())
-            RETURN_IF_ERROR(write_file(options.output, before));
+            TRY(write_file(options.output, before));
         return report;
     }
     if (report.btf_bytes == 0) // still an earlier emit's BTF and, if so asked, DWARF are dropped
@@ -414,18 +401,18 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
         auto input = FilePages::read(path);
         clock.end();
         if (!input)
-            return tl::unexpected(input.error());
+            return fail(input.error());
         auto done = emit_bytes(path, input->bytes(), options, std::move(report));
         // Half of what somebody else wrote looks damaged.
         if (!done)
-            RETURN_IF_ERROR(check_as_before(path, input->bytes()));
+            TRY(check_as_before(path, input->bytes()));
         return done;
     }
     // Large, and most of it is not looked at.
     auto input = read_parts(path);
     clock.end();
     if (!input)
-        return tl::unexpected(input.error());
+        return fail(input.error());
     return emit_bytes(path, input->bytes, options, std::move(report));
 }
 

@@ -16,7 +16,7 @@ Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
     auto tree = reader.read(units, skips);
     clock.end();
     if (!tree)
-        return tl::unexpected(tree.error());
+        return fail(tree.error());
     return encode_tree(file.unit_file(), std::move(*tree), options, std::move(skips), times);
 }
 

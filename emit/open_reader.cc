@@ -46,21 +46,17 @@ Result<ChosenReader> open_reader(const DwarfFile &file, ReaderChoice choice,
         out.why = not_for_fast(file);
     if (choice != ReaderChoice::libdw && out.why.empty()) {
         Skips left_out;
-        auto fast = open_fast_reader(file, left_out);
-        if (!fast)
-            return tl::unexpected(fast.error());
+        auto fast = TRY(open_fast_reader(file, left_out));
         if (choice == ReaderChoice::automatic)
             out.why = not_read(left_out);
         if (out.why.empty()) {
             skips.merge(left_out);
-            out.reader = std::move(*fast);
+            out.reader = std::move(fast);
             return out;
         }
     }
-    auto general = open_libdw_reader(file, debug_dir, skips);
-    if (!general)
-        return tl::unexpected(general.error());
-    out.reader = std::move(*general);
+    auto general = TRY(open_libdw_reader(file, debug_dir, skips));
+    out.reader = std::move(general);
     out.name = "libdw";
     return out;
 }

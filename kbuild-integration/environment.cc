@@ -23,7 +23,7 @@ Result<bool> switch_variable(const char *name)
         return false;
     if (value == "1")
         return true;
-    return fail({}, std::string(name) + "=" + value + ": must be 0 or 1");
+    return fail({}, std::string(name) + "=" + value + ": must be 0 or 1", ErrorKind::environment);
 }
 
 std::vector<std::string> programs_named(const std::string &name)

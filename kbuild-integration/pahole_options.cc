@@ -188,7 +188,7 @@ public:
             }
             std::string problem = problem_with(word, c);
             if (problem.empty())
-                RETURN_IF_ERROR(take(c, optarg ? optarg : ""));
+                TRY(take(c, optarg ? optarg : ""));
             else if (wrong.empty())
                 wrong = problem;
         }
@@ -197,10 +197,11 @@ public:
         if (out_.action != Action::encode)
             return std::move(out_);
         if (!wrong.empty())
-            return fail({}, wrong);
+            return fail({}, wrong, ErrorKind::usage);
         if (!languages_given_)
             if (auto done = exclude(environment_languages); !done)
-                return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str());
+                return fail({}, "PAHOLE_LANG_EXCLUDE: " + done.error().str(),
+                            ErrorKind::environment);
         return std::move(out_);
     }
 
@@ -377,10 +378,8 @@ private:
 
     static Result<void> add_languages(const std::string &list, std::vector<uint16_t> &all)
     {
-        auto codes = emit::parse_languages(list);
-        if (!codes)
-            return tl::unexpected(codes.error());
-        all.insert(all.end(), codes->begin(), codes->end());
+        auto codes = TRY(emit::parse_languages(list));
+        all.insert(all.end(), codes.begin(), codes.end());
         return {};
     }
 

@@ -24,7 +24,7 @@ std::vector<std::string> outputs(const Options &options)
 
 Result<void> check_apart(const Options &options, const Inputs &inputs)
 {
-    RETURN_IF_ERROR(check_trace_apart(options));
+    TRY(check_trace_apart(options));
     std::vector<std::string> results = outputs(options);
     if (!options.time_trace.empty())
         results.push_back(options.time_trace);
@@ -35,14 +35,14 @@ Result<void> check_apart(const Options &options, const Inputs &inputs)
         return {};
     };
     constexpr const char *is_input = "is an input";
-    RETURN_IF_ERROR(spare(options.image, is_input));
-    RETURN_IF_ERROR(spare(options.base, is_input));
+    TRY(spare(options.image, is_input));
+    TRY(spare(options.base, is_input));
     for (const std::string &path : inputs.files)
-        RETURN_IF_ERROR(spare(path, is_input));
+        TRY(spare(path, is_input));
     for (const std::string &name : options.inputs)
         if (name.starts_with('@'))
-            RETURN_IF_ERROR(spare(name.substr(1), is_input));
-    RETURN_IF_ERROR(spare(options.update, "is to be updated"));
+            TRY(spare(name.substr(1), is_input));
+    TRY(spare(options.update, "is to be updated"));
     if (same_file(options.update, options.base))
         return fail(Where{options.update}, "is the base, too; BTF that continues it would take its "
                                            "place");

@@ -51,10 +51,8 @@ Result<void> take_engine(Draft &draft, std::string_view engine)
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    auto version = read_kernel_option(text);
-    if (!version)
-        return tl::unexpected(version.error());
-    draft.line.kernel = *version;
+    auto version = TRY(read_kernel_option(text));
+    draft.line.kernel = version;
     return {};
 }
 
@@ -177,7 +175,7 @@ Result<void> finish(Draft &draft, Given &&given)
     if (o.output.empty() && o.update.empty() && !o.why_dup)
         return fail({}, "nothing to write: give -o or --update");
     if (!line.report.empty())
-        RETURN_IF_ERROR(check_report_options(o));
+        TRY(check_report_options(o));
     if (draft.features)
         o.features = *draft.features;
     if (draft.distilled_base)
@@ -190,12 +188,10 @@ Result<void> finish(Draft &draft, Given &&given)
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
     Draft draft;
-    auto given = read_options(options, argc, argv, draft,
-                              [](const Draft &d) { return d.line.help || d.line.version; });
-    if (!given)
-        return tl::unexpected(given.error());
+    auto given = TRY(read_options(options, argc, argv, draft,
+                                  [](const Draft &d) { return d.line.help || d.line.version; }));
     if (!draft.line.help && !draft.line.version)
-        RETURN_IF_ERROR(finish(draft, std::move(*given)));
+        TRY(finish(draft, std::move(given)));
     return std::move(draft.line);
 }
 

@@ -40,10 +40,8 @@ namespace
 /// Feature::layout, for BTF without a base. That of a kernel tells whether it reads one.
 Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, Report &report)
 {
-    auto btf = Btf::parse(blob, Where{"merged BTF", "", 0});
-    if (!btf)
-        return tl::unexpected(btf.error());
-    if (kernel_forms(std::nullopt, *btf).layout == false)
+    auto btf = TRY(Btf::parse(blob, Where{"merged BTF", "", 0}));
+    if (kernel_forms(std::nullopt, btf).layout == false)
         report.warnings.push_back("feature layout is left out: this kernel refuses BTF that has it "
                                   "(there is no struct btf_layout)");
     else
@@ -57,29 +55,25 @@ Result<void> check_result(std::vector<std::byte> &blob, const Base &base, const 
                           const std::vector<Object> &objects, Report &report, Stats &stats)
 {
     Where where{"merged BTF", "", 0};
-    auto btf = Btf::parse(blob, where, base.btf);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    auto fine = check_btf(blob, *btf, where, target.address_size);
+    auto btf = TRY(Btf::parse(blob, where, base.btf));
+    auto fine = check_btf(blob, btf, where, target.address_size);
     std::vector<std::string> completed;
     if (!fine)
-        completed = complete_by_value(blob, *btf, target.order);
+        completed = complete_by_value(blob, btf, target.order);
     if (!completed.empty()) {
-        btf = Btf::parse(blob, where, base.btf);
-        if (!btf)
-            return tl::unexpected(btf.error());
-        fine = check_btf(blob, *btf, where, target.address_size);
+        btf = TRY(Btf::parse(blob, where, base.btf));
+        fine = check_btf(blob, btf, where, target.address_size);
     }
     if (!fine)
-        return tl::unexpected(with_origin(fine.error(), *btf, objects));
+        return fail(with_origin(fine.error(), btf, objects));
     for (const std::string &name : completed)
         report.warnings.push_back(name + " is passed by value where it is only declared: it is "
                                          "written without members (kernels refuse a prototype "
                                          "with a type that has no size)");
-    stats.add("types_out", btf->size());
+    stats.add("types_out", btf.size());
     std::array<uint64_t, btf::kind_count> kinds{};
-    for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1})
-        ++kinds[btf->kind(id)];
+    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+        ++kinds[btf.kind(id)];
     for (uint32_t k = 1; k < btf::kind_count; ++k)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
     stats.add("bytes_out", blob.size());
@@ -101,13 +95,13 @@ Result<uint64_t> write_result(const Options &options, const std::vector<std::byt
     }
     if (!options.output.empty()) {
         const auto &bytes = options.format == OutputFormat::object ? object : blob;
-        RETURN_IF_ERROR(write_file(options.output, bytes));
+        TRY(write_file(options.output, bytes));
         if (!distilled.empty())
-            RETURN_IF_ERROR(write_file(options.output + ".base", distilled));
+            TRY(write_file(options.output + ".base", distilled));
         written += bytes.size() + distilled.size();
     }
     if (!options.update.empty()) {
-        RETURN_IF_ERROR(put_final_btf(options.update, {blob, distilled, object_ids}));
+        TRY(put_final_btf(options.update, {blob, distilled, object_ids}));
         written += blob.size() + distilled.size();
     }
     return written;
@@ -150,13 +144,9 @@ Result<Link> follow_link(const Options &options, const Read &read, Report &repor
     const std::vector<Object> &objects = read.objects();
     Link link;
     stats.begin_pass("image");
-    auto file = read.image();
-    if (!file)
-        return tl::unexpected(file.error());
-    auto image = read_image(*file, inputs, objects);
-    if (!image)
-        return tl::unexpected(image.error());
-    link.image = std::move(*image);
+    auto file = TRY(read.image());
+    auto image = TRY(read_image(file, inputs, objects));
+    link.image = std::move(image);
 
     stats.begin_pass("locate");
     link.located = locate(inputs, objects, link.image);
@@ -225,39 +215,34 @@ Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
     const GivenBase given{base.btf.get(), base.index.get(), blamed};
     TypesBeside beside(options, read, given);
-    auto link = follow_link(options, read, report, stats);
-    if (!link)
-        return tl::unexpected(link.error());
+    auto link = TRY(follow_link(options, read, report, stats));
     stats.begin_pass("types"); // what is left of it
-    auto types = beside.finish(link->located, stats);
-    if (!types)
-        return tl::unexpected(types.error());
+    auto types = TRY(beside.finish(link.located, stats));
 
     Merged out;
     out.target = read.target;
     Result<void> written;
     if (options.why_dup) {
         stats.begin_pass("why_dup");
-        report.why_dup = why_dup(objects, *types, *options.why_dup, options.base);
+        report.why_dup = why_dup(objects, types, *options.why_dup, options.base);
     }
     if (!writes_nothing(options)) {
         stats.begin_pass("write_types");
         auto blob =
-            write_types(objects, types->sources, types->partition, link->functions, link->variables,
-                        types->known, read.target.order, blamed, options.threads);
+            write_types(objects, types.sources, types.partition, link.functions, link.variables,
+                        types.known, read.target.order, blamed, options.threads);
         if (blob)
             out.blob = std::move(*blob);
         else
-            written = tl::unexpected(blob.error());
+            written = fail(blob.error());
     }
     stats.end_pass();
-    RETURN_IF_ERROR(check_marked(read.inputs.list, objects,
-                                 find_damaged(objects, link->located, types->sources),
-                                 options.threads));
-    RETURN_IF_ERROR(written);
+    TRY(check_marked(read.inputs.list, objects, find_damaged(objects, link.located, types.sources),
+                     options.threads));
+    TRY(written);
     out.object_ids = read.object_ids();
     auto kept = std::make_shared<std::tuple<Read, Link, MergedTypes>>(
-        std::move(read), std::move(*link), std::move(*types));
+        std::move(read), std::move(link), std::move(types));
     out.read = &std::get<Read>(*kept);
     report.read = std::move(kept);
     return out;
@@ -266,33 +251,27 @@ Result<Merged> merge_by_hash(const Options &options, const Base &base, Read read
 Result<Merged> assemble_all(const Options &options, const Base &base, Read read, Report &report,
                             Stats &stats)
 {
-    auto link = follow_link(options, read, report, stats);
-    if (!link)
-        return tl::unexpected(link.error());
+    auto link = TRY(follow_link(options, read, report, stats));
     stats.begin_pass("assemble");
-    auto all = assemble(read.objects(), link->located, link->functions, link->variables,
-                        base.btf.get(), options.threads);
-    if (!all)
-        return tl::unexpected(all.error());
-    RETURN_IF_ERROR(check_mapped_files());
-    stats.add("types_in", all->types);
-    stats.add("bytes_in", all->words.size() * 4 + all->strings.size());
+    auto all = TRY(assemble(read.objects(), link.located, link.functions, link.variables,
+                            base.btf.get(), options.threads));
+    TRY(check_mapped_files());
+    stats.add("types_in", all.types);
+    stats.add("bytes_in", all.words.size() * 4 + all.strings.size());
     auto kept = std::make_shared<Read>(std::move(read));
     report.read = kept;
-    return Merged{{}, std::move(*all), kept->target, kept->object_ids(), kept.get()};
+    return Merged{{}, std::move(all), kept->target, kept->object_ids(), kept.get()};
 }
 
 Result<Merged> merge_inputs(const Options &options, const Base &base, Report &report, Stats &stats)
 {
-    auto read = read_inputs(options, base, report, stats);
-    if (!read)
-        return tl::unexpected(read.error());
+    auto read = TRY(read_inputs(options, base, report, stats));
     auto merge = options.engine == Engine::libbpf ? assemble_all : merge_by_hash;
-    if (read->threads == options.threads)
-        return merge(options, base, std::move(*read), report, stats);
+    if (read.threads == options.threads)
+        return merge(options, base, std::move(read), report, stats);
     Options fewer = options;
-    fewer.threads = read->threads;
-    return merge(fewer, base, std::move(*read), report, stats);
+    fewer.threads = read.threads;
+    return merge(fewer, base, std::move(read), report, stats);
 }
 
 /// The result, checked.
@@ -306,22 +285,16 @@ struct Made {
 Result<void> distil_base(Made &made, Base &base, bool with_layout)
 {
     Where where{"merged BTF", "", 0};
-    auto whole = Btf::parse(made.blob, where, base.btf);
-    if (!whole)
-        return tl::unexpected(whole.error());
-    auto both = distil(*whole, made.target.order, where);
-    if (!both)
-        return tl::unexpected(both.error());
-    made.blob = std::move(both->split);
-    made.distilled = std::move(both->base);
+    auto whole = TRY(Btf::parse(made.blob, where, base.btf));
+    auto both = TRY(distil(whole, made.target.order, where));
+    made.blob = std::move(both.split);
+    made.distilled = std::move(both.base);
     if (with_layout)
         add_layout(made.distilled, made.target.order, false);
     where.file = "distilled base";
-    auto parsed = Btf::parse(made.distilled, where);
-    if (!parsed)
-        return tl::unexpected(parsed.error());
-    RETURN_IF_ERROR(check_btf(made.distilled, *parsed, where, made.target.address_size));
-    base.btf = std::make_shared<const Btf>(std::move(*parsed));
+    auto parsed = TRY(Btf::parse(made.distilled, where));
+    TRY(check_btf(made.distilled, parsed, where, made.target.address_size));
+    base.btf = std::make_shared<const Btf>(std::move(parsed));
     return {};
 }
 
@@ -342,39 +315,34 @@ void release_inputs(const Read &read)
 /// `beside`: has something to do until the result is written.
 Result<Made> make(const Options &options, Base base, Report &report, Stats &stats, Beside &beside)
 {
-    auto merged = merge_inputs(options, base, report, stats);
-    if (!merged)
-        return tl::unexpected(merged.error());
-    Made made{std::move(merged->blob), {}, merged->target, std::move(merged->object_ids)};
+    auto merged = TRY(merge_inputs(options, base, report, stats));
+    Made made{std::move(merged.blob), {}, merged.target, std::move(merged.object_ids)};
     if (writes_nothing(options))
         return made;
 
     // Dedup: of equal types the first stays.
     if (options.engine == Engine::libbpf) {
         stats.begin_pass("dedup");
-        auto left = dedup_libbpf(std::move(merged->all), base.btf, made.target.order,
-                                 blamed_for_all(options));
-        if (!left)
-            return tl::unexpected(left.error());
-        made.blob = std::move(*left);
+        auto left = TRY(dedup_libbpf(std::move(merged.all), base.btf, made.target.order,
+                                     blamed_for_all(options)));
+        made.blob = std::move(left);
     }
     const bool with_layout = options.features.has(Feature::layout);
     if (options.features.has(Feature::distilled_base)) {
         stats.begin_pass("distil");
-        RETURN_IF_ERROR(distil_base(made, base, with_layout));
+        TRY(distil_base(made, base, with_layout));
     }
     if (with_layout && base.btf)
         add_layout(made.blob, made.target.order, false);
     else if (with_layout)
-        RETURN_IF_ERROR(add_layout_section(made.blob, made.target.order, report));
+        TRY(add_layout_section(made.blob, made.target.order, report));
 
     // Check, then write: nothing is written that a kernel would refuse.
-    RETURN_IF_ERROR(check_mapped_files());
+    TRY(check_mapped_files());
     if (options.threads > 1 && options.beside)
-        beside.start([read = merged->read] { release_inputs(*read); });
+        beside.start([read = merged.read] { release_inputs(*read); });
     stats.begin_pass("check");
-    RETURN_IF_ERROR(
-        check_result(made.blob, base, made.target, merged->read->objects(), report, stats));
+    TRY(check_result(made.blob, base, made.target, merged.read->objects(), report, stats));
     return made;
 }
 
@@ -406,35 +374,33 @@ Result<Base> base_of(const Options &options)
 Result<void> run(const Options &options, Report &report, Stats &stats)
 {
     const auto start = Clock::now();
-    RETURN_IF_ERROR(check_options(options));
+    TRY(check_options(options));
     stats.begin_pass("base");
-    auto base = base_of(options);
-    if (!base)
-        return tl::unexpected(base.error());
-    const bool indexed = base->index != nullptr;
+    auto base = TRY(base_of(options));
+    const bool indexed = base.index != nullptr;
     Beside beside;
-    auto made = make(options, *base, report, stats, beside);
-    if (indexed && (!made || base->index->is_damaged())) {
+    auto made = make(options, base, report, stats, beside);
+    if (indexed && (!made || base.index->is_damaged())) {
         // It does not say enough, or is to blame. Whatever is wrong is then seen without it.
         beside.wait();
         report = Report();
         stats = Stats();
         stats.begin_pass("base");
-        base->index = nullptr;
-        RETURN_IF_ERROR(parse_base(*base));
-        made = make(options, *base, report, stats, beside);
+        base.index = nullptr;
+        TRY(parse_base(base));
+        made = make(options, base, report, stats, beside);
     }
     if (!made)
-        return tl::unexpected(made.error());
-    if (base->btf)
-        stats.add("base_index_used", base->index ? 1 : 0);
+        return fail(made.error());
+    if (base.btf)
+        stats.add("base_index_used", base.index ? 1 : 0);
     if (writes_nothing(options))
         return {};
     stats.begin_pass("write");
     auto written =
         write_result(options, made->blob, made->distilled, made->target, made->object_ids);
     if (!written)
-        return tl::unexpected(written.error());
+        return fail(written.error());
     stats.add("bytes_written", *written);
     stats.end_pass();
     stats.add_measure("time_ms.total", Milliseconds(Clock::now() - start).count());
@@ -464,10 +430,8 @@ Result<void> merge(const Options &options, Report &report)
 {
     std::optional<trace::File> trace;
     if (!options.time_trace.empty()) {
-        auto started = trace::File::start(options.time_trace, "btf-merge");
-        if (!started)
-            return tl::unexpected(started.error());
-        trace.emplace(std::move(*started));
+        auto started = TRY(trace::File::start(options.time_trace, "btf-merge"));
+        trace.emplace(std::move(started));
     }
     Stats stats;
     trace::Phase whole("btf-merge");
@@ -476,7 +440,7 @@ Result<void> merge(const Options &options, Report &report)
     report.stats = stats.text();
     if (!trace || !done)
         return done;
-    RETURN_IF_ERROR(check_trace_apart(options)); // the result has its file only now
+    TRY(check_trace_apart(options)); // the result has its file only now
     return trace->write();
 }
 

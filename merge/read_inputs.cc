@@ -39,9 +39,9 @@ Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector
         return {};
     };
     for (const Input &input : inputs)
-        RETURN_IF_ERROR(agrees(input));
+        TRY(agrees(input));
     if (first && base.input)
-        RETURN_IF_ERROR(agrees(*base.input));
+        TRY(agrees(*base.input));
     Where named = first ? first->where() : objects.front().where;
     ByteOrder order = first ? first->order() : objects.front().btf.order();
     for (const Object &o : objects)
@@ -73,10 +73,8 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     std::unordered_set<uint64_t> ids;
     if (!image)
         return ids;
-    auto sections = pool_sections(*image->elf);
-    if (!sections)
-        return tl::unexpected(sections.error());
-    for (const PoolSection &section : *sections)
+    auto sections = TRY(pool_sections(*image->elf));
+    for (const PoolSection &section : sections)
         for (const PoolPart &part : section.parts)
             ids.insert(part.first_id);
     return ids;
@@ -106,38 +104,30 @@ Reading reading_for(Engine engine)
 /// Add the inputs that the caller makes for what has no object BTF, or that of another link.
 Result<void> complete(const Options &options, Read &read)
 {
-    auto ids = linked_ids(read.given_image);
-    if (!ids)
-        return tl::unexpected(ids.error());
+    auto ids = TRY(linked_ids(read.given_image));
     auto has_pool = [](const Object &o) { return o.trailer.flags & trailer_has_pool; };
     bool pools = std::any_of(read.objects().begin(), read.objects().end(), [&](const Object &o) {
-        return o.has_trailer && has_pool(o) && ids->contains(o.trailer.object_id);
+        return o.has_trailer && has_pool(o) && ids.contains(o.trailer.object_id);
     });
     std::vector<std::string_view> sources;
     for (const Object &o : read.objects()) {
         bool covers =
-            o.has_trailer && (!pools || !has_pool(o) || ids->contains(o.trailer.object_id));
+            o.has_trailer && (!pools || !has_pool(o) || ids.contains(o.trailer.object_id));
         sources.push_back(covers ? o.btf.str(o.trailer.source) : std::string_view());
     }
-    auto names = options.complete(sources);
-    if (!names)
-        return tl::unexpected(names.error());
-    if (names->empty())
+    auto names = TRY(options.complete(sources));
+    if (names.empty())
         return {};
-    auto more = open_inputs(*names, options.threads);
-    if (!more)
-        return tl::unexpected(more.error());
-    auto added = load(more->list, reading_for(options.engine), options.threads);
-    if (!added)
-        return tl::unexpected(added.error());
-    for (Object &object : added->objects) {
+    auto more = TRY(open_inputs(names, options.threads));
+    auto added = TRY(load(more.list, reading_for(options.engine), options.threads));
+    for (Object &object : added.objects) {
         object.input += static_cast<uint32_t>(read.inputs.list.size());
         read.loaded.objects.push_back(std::move(object));
     }
-    std::move(more->list.begin(), more->list.end(), std::back_inserter(read.inputs.list));
-    std::move(added->without_btf.begin(), added->without_btf.end(),
+    std::move(more.list.begin(), more.list.end(), std::back_inserter(read.inputs.list));
+    std::move(added.without_btf.begin(), added.without_btf.end(),
               std::back_inserter(read.loaded.without_btf));
-    std::move(added->decompressed.begin(), added->decompressed.end(),
+    std::move(added.decompressed.begin(), added.decompressed.end(),
               std::back_inserter(read.loaded.decompressed));
     return {};
 }
@@ -152,16 +142,14 @@ Result<void> open_all(const Options &options, Read &read)
         beside.start(open_image);
     auto inputs = open_inputs(options.inputs, options.threads);
     beside.wait();
-    if (!inputs)
-        return tl::unexpected(inputs.error());
-    read.inputs = std::move(*inputs);
-    RETURN_IF_ERROR(check_apart(options, read.inputs));
+    read.inputs = TRY(std::move(inputs));
+    TRY(check_apart(options, read.inputs));
     if (options.image.empty())
         return {};
     if (!image)
         open_image();
     if (!*image)
-        return tl::unexpected(image->error());
+        return fail(image->error());
     read.given_image = std::move(**image);
     if (!read.given_image->elf)
         return fail(read.given_image->where, "is given as image, but is not an ELF file");
@@ -177,16 +165,14 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
         read.loaded = options.gathered->finish();
         read.loaded.decompressed.push_back(options.gathered);
     } else {
-        auto loaded = load(read.inputs.list, reading_for(options.engine), read.threads);
-        if (!loaded)
-            return tl::unexpected(loaded.error());
-        read.loaded = std::move(*loaded);
+        auto loaded = TRY(load(read.inputs.list, reading_for(options.engine), read.threads));
+        read.loaded = std::move(loaded);
     }
     if (options.complete)
-        RETURN_IF_ERROR(complete(options, read));
+        TRY(complete(options, read));
     if (options.verify) {
         stats.begin_pass("verify");
-        RETURN_IF_ERROR(verify_objects(read.inputs.list, read.objects(), options.threads));
+        TRY(verify_objects(read.inputs.list, read.objects(), options.threads));
     }
     if (options.features.has(Feature::true_signature))
         use_true_signatures(read.loaded.objects);
@@ -255,20 +241,18 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
 {
     Read read;
     stats.begin_pass("open");
-    RETURN_IF_ERROR(open_all(options, read));
+    TRY(open_all(options, read));
     const bool alone = options.fewer && !options.complete && !options.gathered;
     read.threads = alone && is_small(read.inputs.list) ? 1 : options.threads;
     stats.begin_pass("load");
-    RETURN_IF_ERROR(load_all(options, read, stats));
+    TRY(load_all(options, read, stats));
     report_inputs(read, base, report, stats);
     if (read.objects().empty())
         return fail(blamed_for_all(options), options.inputs.size() == 1
                                                  ? "there is no BTF in it"
                                                  : "there is no BTF in any of the inputs");
-    auto target = check_targets(read.inputs.list, read.objects(), read.given_image, base);
-    if (!target)
-        return tl::unexpected(target.error());
-    read.target = *target;
+    auto target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));
+    read.target = target;
     if (base.btf)
         stats.add("objects_made_flat",
                   take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,

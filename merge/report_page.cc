@@ -62,10 +62,8 @@ Result<std::string> ReportPage::copy_in_memory(const std::string &path)
         return fail_errno({}, "cannot create a file in memory");
     const std::string name = "/proc/self/fd/" + std::to_string(file->get());
     if (!path.empty()) {
-        auto bytes = read_file(path);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        RETURN_IF_ERROR(write_file(name, *bytes));
+        auto bytes = TRY(read_file(path));
+        TRY(write_file(name, bytes));
     }
     files_.push_back(std::move(file));
     return name;
@@ -80,17 +78,13 @@ Result<void> ReportPage::prepare(Options &options)
     for (std::string &object : objects_) {
         if (!same_file(object, options.update))
             continue;
-        auto copy = copy_in_memory(object);
-        if (!copy)
-            return tl::unexpected(copy.error());
-        object = *copy;
+        auto copy = TRY(copy_in_memory(object));
+        object = copy;
     }
     if (!options.time_trace.empty())
         return {};
-    auto trace = copy_in_memory("");
-    if (!trace)
-        return tl::unexpected(trace.error());
-    options.time_trace = *trace;
+    auto trace = TRY(copy_in_memory(""));
+    options.time_trace = trace;
     return {};
 }
 

@@ -105,14 +105,12 @@ Result<void> look_at_instructions(BpfObject &object)
         if (!(sections[i].flags & shf_execinstr) || !sections[i].size)
             continue;
         object.programs.push_back(sections[i].name);
-        auto code = object.input.elf->contents(i);
-        if (!code)
-            return tl::unexpected(code.error());
+        auto code = TRY(object.input.elf->contents(i));
         for (CoreRelocation &relocation : object.relocations) {
             if (relocation.section != sections[i].name ||
-                relocation.instruction >= code->bytes.size())
+                relocation.instruction >= code.bytes.size())
                 continue;
-            const auto operation = static_cast<uint8_t>(code->bytes[relocation.instruction]) & 7;
+            const auto operation = static_cast<uint8_t>(code.bytes[relocation.instruction]) & 7;
             relocation.loads = operation >= 1 && operation <= 3; // BPF_LDX, BPF_ST, BPF_STX
         }
     }
@@ -132,35 +130,27 @@ std::string_view core_name(Core kind)
 
 Result<BpfObject> open_bpf_object(const std::string &path)
 {
-    auto input = merge::open_input(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    if (!input->elf || input->elf->machine() != EM_BPF)
+    auto input = TRY(merge::open_input(path));
+    if (!input.elf || input.elf->machine() != EM_BPF)
         return fail(Where{path}, "is no object file of a BPF program");
-    BpfObject object{std::move(*input), {}, {}, nullptr, {}, {}, {}, {}};
-    auto blob = merge::find_final_btf(object.input, ".BTF");
+    BpfObject object{std::move(input), {}, {}, nullptr, {}, {}, {}, {}};
+    auto blob = TRY(merge::find_final_btf(object.input, ".BTF"));
     if (!blob)
-        return tl::unexpected(blob.error());
-    if (!*blob)
         return fail(Where{path}, "has no .BTF: compile it with -g");
-    object.btf_bytes = (*blob)->contents;
-    auto btf = Btf::parse((*blob)->blob, (*blob)->where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    object.btf = std::make_shared<const Btf>(std::move(*btf));
+    object.btf_bytes = blob->contents;
+    auto btf = TRY(Btf::parse(blob->blob, blob->where));
+    object.btf = std::make_shared<const Btf>(std::move(btf));
     const auto &sections = object.input.elf->sections();
     for (uint32_t i = 0; i < sections.size(); ++i)
         if (sections[i].name == ".BTF.ext") {
-            auto ext = object.input.elf->contents(i);
-            if (!ext)
-                return tl::unexpected(ext.error());
-            object.ext_bytes = std::move(*ext);
+            auto ext = TRY(object.input.elf->contents(i));
+            object.ext_bytes = std::move(ext);
             ExtReader reader(object.ext_bytes.bytes, object.input.elf->order(),
                              Where{path, ".BTF.ext"});
-            RETURN_IF_ERROR(reader.read(*object.btf, object.relocations));
+            TRY(reader.read(*object.btf, object.relocations));
         }
     read_sections_of_btf(object);
-    RETURN_IF_ERROR(look_at_instructions(object));
+    TRY(look_at_instructions(object));
     return object;
 }
 

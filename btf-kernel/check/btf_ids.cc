@@ -43,12 +43,10 @@ public:
             if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
                 return bad(symbol, "is not inside");
             if (kind == "set" || kind == "set8") {
-                auto set = read_set(symbol, kind == "set8", std::string(name));
-                if (!set)
-                    return tl::unexpected(set.error());
+                auto set = TRY(read_set(symbol, kind == "set8", std::string(name)));
                 end = symbol.offset +
-                      (kind == "set8" ? 8 + set->entries.size() * 8 : 4 + set->entries.size() * 4);
-                out.push_back(std::move(*set));
+                      (kind == "set8" ? 8 + set.entries.size() * 8 : 4 + set.entries.size() * 4);
+                out.push_back(std::move(set));
             } else if (symbol.offset < end) {
                 out.back().names.emplace_back(name);
             } else {
@@ -64,7 +62,7 @@ public:
     }
 
 private:
-    tl::unexpected<Error> bad(const PlacedSymbol &symbol, const std::string &what) const
+    Failure bad(const PlacedSymbol &symbol, const std::string &what) const
     {
         return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
     }

@@ -28,10 +28,8 @@ struct Draft {
 
 Result<void> take_kernel(Draft &draft, std::string_view text)
 {
-    auto version = read_kernel_option(text);
-    if (!version)
-        return tl::unexpected(version.error());
-    draft.check.version = *version;
+    auto version = TRY(read_kernel_option(text));
+    draft.check.version = version;
     return {};
 }
 

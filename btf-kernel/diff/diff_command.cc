@@ -115,15 +115,11 @@ Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
     OpenOptions how;
     how.threads = draft.threads;
     how.progress = [&](size_t count) { bar.set(count); };
-    auto kernel = open_kernel({path}, how);
-    if (!kernel)
-        return tl::unexpected(kernel.error());
-    opened.kernel = std::move(*kernel);
-    auto vmlinux = parse_vmlinux(opened.kernel);
-    if (!vmlinux)
-        return tl::unexpected(vmlinux.error());
+    auto kernel = TRY(open_kernel({path}, how));
+    opened.kernel = std::move(kernel);
+    auto vmlinux = TRY(parse_vmlinux(opened.kernel));
     opened.types.name = plain_text(opened.kernel.release.empty() ? path : opened.kernel.release);
-    opened.types.vmlinux = *vmlinux;
+    opened.types.vmlinux = vmlinux;
     for (const Error &error : opened.kernel.left_out)
         print_error(error);
     opened.errors += opened.kernel.left_out.size();
@@ -151,18 +147,14 @@ Result<Answers> answer(const diff::Compared &compared, const Draft &draft)
 {
     Answers out;
     for (const std::string &path : draft.programs) {
-        auto object = bpf::open_bpf_object(path);
-        if (!object)
-            return tl::unexpected(object.error());
-        out.programs.push_back(bpf::check_program(*object, compared));
+        auto object = TRY(bpf::open_bpf_object(path));
+        out.programs.push_back(bpf::check_program(object, compared));
     }
     if (draft.symbols.empty())
         return out;
-    auto bytes = read_file(draft.symbols);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
+    auto bytes = TRY(read_file(draft.symbols));
     const auto names =
-        kabi::parse_symbols({reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+        kabi::parse_symbols({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
     if (names.empty())
         return fail(Where{draft.symbols}, "has no names of symbols");
     out.symbols = kabi::check_symbols(names, compared, draft.threads);

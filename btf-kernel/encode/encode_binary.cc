@@ -34,17 +34,13 @@ Error about(Error error, const std::string &shown)
 /// What `file` is unpacked to; null: it is not compressed.
 Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
 {
-    auto parts = read_parts(file);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    if (!is_compressed(parts->bytes))
+    auto parts = TRY(read_parts(file));
+    if (!is_compressed(parts.bytes))
         return std::shared_ptr<kbuild::ScratchFile>();
-    auto bytes = unpack(parts->bytes, most_of_module, where);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
+    auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
     auto scratch = kbuild::ScratchFile::create();
     if (scratch)
-        RETURN_IF_ERROR(write_file((*scratch)->path(), *bytes));
+        TRY(write_file((*scratch)->path(), bytes));
     return scratch;
 }
 
@@ -82,11 +78,11 @@ Result<void> BinaryEncoder::encode_vmlinux(const std::string &file, const std::s
     kbuild::ForeignReport report;
     auto made = kbuild::encode_foreign(file, {}, settings, report);
     if (!made)
-        return tl::unexpected(about(made.error(), shown));
+        return fail(about(made.error(), shown));
     if (!*made)
         return fail(Where{shown}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
     if (auto merged = merge((*made)->path(), file, base_path_, threads); !merged)
-        return tl::unexpected(about(merged.error(), shown));
+        return fail(about(merged.error(), shown));
     return {};
 }
 
@@ -94,11 +90,9 @@ Result<void> BinaryEncoder::read_base()
 {
     if (self_contained_)
         return {};
-    auto base = merge::read_base(base_path_);
-    if (!base)
-        return tl::unexpected(base.error());
-    merge::add_index(*base);
-    base_ = std::make_shared<const merge::Base>(std::move(*base));
+    auto base = TRY(merge::read_base(base_path_));
+    merge::add_index(base);
+    base_ = std::make_shared<const merge::Base>(std::move(base));
     return {};
 }
 
@@ -112,18 +106,14 @@ Result<bool> BinaryEncoder::write_module(const std::string &file, const std::str
     if (error)
         return fail(Where{folder.string()}, "cannot be made: " + error.message());
     fs::remove(output, error); // of an earlier run, perhaps over another vmlinux
-    auto plain = unpacked(file, Where{shown});
-    if (!plain)
-        return tl::unexpected(plain.error());
+    auto plain = TRY(unpacked(file, Where{shown}));
     kbuild::ForeignReport report;
-    auto made = kbuild::encode_object(*plain ? (*plain)->path() : file, settings_, report);
-    if (!made)
-        return tl::unexpected(made.error());
+    auto made = TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, report));
     if (report.no_dwarf)
         return fail(Where{shown}, no_dwarf);
-    if (!*made)
+    if (!made)
         return false;
-    RETURN_IF_ERROR(merge((*made)->path(), "", output, 1));
+    TRY(merge(made->path(), "", output, 1));
     return true;
 }
 

@@ -99,9 +99,9 @@ public:
         const bool folder = fs::is_directory(options_.package, ignored);
         const Result<void> added = folder ? encode_folder() : encode_archive();
         auto results = pool_.finish([&] { show_progress(); }); // what came before an error, too
-        RETURN_IF_ERROR(added);
+        TRY(added);
         if (!results)
-            return tl::unexpected(results.error());
+            return fail(results.error());
         count(*results);
         return std::move(report_);
     }
@@ -116,19 +116,17 @@ private:
 
     Result<void> encode_folder()
     {
-        auto files = find_kernel_files(options_.package, options_.release);
-        if (!files)
-            return tl::unexpected(files.error());
-        if (files->vmlinux.empty())
+        auto files = TRY(find_kernel_files(options_.package, options_.release));
+        if (files.vmlinux.empty())
             return fail(Where{options_.package}, "has no vmlinux");
-        RETURN_IF_ERROR(check_settings());
-        const std::string image = source(files->vmlinux);
+        TRY(check_settings());
+        const std::string image = source(files.vmlinux);
         if (!is_kept(vmlinux_btf_, image))
-            RETURN_IF_ERROR(binary_.encode_vmlinux(image, image, options_.jobs));
-        RETURN_IF_ERROR(begin_modules());
-        all_ = files->modules.size();
-        for (const std::string &module : files->modules)
-            RETURN_IF_ERROR(add_module(module, source(module), -1));
+            TRY(binary_.encode_vmlinux(image, image, options_.jobs));
+        TRY(begin_modules());
+        all_ = files.modules.size();
+        for (const std::string &module : files.modules)
+            TRY(add_module(module, source(module), -1));
         return {};
     }
 
@@ -140,9 +138,9 @@ private:
             return fail_errno(Where{options_.package}, "");
         if (is_elf(options_.package))
             return fail(Where{options_.package}, single_file);
-        RETURN_IF_ERROR(check_settings());
+        TRY(check_settings());
         if (is_kept(vmlinux_btf_, options_.package))
-            RETURN_IF_ERROR(begin_modules());
+            TRY(begin_modules());
         const Result<void> walked = walk();
         if (!has_base_)
             return walked ? fail(Where{options_.package}, "has no vmlinux") : walked;
@@ -204,10 +202,10 @@ private:
                         "has several kernels, of which --release=NAME chooses one");
         const std::string shown = options_.package + "(" + path + ")";
         Fd file;
-        RETURN_IF_ERROR(spill(options_.output, bytes, file));
+        TRY(spill(options_.output, bytes, file));
         bytes = {};
         if (is_vmlinux(path)) {
-            RETURN_IF_ERROR(binary_.encode_vmlinux(path_of(file.get()), shown, options_.jobs));
+            TRY(binary_.encode_vmlinux(path_of(file.get()), shown, options_.jobs));
             return begin_modules();
         }
         seen_.insert(path);
@@ -250,7 +248,7 @@ private:
 
     Result<void> begin_modules()
     {
-        RETURN_IF_ERROR(binary_.read_base());
+        TRY(binary_.read_base());
         has_base_ = true;
         return_freed_memory(); // each process has a copy of the tables of all that is kept
         return {};

@@ -131,7 +131,7 @@ Result<void> WorkerPool::open()
     if (pieces_in_.get() >= 0)
         return {};
     ::signal(SIGCHLD, SIG_DFL); // if it is ignored, ends of processes are not reported
-    RETURN_IF_ERROR(open_pair(pieces_in_, pieces_out_));
+    TRY(open_pair(pieces_in_, pieces_out_));
     return open_pair(answers_in_, answers_out_);
 }
 
@@ -187,7 +187,7 @@ Result<void> WorkerPool::fill_up()
         if (useless_ > workers_)
             return fail({}, "processes end as soon as they are started");
         const size_t before = alive_.size();
-        RETURN_IF_ERROR(start_one());
+        TRY(start_one());
         if (alive_.size() == before)
             break;
     }
@@ -242,7 +242,7 @@ Result<void> WorkerPool::wait_a_little()
 
 Result<void> WorkerPool::add(const std::string &name, int file)
 {
-    RETURN_IF_ERROR(open());
+    TRY(open());
     const size_t number = results_.size();
     if (name.size() > most_name) {
         results_.push_back({State::failed, "its path is too long"});
@@ -250,22 +250,22 @@ Result<void> WorkerPool::add(const std::string &name, int file)
         return {};
     }
     while (under_way() >= 2 * workers_ + lost_)
-        RETURN_IF_ERROR(wait_a_little());
+        TRY(wait_a_little());
     results_.emplace_back();
     while (!send_message(pieces_in_.get(), MSG_DONTWAIT, PieceHead{number}, name, file)) {
         if (errno != EAGAIN)
             return fail_errno({}, "cannot give work to a process");
-        RETURN_IF_ERROR(wait_a_little());
+        TRY(wait_a_little());
     }
     return fill_up();
 }
 
 Result<std::vector<WorkResult>> WorkerPool::finish(const std::function<void()> &look)
 {
-    RETURN_IF_ERROR(open());
+    TRY(open());
     pieces_in_.reset(-1);
     while (!alive_.empty() || has_waiting()) {
-        RETURN_IF_ERROR(wait_a_little());
+        TRY(wait_a_little());
         look();
     }
     for (WorkResult &result : results_)

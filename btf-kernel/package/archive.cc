@@ -41,7 +41,7 @@ Reader new_reader()
     return reader;
 }
 
-tl::unexpected<Error> fail_archive(archive *a, const Where &where)
+Failure fail_archive(archive *a, const Where &where)
 {
     const char *why = archive_error_string(a);
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
@@ -136,16 +136,16 @@ private:
                 return {};
             if (status < ARCHIVE_WARN)
                 return fail_archive(a, where_);
-            RETURN_IF_ERROR(check_nesting(a, where_));
+            TRY(check_nesting(a, where_));
             if (++count_ > most_members)
                 return fail(where_, "has more than 4,000,000 members");
             const int format = archive_format(a) & ARCHIVE_FORMAT_BASE_MASK;
             if (outermost && format == ARCHIVE_FORMAT_RAW)
-                RETURN_IF_ERROR(raw(a));
+                TRY(raw(a));
             else if (outermost && format == ARCHIVE_FORMAT_AR)
-                RETURN_IF_ERROR(debian(a, entry));
+                TRY(debian(a, entry));
             else
-                RETURN_IF_ERROR(member(a, entry));
+                TRY(member(a, entry));
         }
     }
 
@@ -154,10 +154,8 @@ private:
         if (archive_filter_count(a) < 2)
             return fail(where_, "is neither a kernel nor a package of one");
         const uint64_t most = visitor_.wants("");
-        auto bytes = read_entry(a, most, 0, where_);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        return visitor_.take("", std::move(*bytes));
+        auto bytes = TRY(read_entry(a, most, 0, where_));
+        return visitor_.take("", std::move(bytes));
     }
 
     /// A member of a Debian package: debian-binary, control.tar.*, data.tar.*.
@@ -208,10 +206,8 @@ private:
                 {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
             return {};
         }
-        auto bytes = read_entry(a, most, size, where);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        return visitor_.take(*path, std::move(*bytes));
+        auto bytes = TRY(read_entry(a, most, size, where));
+        return visitor_.take(*path, std::move(bytes));
     }
 
     std::string path_;
@@ -256,7 +252,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
         return fail_archive(a, where);
     if (archive_filter_count(a) < 2)
         return fail(where, "is not compressed in a way that is known");
-    RETURN_IF_ERROR(check_nesting(a, where));
+    TRY(check_nesting(a, where));
     constexpr uint64_t usual_ratio = 6;
     return read_entry(a, most, bytes.size() * usual_ratio, where);
 }

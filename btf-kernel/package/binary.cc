@@ -54,8 +54,8 @@ public:
         out_.address_size = elf_.is64 ? 8 : 4;
         out_.order = elf_.order;
         for (uint32_t i = 1; i < elf_.sections.size(); ++i)
-            RETURN_IF_ERROR(pick_section(i));
-        RETURN_IF_ERROR(pick_symbols());
+            TRY(pick_section(i));
+        TRY(pick_symbols());
         auto by_offset = [](const PlacedSymbol &a, const PlacedSymbol &b) {
             return std::tie(a.offset, a.name) < std::tie(b.offset, b.name);
         };
@@ -106,22 +106,18 @@ private:
 
     Result<void> pick_symbols()
     {
-        auto symtab = elf_.find_symtab();
+        auto symtab = TRY(elf_.find_symtab());
         if (!symtab)
-            return tl::unexpected(symtab.error());
-        if (!*symtab)
             return {};
-        auto count = elf_.symbol_count(*symtab);
-        if (!count)
-            return tl::unexpected(count.error());
-        const ElfSection &table = elf_.sections[*symtab];
+        auto count = TRY(elf_.symbol_count(symtab));
+        const ElfSection &table = elf_.sections[symtab];
         if (table.head.sh_link >= elf_.sections.size())
-            return fail(elf_.place(*symtab), "has no table of names");
+            return fail(elf_.place(symtab), "has no table of names");
         const Bytes names = elf_.sections[table.head.sh_link].data;
         const std::string_view text(reinterpret_cast<const char *>(names.data()), names.size());
-        out_.has_symbols = *count > 1;
-        for (uint32_t i = 1; i < *count; ++i)
-            RETURN_IF_ERROR(pick_symbol(symbol_at(elf_, table.data, i), text, *symtab));
+        out_.has_symbols = count > 1;
+        for (uint32_t i = 1; i < count; ++i)
+            TRY(pick_symbol(symbol_at(elf_, table.data, i), text, symtab));
         return {};
     }
 
@@ -188,10 +184,8 @@ std::vector<Bytes> loaded_data(const ElfImage &elf)
 
 Result<Binary> read_binary(Bytes file, const Where &where)
 {
-    auto elf = read_elf(file, where);
-    if (!elf)
-        return tl::unexpected(elf.error());
-    return Picker(*elf).run();
+    auto elf = TRY(read_elf(file, where));
+    return Picker(elf).run();
 }
 
 Binary raw_binary(Bytes file, const Where &where)
@@ -209,29 +203,23 @@ Binary raw_binary(Bytes file, const Where &where)
 
 Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
-    auto image = bare_image(file, std::move(owner), where);
-    if (!image)
-        return tl::unexpected(image.error());
+    auto image = TRY(bare_image(file, std::move(owner), where));
     ImageFacts facts;
     std::vector<Bytes> memory;
-    if (image->form == BareImage::Form::elf) {
-        auto elf = read_elf(image->bytes, where);
-        if (!elf)
-            return tl::unexpected(elf.error());
-        auto binary = Picker(*elf).run();
-        if (!binary)
-            return tl::unexpected(binary.error());
-        facts.binary = std::move(*binary);
-        memory = loaded_data(*elf);
+    if (image.form == BareImage::Form::elf) {
+        auto elf = TRY(read_elf(image.bytes, where));
+        auto binary = TRY(Picker(elf).run());
+        facts.binary = std::move(binary);
+        memory = loaded_data(elf);
     } else {
-        const bool raw = image->form == BareImage::Form::btf;
-        facts.binary = raw ? raw_binary(image->bytes, where) : flat_binary(image->bytes, where);
+        const bool raw = image.form == BareImage::Form::btf;
+        facts.binary = raw ? raw_binary(image.bytes, where) : flat_binary(image.bytes, where);
         if (!raw)
-            memory = {image->bytes};
+            memory = {image.bytes};
     }
     facts.binary.path = where.file;
     facts.binary.name = "vmlinux";
-    facts.release = std::move(image->release);
+    facts.release = std::move(image.release);
     for (Bytes bytes : memory) {
         if (facts.banner.empty())
             facts.banner = find_banner(bytes);

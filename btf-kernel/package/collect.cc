@@ -164,11 +164,9 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, const Co
 
 Result<void> collect_folder(const std::string &folder, unsigned threads, Collector &collector)
 {
-    auto files = list_folder(folder, collector);
-    if (!files)
-        return tl::unexpected(files.error());
-    return parallel_try(files->size(), threads, [&](size_t i) -> Result<void> {
-        const std::string &path = (*files)[i];
+    auto files = TRY(list_folder(folder, collector));
+    return parallel_try(files.size(), threads, [&](size_t i) -> Result<void> {
+        const std::string &path = files[i];
         const std::string place = (fs::path(folder) / path).string();
         auto parts = read_parts(place);
         if (!parts) {
@@ -202,12 +200,10 @@ Result<KernelFiles> find_kernel_files(const std::string &folder, const std::stri
 {
     OpenOptions options;
     options.release = release;
-    auto files = list_folder(folder, Collector(options));
-    if (!files)
-        return tl::unexpected(files.error());
+    auto files = TRY(list_folder(folder, Collector(options)));
     KernelFiles found;
     std::set<std::string_view> releases;
-    for (const std::string &path : *files) {
+    for (const std::string &path : files) {
         const Role role = role_of(path);
         if (role == Role::module) {
             found.modules.push_back(path);
@@ -229,12 +225,10 @@ Result<void> collect(const std::string &path, const OpenOptions &options, Collec
     if (fs::is_directory(path, ignored))
         return collect_folder(path, options.threads, collector);
     // A pipe cannot be looked at twice: it must be a file of its own.
-    auto parts = read_parts(path);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    if (!is_plain(parts->bytes) && fs::is_regular_file(path, ignored))
+    auto parts = TRY(read_parts(path));
+    if (!is_plain(parts.bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, options.threads, collector);
-    collector.take(Role::none, {own_name(path), path, parts->bytes, parts->owner});
+    collector.take(Role::none, {own_name(path), path, parts.bytes, parts.owner});
     return collector.check();
 }
 

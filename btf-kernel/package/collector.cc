@@ -99,10 +99,8 @@ void Collector::take_module(const Content &content, std::vector<Binary> &to)
             return read_binary(content.bytes, where);
         if (is_btf(content.bytes))
             return raw_binary(content.bytes, where);
-        auto unpacked = unpack(content.bytes, most_of_module, where);
-        if (!unpacked)
-            return tl::unexpected(unpacked.error());
-        return read_binary(*unpacked, where);
+        auto unpacked = TRY(unpack(content.bytes, most_of_module, where));
+        return read_binary(unpacked, where);
     };
     auto binary = read();
     if (!binary) {
@@ -184,7 +182,7 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
     for (Image &image : images_) {
         if (!image.facts) {
             if (unreadable)
-                unreadable = tl::unexpected(image.facts.error());
+                unreadable = fail(image.facts.error());
             continue;
         }
         if (!best || (!best->facts->binary.has_btf && image.facts->binary.has_btf))
@@ -219,7 +217,7 @@ Result<Kernel> Collector::finish(std::string package)
     auto in_package = [&](Error error) {
         if (error.where.file.empty())
             error.where.file = package;
-        return tl::unexpected(std::move(error));
+        return fail(std::move(error));
     };
     auto release = choose_release();
     if (!release)
@@ -245,7 +243,7 @@ Result<Kernel> Collector::finish(std::string package)
               [](const Error &a, const Error &b) { return a.str() < b.str(); });
     if (!kernel.vmlinux && kernel.modules.empty()) {
         if (!kernel.left_out.empty())
-            return tl::unexpected(kernel.left_out.front());
+            return fail(kernel.left_out.front());
         return fail(Where{package}, "has neither vmlinux nor modules");
     }
     return kernel;

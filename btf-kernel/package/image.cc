@@ -122,17 +122,15 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
         else if (!is_compressed(bytes))
             return fail(where, "is no kernel image of a known form");
         if (!payload)
-            return tl::unexpected(payload.error());
+            return fail(payload.error());
         if (image.release.empty())
             image.release = std::move(payload->release);
         image.bytes = payload->bytes;
         if (!is_compressed(payload->bytes))
             continue;
-        auto unpacked = unpack(payload->bytes, left, where);
-        if (!unpacked)
-            return tl::unexpected(unpacked.error());
-        left -= unpacked->size();
-        auto kept = std::make_shared<const std::vector<std::byte>>(std::move(*unpacked));
+        auto unpacked = TRY(unpack(payload->bytes, left, where));
+        left -= unpacked.size();
+        auto kept = std::make_shared<const std::vector<std::byte>>(std::move(unpacked));
         image.bytes = *kept;
         image.owner = kept;
     }

@@ -38,7 +38,7 @@ Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOpti
             Error error = collected.error();
             if (error.where.file.empty())
                 error.where.file = path;
-            return tl::unexpected(std::move(error));
+            return fail(std::move(error));
         }
     }
     return collector.finish(names);
@@ -50,10 +50,8 @@ Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel)
         return fail(Where{kernel.package}, "has no vmlinux");
     if (!kernel.vmlinux->has_btf)
         return fail(Where{kernel.vmlinux->path}, "has no .BTF");
-    auto btf = Btf::parse(kernel.vmlinux->btf, kernel.vmlinux->btf_where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    return std::make_shared<const Btf>(std::move(*btf));
+    auto btf = TRY(Btf::parse(kernel.vmlinux->btf, kernel.vmlinux->btf_where));
+    return std::make_shared<const Btf>(std::move(btf));
 }
 
 namespace
@@ -77,24 +75,21 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
 {
     ModuleBtf out;
     if (module.unreadable)
-        return tl::unexpected(*module.unreadable);
+        return fail(*module.unreadable);
     if (!module.has_btf)
         return fail(Where{module.path}, "has no .BTF");
     if (!module.base.empty()) {
-        auto distilled = Btf::parse(module.base, module.base_where);
-        if (!distilled)
-            return tl::unexpected(distilled.error());
-        out.distilled = std::make_shared<const Btf>(std::move(*distilled));
+        auto distilled = TRY(Btf::parse(module.base, module.base_where));
+        out.distilled = std::make_shared<const Btf>(std::move(distilled));
     } else if (auto whole = parse_self_contained(module)) {
         out.btf = std::move(whole);
         return out;
     } else if (!vmlinux) {
         return fail(module.btf_where, "continues the BTF of a vmlinux, and there is none");
     }
-    auto btf = Btf::parse(module.btf, module.btf_where, out.distilled ? out.distilled : vmlinux);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    out.btf = std::make_shared<const Btf>(std::move(*btf));
+    auto btf =
+        TRY(Btf::parse(module.btf, module.btf_where, out.distilled ? out.distilled : vmlinux));
+    out.btf = std::make_shared<const Btf>(std::move(btf));
     return out;
 }
 

@@ -99,16 +99,14 @@ std::string_view place_of(std::string_view path)
 Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
                             std::vector<Error> &errors)
 {
-    auto vmlinux = parse_vmlinux(kernel);
-    if (!vmlinux)
-        return tl::unexpected(vmlinux.error());
-    const diff::Side side(*vmlinux, nullptr);
+    auto vmlinux = TRY(parse_vmlinux(kernel));
+    const diff::Side side(vmlinux, nullptr);
     out.title = kernel.release.empty() ? kernel.package : kernel.release;
-    out.vmlinux_types = (*vmlinux)->size();
+    out.vmlinux_types = vmlinux->size();
     out.vmlinux_bytes = kernel.vmlinux->btf.size();
-    out.vmlinux_strings = (*vmlinux)->str_size();
+    out.vmlinux_strings = vmlinux->str_size();
     Kinds kinds = no_kinds(), of_modules = no_kinds();
-    count_kinds(**vmlinux, kinds);
+    count_kinds(*vmlinux, kinds);
     out.functions = kinds[BTF_KIND_FUNC].types;
     out.vmlinux_kinds = sorted(kinds, out.vmlinux_strings);
     find_duplicates(side, out);
@@ -120,7 +118,7 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
         sizes[i] = {module.name, module.path, 0, module.btf.size(), 0, module.bytes, 0};
         if (module.btf.empty() && !module.unreadable)
             return;
-        auto parsed = parse_module(module, *vmlinux);
+        auto parsed = parse_module(module, vmlinux);
         if (!parsed) {
             failed[i] = parsed.error();
             return;

@@ -156,7 +156,7 @@ Result<void> collect_left_out(const std::vector<std::string> &objects, const std
     options.image = image;
     options.threads = threads;
     merge::Report report;
-    RETURN_IF_ERROR(merge::merge(options, report));
+    TRY(merge::merge(options, report));
     out.has_left_out = true;
     for (const auto &[name, reason] : report.functions_left_out)
         out.left_out.push_back({name, merge::skip_name(reason)});
@@ -168,18 +168,14 @@ Result<void> collect_left_out(const std::vector<std::string> &objects, const std
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out)
 {
-    auto inputs = merge::open_inputs(objects, threads);
-    if (!inputs)
-        return tl::unexpected(inputs.error());
-    auto loaded = merge::load(inputs->list, merge::Reading::whole, threads);
-    if (!loaded)
-        return tl::unexpected(loaded.error());
-    if (loaded->objects.empty())
+    auto inputs = TRY(merge::open_inputs(objects, threads));
+    auto loaded = TRY(merge::load(inputs.list, merge::Reading::whole, threads));
+    if (loaded.objects.empty())
         return false;
-    SourceCounter counter(loaded->objects);
+    SourceCounter counter(loaded.objects);
     counter.fill(out);
-    counter.find_owners(loaded->objects, out);
-    RETURN_IF_ERROR(collect_left_out(objects, image, threads, out));
+    counter.find_owners(loaded.objects, out);
+    TRY(collect_left_out(objects, image, threads, out));
     return true;
 }
 

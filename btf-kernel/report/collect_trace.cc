@@ -44,10 +44,8 @@ void add_step(Data &out, std::string_view name, double wall, double processor)
 
 Result<void> collect_trace(const std::string &path, Data &out)
 {
-    auto bytes = read_file(path);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+    auto bytes = TRY(read_file(path));
+    std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     std::string program;
     size_t found = 0;
     while (!text.empty()) {

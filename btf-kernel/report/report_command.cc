@@ -70,10 +70,8 @@ constexpr Option<Draft> options[] = {
 Result<void> find_objects(const std::string &folder, Draft &draft)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";
-    auto inputs = kbuild::vmlinux_inputs(vmlinux);
-    if (!inputs)
-        return tl::unexpected(inputs.error());
-    draft.objects = std::move(*inputs);
+    auto inputs = TRY(kbuild::vmlinux_inputs(vmlinux));
+    draft.objects = std::move(inputs);
     std::error_code ignored;
     if (draft.image.empty() && std::filesystem::is_regular_file(vmlinux, ignored))
         draft.image = vmlinux;
@@ -84,12 +82,10 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
 {
     ProgressBar bar("reading modules", draft.quiet);
     draft.open.progress = [&](size_t count) { bar.set(count); };
-    auto kernel = open_kernel(paths, draft.open);
-    if (!kernel)
-        return tl::unexpected(kernel.error());
+    auto kernel = TRY(open_kernel(paths, draft.open));
     report::Data data;
-    std::vector<Error> found = kernel->left_out;
-    RETURN_IF_ERROR(report::collect_kernel(*kernel, draft.open.threads, data, found));
+    std::vector<Error> found = kernel.left_out;
+    TRY(report::collect_kernel(kernel, draft.open.threads, data, found));
     const bool asked = !draft.objects.empty();
     if (!asked && paths.size() == 1)
         if (auto looked = find_objects(paths[0], draft); !looked)
@@ -97,14 +93,14 @@ Result<report::Data> collect(const std::vector<std::string> &paths, Draft &draft
     if (!draft.objects.empty()) {
         auto any = report::collect_objects(draft.objects, draft.image, draft.open.threads, data);
         if (!any && asked)
-            return tl::unexpected(any.error());
+            return fail(any.error());
         if (!any)
             found.push_back(any.error());
         else if (!*any)
             return fail(Where{draft.objects.front()}, "has no object BTF");
     }
     for (const std::string &trace : draft.traces)
-        RETURN_IF_ERROR(report::collect_trace(trace, data));
+        TRY(report::collect_trace(trace, data));
     report::tidy_places(data.places);
     report::sort_steps(data);
     for (const Error &error : found)
@@ -146,7 +142,7 @@ int report_command(int argc, char **argv)
     if (data)
         done = write_file(path, as_bytes(report::page(*data)));
     else
-        done = tl::unexpected(data.error());
+        done = fail(data.error());
     if (!done) {
         print_error(done.error());
         return exit_findings;

@@ -70,8 +70,7 @@ uint64_t end_of(const Header &h)
 }
 
 /// What is wrong with a type that does not end inside `words`.
-tl::unexpected<Error> bad_type(std::span<const uint32_t> words, size_t at, uint32_t id,
-                               const Where &where)
+Failure bad_type(std::span<const uint32_t> words, size_t at, uint32_t id, const Where &where)
 {
     if (words.size() - at < 3)
         return fail(where, strf("type %u is cut off", id));
@@ -84,7 +83,7 @@ tl::unexpected<Error> bad_type(std::span<const uint32_t> words, size_t at, uint3
 }
 
 /// The error of the first type with a reference out of range.
-tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
+Failure bad_reference(const Btf &btf, const Where &types)
 {
     const uint32_t end = raw(btf.end_id()), str_end = btf.str_base() + btf.str_size();
     for (TypeId id = btf.first_id();; id = TypeId{raw(id) + 1}) {
@@ -113,10 +112,8 @@ tl::unexpected<Error> bad_reference(const Btf &btf, const Where &types)
 
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
 {
-    auto header = read_header(bytes, where);
-    if (!header)
-        return tl::unexpected(header.error());
-    return end_of(*header);
+    auto header = TRY(read_header(bytes, where));
+    return end_of(header);
 }
 
 Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
@@ -212,10 +209,8 @@ uint32_t Btf::word_index(TypeId id) const
 
 Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base)
 {
-    auto header = read_header(bytes, where);
-    if (!header)
-        return tl::unexpected(header.error());
-    const Header &h = *header;
+    auto header = TRY(read_header(bytes, where));
+    const Header &h = header;
     uint64_t start = where.offset.value_or(0);
 
     Btf btf;

@@ -126,13 +126,13 @@ private:
     }
 
     /// The error of a type, or of the part of it that begins `words` behind its head.
-    tl::unexpected<Error> bad(TypeId id, const std::string &rule, size_t words = 0) const
+    Failure bad(TypeId id, const std::string &rule, size_t words = 0) const
     {
         return fail_type(btf_, id, where_, rule, words);
     }
 
     /// The error of an element: "member 2 'next': ...".
-    tl::unexpected<Error> bad_element(TypeId id, uint32_t index, const std::string &rule) const
+    Failure bad_element(TypeId id, uint32_t index, const std::string &rule) const
     {
         const btf_type &t = btf_.type(id);
         const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
@@ -181,7 +181,7 @@ private:
         }
         if (info.third == btf::Third::unused && t.size)
             return bad(id, strf("third word is %u, must be 0", t.size));
-        RETURN_IF_ERROR(check_name(id));
+        TRY(check_name(id));
         const uint32_t *tail = btf::tail_of(t);
         switch (kind) {
         case BTF_KIND_INT:
@@ -586,7 +586,7 @@ Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t 
     std::vector<Error> found = Checker(blob, btf, where, pointer_size, kernel).run(1);
     if (found.empty())
         return {};
-    return tl::unexpected(std::move(found.front()));
+    return fail(std::move(found.front()));
 }
 
 std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,

@@ -15,8 +15,8 @@ bool is_modifier(uint32_t kind)
            kind == BTF_KIND_RESTRICT || kind == BTF_KIND_TYPE_TAG;
 }
 
-tl::unexpected<Error> fail_type(const Btf &btf, TypeId id, const Where &where,
-                                const std::string &rule, size_t words)
+Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,
+                  size_t words)
 {
     std::string name(btf.name(id));
     std::string type = strf("type %u (%s '%s')", raw(id), btf.kind_name(id), name.c_str());
@@ -42,9 +42,9 @@ public:
     {
         const bool has_base = raw(btf_.first_id()) > 1;
         for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
-            RETURN_IF_ERROR(follow_pointers(id));
+            TRY(follow_pointers(id));
         for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
-            RETURN_IF_ERROR(settle(id));
+            TRY(settle(id));
             if (!has_base)
                 continue;
             Result<void> ok;
@@ -52,7 +52,7 @@ public:
                 if (ok && ref && ref < raw(btf_.first_id()))
                     ok = settle(TypeId{ref});
             });
-            RETURN_IF_ERROR(ok);
+            TRY(ok);
         }
         return std::move(sizing_);
     }

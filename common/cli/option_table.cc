@@ -25,7 +25,7 @@ int takes_value(const OptionWords &option)
 }
 
 /// What getopt_long did not like.
-tl::unexpected<Error> refused(std::span<const OptionWords> table, int code, const char *word)
+Failure refused(std::span<const OptionWords> table, int code, const char *word)
 {
     if (optopt >= first_code || code == ':') {
         std::string name =

@@ -82,10 +82,8 @@ Result<unsigned> parse_threads(std::string_view text);
 template <auto field, typename Draft>
 Result<void> take_threads(Draft &draft, std::string_view text)
 {
-    auto count = parse_threads(text);
-    if (!count)
-        return tl::unexpected(count.error());
-    draft.*field = *count;
+    auto count = TRY(parse_threads(text));
+    draft.*field = count;
     return {};
 }
 
@@ -99,18 +97,16 @@ Result<Given> read_options(const Option<Draft> (&options)[count], int argc, char
         words[i] = options[i].words;
     OptionReader reader(words, argc, argv);
     while (!stop(draft)) {
-        auto found = reader.next();
-        if (!found)
-            return tl::unexpected(found.error());
-        if (found->index == SIZE_MAX)
+        auto found = TRY(reader.next());
+        if (found.index == SIZE_MAX)
             break;
-        const Option<Draft> &option = options[found->index];
+        const Option<Draft> &option = options[found.index];
         if (option.flag)
             option.flag(draft) = true;
         else if (option.take)
-            RETURN_IF_ERROR(option.take(draft, found->value));
+            TRY(option.take(draft, found.value));
         else
-            option.text(draft) = found->value;
+            option.text(draft) = found.value;
     }
     return reader.given();
 }

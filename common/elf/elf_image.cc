@@ -272,10 +272,10 @@ Result<ElfImage> read_elf(Bytes file, const Where &where)
     ElfImage image;
     image.file = file;
     image.where = where;
-    RETURN_IF_ERROR(read_header(image));
-    RETURN_IF_ERROR(read_section_headers(image));
-    RETURN_IF_ERROR(read_sections(image));
-    RETURN_IF_ERROR(read_segments(image));
+    TRY(read_header(image));
+    TRY(read_section_headers(image));
+    TRY(read_sections(image));
+    TRY(read_segments(image));
     return image;
 }
 
@@ -287,13 +287,9 @@ bool is_bitcode(Bytes file)
 
 Result<ElfOnDisk> open_elf(const std::string &path)
 {
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto image = read_elf(file->bytes, Where{path});
-    if (!image)
-        return tl::unexpected(image.error());
-    return ElfOnDisk{std::move(*file), std::move(*image)};
+    auto file = TRY(read_parts(path));
+    auto image = TRY(read_elf(file.bytes, Where{path}));
+    return ElfOnDisk{std::move(file), std::move(image)};
 }
 
 void put_elf_header(ByteWriter &out, const ElfImage &image, const Elf64_Ehdr &head)

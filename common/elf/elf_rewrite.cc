@@ -45,17 +45,15 @@ class SymbolTable
 public:
     static Result<SymbolTable> open(const ElfImage &image, uint32_t section)
     {
-        auto count = image.symbol_count(section);
-        if (!count)
-            return tl::unexpected(count.error());
-        SymbolTable table(image, section, *count);
+        auto count = TRY(image.symbol_count(section));
+        SymbolTable table(image, section, count);
         for (uint32_t i = 1; i < image.sections.size(); ++i) {
             const ElfSection &s = image.sections[i];
             if (s.head.sh_type != SHT_SYMTAB_SHNDX || s.head.sh_link != section)
                 continue;
-            if (s.data.size() / 4 < *count)
+            if (s.data.size() / 4 < count)
                 return fail(image.place(i), strf("%zu bytes for the section indexes of %u symbols",
-                                                 s.data.size(), *count));
+                                                 s.data.size(), count));
             table.wide_ = i;
         }
         return table;
@@ -101,7 +99,7 @@ private:
 };
 
 /// What a reference in something kept must not name.
-tl::unexpected<Error> lost(const ElfImage &image, Where place, const char *what, uint32_t section)
+Failure lost(const ElfImage &image, Where place, const char *what, uint32_t section)
 {
     return fail(std::move(place),
                 strf("%s %s, which is to be dropped", what, image.place(section).section.c_str()));
@@ -120,17 +118,15 @@ public:
 
     Result<std::vector<uint32_t>> run()
     {
-        RETURN_IF_ERROR(check_overlaps());
-        auto symtab = image_.find_symtab();
-        if (!symtab)
-            return tl::unexpected(symtab.error());
-        symtab_ = *symtab;
+        TRY(check_overlaps());
+        auto symtab = TRY(image_.find_symtab());
+        symtab_ = symtab;
         if (symtab_ && drop_[symtab_])
             return fail(image_.place(symtab_), "the symbol table cannot be dropped");
         for (uint32_t i = 1; i < drop_.size(); ++i) {
             uint32_t type = image_.sections[i].head.sh_type;
             if (!drop_[i] && (type == SHT_SYMTAB || type == SHT_DYNSYM))
-                RETURN_IF_ERROR(symbols(i));
+                TRY(symbols(i));
         }
         for (uint32_t i = 1; i < drop_.size(); ++i) {
             if (drop_[i])
@@ -139,13 +135,13 @@ public:
             if (type == sht_crel || type == sht_llvm_addrsig)
                 return fail(image_.place(i), "compact tables of symbols are not supported here");
             if (type == SHT_REL || type == SHT_RELA)
-                RETURN_IF_ERROR(relocations(i));
+                TRY(relocations(i));
             if (type == SHT_GROUP)
-                RETURN_IF_ERROR(group(i));
+                TRY(group(i));
         }
         for (uint32_t i = 1; i < drop_.size(); ++i) // last: the above read the old links
             if (!drop_[i])
-                RETURN_IF_ERROR(links(i));
+                TRY(links(i));
         image_.names = section_map_[image_.names];
         std::vector<ElfSection> kept;
         for (uint32_t i = 0; i < drop_.size(); ++i)
@@ -177,30 +173,26 @@ private:
 
     Result<void> symbols(uint32_t index)
     {
-        auto table = SymbolTable::open(image_, index);
-        if (!table)
-            return tl::unexpected(table.error());
+        auto table = TRY(SymbolTable::open(image_, index));
         ElfSection &s = image_.sections[index];
         bool droppable = index == symtab_; // the dynamic one is loaded: patched, not shortened
         if (droppable) {
-            symbol_map_.assign(table->count(), dropped_symbol);
-            if (s.head.sh_info > table->count())
+            symbol_map_.assign(table.count(), dropped_symbol);
+            if (s.head.sh_info > table.count())
                 return fail(image_.place(index),
-                            strf("%u of %u symbols are local", s.head.sh_info, table->count()));
+                            strf("%u of %u symbols are local", s.head.sh_info, table.count()));
         }
         size_t entry = image_.symbol_size();
         std::vector<std::byte> kept;
         std::vector<std::byte> wide;
         kept.reserve(s.data.size());
         uint32_t next = 0, locals = 0;
-        for (uint32_t i = 0; i < table->count(); ++i) {
-            auto section = table->section_of(i);
-            if (!section)
-                return tl::unexpected(section.error());
-            if (*section && drop_[*section]) {
+        for (uint32_t i = 0; i < table.count(); ++i) {
+            auto section = TRY(table.section_of(i));
+            if (section && drop_[section]) {
                 if (!droppable)
                     return lost(image_, image_.place(index).at(i * entry),
-                                "dynamic symbol is defined in", *section);
+                                "dynamic symbol is defined in", section);
                 continue;
             }
             if (droppable)
@@ -210,9 +202,9 @@ private:
             kept.insert(kept.end(), s.data.begin() + static_cast<ptrdiff_t>(i * entry),
                         s.data.begin() + static_cast<ptrdiff_t>((i + 1) * entry));
             wide.resize(next * size_t{4});
-            if (!*section)
+            if (!section)
                 continue;
-            uint32_t now = section_map_[*section];
+            uint32_t now = section_map_[section];
             bool fits16 = now < SHN_LORESERVE;
             store<uint16_t>(kept.data() + at + SymbolTable::shndx_at(image_),
                             fits16 ? static_cast<uint16_t>(now) : uint16_t{SHN_XINDEX},
@@ -220,11 +212,11 @@ private:
             if (!fits16) // indexes only get smaller: there was a side table then
                 store<uint32_t>(wide.data() + at / entry * 4, now, image_.order);
         }
-        uint32_t wide_section = table->wide_section();
+        uint32_t wide_section = table.wide_section();
         s.replace(std::move(kept));
         if (droppable) {
             s.head.sh_info = locals;
-            symbols_stay_ = next == table->count();
+            symbols_stay_ = next == table.count();
         }
         if (wide_section)
             image_.sections[wide_section].replace(std::move(wide));
@@ -253,9 +245,7 @@ private:
         }
         if (symbols_stay_)
             return {}; // an image's relocations (--emit-relocs) take hundreds of megabytes
-        auto count = image_.reloc_count(index);
-        if (!count)
-            return tl::unexpected(count.error());
+        TRY(image_.reloc_count(index));
         const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());
         for (size_t at = 0; at < now.size(); at += s.head.sh_entsize) {
@@ -263,10 +253,8 @@ private:
             uint64_t info =
                 image_.is64 ? load<uint64_t>(p, image_.order) : load<uint32_t>(p, image_.order);
             uint32_t old = image_.reloc_symbol(info);
-            auto renumbered = symbol(old, image_.place(index).at(at), "relocation names");
-            if (!renumbered)
-                return tl::unexpected(renumbered.error());
-            info += image_.reloc_info(*renumbered, 0) - image_.reloc_info(old, 0);
+            auto renumbered = TRY(symbol(old, image_.place(index).at(at), "relocation names"));
+            info += image_.reloc_info(renumbered, 0) - image_.reloc_info(old, 0);
             if (image_.is64)
                 store<uint64_t>(p, info, image_.order);
             else
@@ -278,21 +266,18 @@ private:
 
     Result<void> group(uint32_t index)
     {
-        auto members = group_members(image_, index);
-        if (!members)
-            return tl::unexpected(members.error());
+        auto members = TRY(group_members(image_, index));
         ElfSection &s = image_.sections[index];
         ByteWriter now(image_.order);
         now.put_bytes(s.data.first(4));
-        for (uint32_t member : *members)
+        for (uint32_t member : members)
             if (!drop_[member])
                 now.put<uint32_t>(section_map_[member]);
         if (!symtab_ || s.head.sh_link != symtab_)
             return fail(image_.place(index), "section group without a symbol table");
-        auto signature = symbol(s.head.sh_info, image_.place(index), "section group is named by");
-        if (!signature)
-            return tl::unexpected(signature.error());
-        s.head.sh_info = *signature;
+        auto signature =
+            TRY(symbol(s.head.sh_info, image_.place(index), "section group is named by"));
+        s.head.sh_info = signature;
         s.replace(now.take());
         return {};
     }
@@ -311,9 +296,9 @@ private:
         };
         if (head.sh_type == SHT_NULL)
             return {};
-        RETURN_IF_ERROR(follow(head.sh_link, "sh_link"));
+        TRY(follow(head.sh_link, "sh_link"));
         if (image_.sections[index].links_info())
-            RETURN_IF_ERROR(follow(head.sh_info, "sh_info"));
+            TRY(follow(head.sh_info, "sh_info"));
         return {};
     }
 
@@ -337,10 +322,8 @@ Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop)
     for (uint32_t i = 1; i < drop.size(); ++i) {
         if (image.sections[i].head.sh_type != SHT_GROUP)
             continue;
-        auto members = group_members(image, i);
-        if (!members)
-            return tl::unexpected(members.error());
-        if (std::all_of(members->begin(), members->end(), [&](uint32_t m) { return drop[m]; }))
+        auto members = TRY(group_members(image, i));
+        if (std::all_of(members.begin(), members.end(), [&](uint32_t m) { return drop[m]; }))
             drop[i] = true;
     }
     return {};
@@ -356,22 +339,16 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
         if (hit(s.head.sh_link) || (s.links_info() && hit(s.head.sh_info)))
             return true;
         if (s.head.sh_type == SHT_GROUP) {
-            auto members = group_members(image, i);
-            if (!members)
-                return tl::unexpected(members.error());
-            if (std::any_of(members->begin(), members->end(), hit))
+            auto members = TRY(group_members(image, i));
+            if (std::any_of(members.begin(), members.end(), hit))
                 return true;
         }
         if (s.head.sh_type != SHT_SYMTAB && s.head.sh_type != SHT_DYNSYM)
             continue;
-        auto table = SymbolTable::open(image, i);
-        if (!table)
-            return tl::unexpected(table.error());
-        for (uint32_t symbol = 0; symbol < table->count(); ++symbol) {
-            auto section = table->section_of(symbol);
-            if (!section)
-                return tl::unexpected(section.error());
-            if (hit(*section))
+        auto table = TRY(SymbolTable::open(image, i));
+        for (uint32_t symbol = 0; symbol < table.count(); ++symbol) {
+            auto section = TRY(table.section_of(symbol));
+            if (hit(section))
                 return true;
         }
     }

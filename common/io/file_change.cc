@@ -146,7 +146,7 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
-    RETURN_IF_ERROR(check_as_before(path, fd, before));
+    TRY(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())
         return append_to(path, fd, before, change);
     return write_file(path, change.parts(before));

@@ -123,7 +123,7 @@ Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
 {
     Fd fd(-1);
     struct stat st;
-    RETURN_IF_ERROR(open_file(path, fd, st));
+    TRY(open_file(path, fd, st));
     auto too_long = [&] { return fail(Where{path}, strf("is longer than %zu bytes", most)); };
     if (!S_ISREG(st.st_mode))
         most = std::min(most, most_of_endless);
@@ -136,12 +136,10 @@ Result<std::vector<std::byte>> read_file(const std::string &path, size_t most)
             return too_long();
         if (used == bytes.size())
             bytes.resize(bytes.size() * 2);
-        auto n = read_some(path, fd, bytes.data() + used, bytes.size() - used);
-        if (!n)
-            return tl::unexpected(n.error());
-        if (*n == 0)
+        auto n = TRY(read_some(path, fd, bytes.data() + used, bytes.size() - used));
+        if (n == 0)
             break;
-        used += *n;
+        used += n;
     }
     bytes.resize(used);
     return bytes;
@@ -161,7 +159,7 @@ Result<FilePages> FilePages::read(const std::string &path)
     // Checked before opening: to open a pipe would wait for a writer.
     if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
         return fail(Where{path}, "is not a regular file");
-    RETURN_IF_ERROR(open_file(path, fd, st));
+    TRY(open_file(path, fd, st));
     if (!S_ISREG(st.st_mode))
         return fail(Where{path}, "is not a regular file");
     FilePages file;
@@ -172,12 +170,10 @@ Result<FilePages> FilePages::read(const std::string &path)
     if (!file.data_)
         return fail_errno(Where{path}, "no memory for its contents");
     while (file.size_ < size) {
-        auto n = read_some(path, fd, file.data_ + file.size_, size - file.size_);
-        if (!n)
-            return tl::unexpected(n.error());
-        if (*n == 0)
+        auto n = TRY(read_some(path, fd, file.data_ + file.size_, size - file.size_));
+        if (n == 0)
             break;
-        file.size_ += *n;
+        file.size_ += n;
     }
     return file;
 }

@@ -209,10 +209,8 @@ Result<FileParts> read_parts(const std::string &path, Need need)
         ::close(fd);
     if (out.owner)
         return out;
-    auto file = read_file(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(*file));
+    auto file = TRY(read_file(path));
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(file));
     return FileParts{*owner, owner};
 }
 

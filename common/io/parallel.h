@@ -76,7 +76,7 @@ Result<void> parallel_try(size_t count, unsigned threads, Work work)
     });
     for (std::optional<Error> &error : errors)
         if (error)
-            return tl::unexpected(std::move(*error));
+            return fail(std::move(*error));
     return {};
 }
 

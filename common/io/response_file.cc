@@ -27,15 +27,11 @@ Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &le
         Where where{name.substr(1)};
         if (depth >= max_nesting)
             return fail(where, "response files are nested too deeply");
-        auto bytes = read_file(where.file, left);
-        if (!bytes)
-            return tl::unexpected(bytes.error());
-        left -= bytes->size();
+        auto bytes = TRY(read_file(where.file, left));
+        left -= bytes.size();
         auto words =
-            split_words({reinterpret_cast<const char *>(bytes->data()), bytes->size()}, where);
-        if (!words)
-            return tl::unexpected(words.error());
-        RETURN_IF_ERROR(unfold(*words, depth + 1, left, out));
+            TRY(split_words({reinterpret_cast<const char *>(bytes.data()), bytes.size()}, where));
+        TRY(unfold(words, depth + 1, left, out));
     }
     return {};
 }
@@ -86,7 +82,7 @@ Result<std::vector<std::string>> unfold_response_files(const std::vector<std::st
 {
     std::vector<std::string> words;
     size_t left = max_letters;
-    RETURN_IF_ERROR(unfold(arguments, 0, left, words));
+    TRY(unfold(arguments, 0, left, words));
     return words;
 }
 

@@ -139,7 +139,7 @@ void Phase::record()
 
 Result<File> File::start(std::string path, std::string program)
 {
-    RETURN_IF_ERROR(check_writable(path));
+    TRY(check_writable(path));
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
     CHECK(!on());

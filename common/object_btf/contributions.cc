@@ -70,7 +70,7 @@ public:
     Result<std::vector<Contribution>> finish()
     {
         if (!ok_)
-            return tl::unexpected(std::move(ok_).error());
+            return fail(std::move(ok_).error());
         return std::move(parts_);
     }
 
@@ -79,15 +79,13 @@ private:
     {
         const uint64_t base = where_.offset.value_or(0);
         Bytes rest = section_.subspan(at_);
-        auto size = btf_blob_size(rest, where_.at(base + at_));
-        if (!size)
-            return tl::unexpected(size.error());
-        Contribution part{at_, rest.first(*size), {}, 0};
+        auto size = TRY(btf_blob_size(rest, where_.at(base + at_)));
+        Contribution part{at_, rest.first(size), {}, 0};
         ByteOrder order = load<uint16_t>(rest.data(), ByteOrder::little) == BTF_MAGIC
                               ? ByteOrder::little
                               : ByteOrder::big;
-        at_ += *size;
-        if (auto trailer = find_trailer(rest, *size, order)) {
+        at_ += size;
+        if (auto trailer = find_trailer(rest, size, order)) {
             uint64_t length = load<uint32_t>(rest.data() + *trailer + 8, order);
             if (length < least_trailer_length || length > rest.size() - *trailer)
                 return fail(where_.at(base + part.offset + *trailer),

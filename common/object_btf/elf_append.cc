@@ -64,10 +64,9 @@ Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::se
         return false;
     if (!is_compressed(s.name, s.head.sh_flags, s.data))
         return is_only_pools(s.data, image.order, ids);
-    auto plain = decompress(s.data, s.head.sh_flags, image.is64, image.order, image.place(index));
-    if (!plain)
-        return tl::unexpected(plain.error());
-    return is_only_pools(*plain, image.order, ids);
+    auto plain =
+        TRY(decompress(s.data, s.head.sh_flags, image.is64, image.order, image.place(index)));
+    return is_only_pools(plain, image.order, ids);
 }
 
 /// Where in the file an earlier appended part begins, if `old` is just that and can be cut off.
@@ -100,10 +99,8 @@ Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<boo
         if (head.sh_offset + image.sections[i].data.size() > start)
             return none;
     }
-    auto referenced = is_referenced(image, tail);
-    if (!referenced)
-        return tl::unexpected(referenced.error());
-    if (*referenced)
+    auto referenced = TRY(is_referenced(image, tail));
+    if (referenced)
         return none;
     old = std::move(tail);
     return start;
@@ -157,12 +154,10 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image, const std::set<
         ids.merge(object_ids(image, s, image.place(i)));
     }
     for (uint32_t i = 1; i < found.size() && !ids.empty(); ++i) {
-        auto only = has_only_pools(image, i, ids);
-        if (!only)
-            return tl::unexpected(only.error());
-        found[i] = found[i] || *only;
+        auto only = TRY(has_only_pools(image, i, ids));
+        found[i] = found[i] || only;
     }
-    RETURN_IF_ERROR(add_dependents(image, found));
+    TRY(add_dependents(image, found));
     return found;
 }
 
@@ -170,27 +165,23 @@ Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
 {
     if (std::find(drop.begin(), drop.end(), true) == drop.end())
         return ElfBody{image.file.size(), {}, {}};
-    auto tail = find_tail(image, drop);
-    if (!tail)
-        return tl::unexpected(tail.error());
-    if (*tail) {
+    auto tail = TRY(find_tail(image, drop));
+    if (tail) {
         auto first = std::find(drop.begin(), drop.end(), true) - drop.begin();
         image.sections.resize(static_cast<size_t>(first));
         if (image.names >= image.sections.size())
             image.names = 0;
-        return ElfBody{**tail, {}, {}};
+        return ElfBody{*tail, {}, {}};
     }
     if (image.names && !image.names_are_shared())
         drop[image.names] = true;
     for (uint32_t i = 1; i < drop.size(); ++i)
         if (image.sections[i].head.sh_type == sht_llvm_addrsig) // an optimisation hint
             drop[i] = true;
-    RETURN_IF_ERROR(add_dependents(image, drop));
+    TRY(add_dependents(image, drop));
     ElfBody body;
-    auto symbol_map = drop_sections(image, drop);
-    if (!symbol_map)
-        return tl::unexpected(symbol_map.error());
-    body.symbol_map = std::move(*symbol_map);
+    auto symbol_map = TRY(drop_sections(image, drop));
+    body.symbol_map = std::move(symbol_map);
     body.rebuilt = lay_out(image);
     return body;
 }

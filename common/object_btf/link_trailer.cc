@@ -168,25 +168,25 @@ public:
             return bad(32, "number of plain types is out of range");
 
         if (keep_hashes_) {
-            RETURN_IF_ERROR(table(40, hash_size, [&](const std::byte *p) {
+            TRY(table(40, hash_size, [&](const std::byte *p) {
                 t.hashes.push_back({load<uint64_t>(p, ByteOrder::little),
                                     load<uint64_t>(p + 8, ByteOrder::little)});
                 return "";
             }));
         } else {
-            RETURN_IF_ERROR(fits(40, hash_size));
+            TRY(fits(40, hash_size));
         }
         if (word(44) != blob_.size())
             return bad(40, "number of hashes is not the number of types");
         reserve(t.proto_words, 56, 4);
-        RETURN_IF_ERROR(table(56, 4, [&](const std::byte *p) {
+        TRY(table(56, 4, [&](const std::byte *p) {
             t.proto_words.push_back(load<uint32_t>(p, order()));
             return "";
         }));
-        RETURN_IF_ERROR(functions(48, t, t.functions));
+        TRY(functions(48, t, t.functions));
         if (half(6) >= full_header_length)
-            RETURN_IF_ERROR(functions(true_signatures_at, t, t.true_signatures));
-        RETURN_IF_ERROR(table(64, variable_size, [&](const std::byte *p) {
+            TRY(functions(true_signatures_at, t, t.true_signatures));
+        TRY(table(64, variable_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
             if (!is_kind(w(0), BTF_KIND_VAR))
@@ -195,11 +195,11 @@ public:
                 return "section name of a variable is out of range";
             return w(8) > t.pool_entries ? "pool index of a variable is out of range" : "";
         }));
-        RETURN_IF_ERROR(table(72, 4, [&](const std::byte *p) {
+        TRY(table(72, 4, [&](const std::byte *p) {
             t.ambiguous.push_back(StrOff{load<uint32_t>(p, order())});
             return is_str(raw(t.ambiguous.back())) ? "" : "ambiguous name is out of range";
         }));
-        RETURN_IF_ERROR(table(80, 8, [&](const std::byte *p) {
+        TRY(table(80, 8, [&](const std::byte *p) {
             t.addresses.push_back(load<uint64_t>(p, order()));
             return "";
         }));
@@ -219,7 +219,7 @@ private:
     {
         return id && is_type(id) && blob_.kind(TypeId{id}) == kind;
     }
-    tl::unexpected<Error> bad(size_t offset, std::string what) const
+    Failure bad(size_t offset, std::string what) const
     {
         return fail(where_.at(where_.offset.value_or(0) + offset), std::move(what));
     }
@@ -245,7 +245,7 @@ private:
     template <typename Entry>
     Result<void> table(size_t field, size_t entry_size, Entry entry)
     {
-        RETURN_IF_ERROR(fits(field, entry_size));
+        TRY(fits(field, entry_size));
         uint64_t offset = word(field), count = word(field + 4);
         for (uint64_t i = 0; i < count; ++i) {
             const char *wrong = entry(at(offset + i * entry_size));

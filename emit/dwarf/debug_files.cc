@@ -77,14 +77,10 @@ Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
     for (const std::string &path : paths) {
         if (!is_file(path))
             continue;
-        auto parts = read_parts(path);
-        if (!parts)
-            return tl::unexpected(parts.error());
-        auto file = DwarfFile::open(parts->bytes, Where{path});
-        if (!file)
-            return tl::unexpected(file.error());
-        if ((*file)->has_dwarf() && is_it(**file))
-            return DebugFile{std::move(*parts), std::move(*file)};
+        auto parts = TRY(read_parts(path));
+        auto file = TRY(DwarfFile::open(parts.bytes, Where{path}));
+        if (file->has_dwarf() && is_it(*file))
+            return DebugFile{std::move(parts), std::move(file)};
     }
     return DebugFile{};
 }

@@ -68,11 +68,9 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open_split(Bytes bytes, Where wher
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where,
                                                    const DwarfFile *skeleton)
 {
-    auto image = read_elf(bytes, where);
-    if (!image)
-        return tl::unexpected(image.error());
+    auto image = TRY(read_elf(bytes, where));
     std::unique_ptr<DwarfFile> file(new DwarfFile);
-    file->image_ = std::move(*image);
+    file->image_ = std::move(image);
     file->skeleton_ = skeleton;
     uint8_t address_size = file->image_.is64 ? 8 : 4;
     const Elf64_Ehdr &head = file->image_.head;
@@ -82,26 +80,22 @@ Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where,
     if (!file->arch_)
         return fail(where, strf("unsupported architecture (ELF machine %u, %u-bit)", head.e_machine,
                                 address_size * 8));
-    RETURN_IF_ERROR(file->find_sections());
+    TRY(file->find_sections());
     return file;
 }
 
 Result<void> DwarfFile::find_sections()
 {
-    auto symtab = image_.find_symtab();
-    if (!symtab)
-        return tl::unexpected(symtab.error());
-    if (*symtab) {
-        auto count = image_.symbol_count(*symtab);
-        if (!count)
-            return tl::unexpected(count.error());
-        symbol_count_ = *count;
-        symtab_ = image_.sections[*symtab].data;
+    auto symtab = TRY(image_.find_symtab());
+    if (symtab) {
+        auto count = TRY(image_.symbol_count(symtab));
+        symbol_count_ = count;
+        symtab_ = image_.sections[symtab].data;
     }
     std::vector<uint32_t> units, types; // sections of split DWARF that have them
     for (uint32_t i = 1; i < image_.sections.size(); ++i) {
         const ElfSection &s = image_.sections[i];
-        if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == *symtab)
+        if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == symtab)
             xindex_ = s.data;
         if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
             read_notes(s);
@@ -120,16 +114,16 @@ Result<void> DwarfFile::find_sections()
         if (mine->present() && (grouped || !mine->grouped))
             continue;
         mine->grouped = grouped;
-        RETURN_IF_ERROR(load_section(i, *mine));
+        TRY(load_section(i, *mine));
     }
     if (units.size() + types.size() > 1)
-        RETURN_IF_ERROR(join_units(units, types));
+        TRY(join_units(units, types));
     if (!relocatable())
         return {};
-    RETURN_IF_ERROR(check_symbols());
+    TRY(check_symbols());
     for (uint32_t i = 1; i < image_.sections.size(); ++i)
         if (image_.sections[i].relocates())
-            RETURN_IF_ERROR(attach_relocations(i));
+            TRY(attach_relocations(i));
     return {};
 }
 
@@ -141,11 +135,8 @@ Result<void> DwarfFile::load_section(uint32_t index, DebugSection &section) cons
     section.data = s.data;
     if (!is_compressed(s.name, s.head.sh_flags, s.data))
         return {};
-    auto plain =
-        decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index));
-    if (!plain)
-        return tl::unexpected(plain.error());
-    section.own = std::move(*plain);
+    section.own =
+        TRY(decompress(s.data, s.head.sh_flags, image_.is64, image_.order, image_.place(index)));
     section.data = section.own;
     return {};
 }
@@ -159,17 +150,17 @@ Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
     auto add = [&](const std::vector<uint32_t> &sections) -> Result<void> {
         for (uint32_t i : sections) {
             DebugSection part;
-            RETURN_IF_ERROR(load_section(i, part));
+            TRY(load_section(i, part));
             const size_t end = all.size();
             all.resize(end + part.data.size());
             std::copy(part.data.begin(), part.data.end(), all.data() + end);
         }
         return {};
     };
-    RETURN_IF_ERROR(add(units));
+    TRY(add(units));
     if (!types.empty())
         types_at = all.size();
-    RETURN_IF_ERROR(add(types));
+    TRY(add(types));
     info.own = std::move(all);
     info.data = info.own;
     return {};
@@ -211,8 +202,7 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
         return {};
     if (rel.head.sh_type == sht_crel)
         return fail(image_.place(rel_index), "compact relocations are not supported");
-    if (auto count = image_.reloc_count(rel_index); !count)
-        return tl::unexpected(count.error());
+    TRY(image_.reloc_count(rel_index));
     bool rela = rel.head.sh_type == SHT_RELA;
     RelocTable table(rel.data, image_.is64, rela, image_.order);
     // Offsets are those of the table as sorted; the place is good enough to find it.

@@ -23,36 +23,28 @@ public:
     {
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (image_.sections[i].name == ".BTF")
-                RETURN_IF_ERROR(take_btf(i));
-        auto ours = find_object_btf(image_);
-        if (!ours)
-            return tl::unexpected(ours.error());
+                TRY(take_btf(i));
+        auto ours = TRY(find_object_btf(image_));
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
-            if (may_have_pools(image_.sections[i].name) && (*ours)[i])
-                RETURN_IF_ERROR(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
-                                       out_.pool_relocs));
+            if (may_have_pools(image_.sections[i].name) && ours[i])
+                TRY(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
+                           out_.pool_relocs));
         return std::move(out_);
     }
 
 private:
     Result<void> take_btf(uint32_t section)
     {
-        auto parts = split_contributions(image_.sections[section].data, image_.place(section));
-        if (!parts)
-            return tl::unexpected(parts.error());
-        for (const Contribution &part : *parts) {
+        auto parts = TRY(split_contributions(image_.sections[section].data, image_.place(section)));
+        for (const Contribution &part : parts) {
             if (part.trailer.empty())
                 continue; // another tool's: what it covers is unknown
             Where where = image_.place(section).at(part.offset);
-            auto blob = Btf::parse(part.blob, where);
-            if (!blob)
-                return tl::unexpected(blob.error());
-            auto trailer = decode_trailer(part.trailer, *blob, where, false);
-            if (!trailer)
-                return tl::unexpected(trailer.error());
-            out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer->features);
-            out_.has_pool |= (trailer->flags & trailer_has_pool) != 0;
-            if (std::string_view source = blob->str(trailer->source); !source.empty())
+            auto blob = TRY(Btf::parse(part.blob, where));
+            auto trailer = TRY(decode_trailer(part.trailer, blob, where, false));
+            out_.features.emplace(out_.features.value_or(FeatureSet())).add(trailer.features);
+            out_.has_pool |= (trailer.flags & trailer_has_pool) != 0;
+            if (std::string_view source = blob.str(trailer.source); !source.empty())
                 ++out_.sources[std::string(source)];
         }
         return append(section, arch_.reloc_abs32, 4, out_.btf, out_.btf_relocs);
@@ -74,8 +66,7 @@ private:
             Where where = image_.place(i);
             if (rel.head.sh_type != (arch_.rela ? SHT_RELA : SHT_REL))
                 return fail(where, "is not of the kind that the target uses");
-            if (auto count = image_.reloc_count(i); !count)
-                return tl::unexpected(count.error());
+            TRY(image_.reloc_count(i));
             RelocTable table(rel.data, image_.is64, arch_.rela, image_.order);
             for (size_t k = 0; k < table.size(); ++k) {
                 RelocEntry r = table[k];

@@ -57,13 +57,12 @@ public:
         out_.reserve(added.btf.size() + added.pool.size() + relocs * sizeof(Elf64_Rela) +
                      headers * (sizeof(Elf64_Shdr) + 64));
         if (!added.btf.empty())
-            RETURN_IF_ERROR(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
-                                added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf,
-                                added.btf_relocs, arch_.reloc_abs32, 4));
+            TRY(add(".BTF", rela ? ".rela.BTF" : ".rel.BTF", added.section_type,
+                    added.exclude ? uint64_t{SHF_EXCLUDE} : 0, added.btf, added.btf_relocs,
+                    arch_.reloc_abs32, 4));
         if (!added.pool.empty())
-            RETURN_IF_ERROR(add(pool_section, rela ? ".rela.debug" : ".rel.debug", SHT_PROGBITS, 0,
-                                added.pool, added.pool_relocs, arch_.reloc_pointer,
-                                arch_.address_size));
+            TRY(add(pool_section, rela ? ".rela.debug" : ".rel.debug", SHT_PROGBITS, 0, added.pool,
+                    added.pool_relocs, arch_.reloc_pointer, arch_.address_size));
         else
             CHECK(added.pool_relocs.empty());
         return out_.finish();
@@ -81,14 +80,10 @@ private:
         if (image_.head.e_type != ET_REL)
             return fail(image_.where.in(reloc_name), "relocations in a linked file");
 
-        auto symtab = image_.find_symtab();
+        auto symtab = TRY(image_.find_symtab());
         if (!symtab)
-            return tl::unexpected(symtab.error());
-        if (!*symtab)
             return fail(image_.where.in(reloc_name), "relocations, but the file has no symbols");
-        auto symbols = image_.symbol_count(*symtab);
-        if (!symbols)
-            return tl::unexpected(symbols.error());
+        auto symbols = TRY(image_.symbol_count(symtab));
         const bool rela = arch_.rela;
         ByteWriter entries(image_.order);
         entries.reserve(relocs.size() * sizeof(Elf64_Rela));
@@ -100,11 +95,9 @@ private:
         };
         for (const NewReloc &reloc : relocs) {
             CHECK(reloc.offset <= data.size() && reloc_size <= data.size() - reloc.offset);
-            auto symbol = new_symbol(reloc, *symbols, reloc_name);
-            if (!symbol)
-                return tl::unexpected(symbol.error());
+            auto symbol = TRY(new_symbol(reloc, symbols, reloc_name));
             put_word(reloc.offset);
-            put_word(image_.reloc_info(*symbol, reloc_type));
+            put_word(image_.reloc_info(symbol, reloc_type));
             auto addend = static_cast<uint64_t>(reloc.addend);
             if (rela)
                 put_word(addend);
@@ -118,7 +111,7 @@ private:
         Elf64_Shdr &head =
             out_.add_section(reloc_name, rela ? SHT_RELA : SHT_REL, word, bytes).head;
         head.sh_flags = SHF_INFO_LINK;
-        head.sh_link = *symtab;
+        head.sh_link = symtab;
         head.sh_info = target;
         head.sh_entsize = word * (rela ? 3 : 2);
         return {};
@@ -155,21 +148,15 @@ private:
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where)
 {
-    auto image = read_elf(object, where);
-    if (!image)
-        return tl::unexpected(image.error());
-    auto drop = find_unwanted(*image, added.strip_dwarf);
-    if (!drop)
-        return tl::unexpected(drop.error());
-    auto body = without_sections(*image, std::move(*drop));
-    if (!body)
-        return tl::unexpected(body.error());
-    if (added.btf.empty() && body->rebuilt.size() == 0 && body->kept == object.size()) {
+    auto image = TRY(read_elf(object, where));
+    auto drop = TRY(find_unwanted(image, added.strip_dwarf));
+    auto body = TRY(without_sections(image, std::move(drop)));
+    if (added.btf.empty() && body.rebuilt.size() == 0 && body.kept == object.size()) {
         FileChange none;
         none.kept = object.size();
         return none;
     }
-    return ObjectAppender(*image, arch, std::move(*body)).run(added);
+    return ObjectAppender(image, arch, std::move(body)).run(added);
 }
 
 } // namespace btflink::emit

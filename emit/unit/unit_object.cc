@@ -379,37 +379,35 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
         names = make_names_legal(tree, skips);
     // Names that were made legal end with the unit.
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
-    auto types = encode_types(tree, options.features, file.order, file.where, skips, strings);
-    if (!types)
-        return tl::unexpected(types.error());
+    auto types = TRY(encode_types(tree, options.features, file.order, file.where, skips, strings));
     clock.begin(Step::variables);
     std::vector<RejectedVariable> rejected;
-    auto variables = collect_variables(file, tree, *types, options.features, skips, rejected);
+    auto variables = collect_variables(file, tree, types, options.features, skips, rejected);
     if (!rejected.empty() && !options.features.has(Feature::encode_force))
-        return tl::unexpected(std::move(rejected.front().why));
+        return fail(std::move(rejected.front().why));
     clock.begin(Step::functions);
-    auto functions = collect_functions(file, tree, *types, options.features, skips);
+    auto functions = collect_functions(file, tree, types, options.features, skips);
 
     const Where debug_info = file.where;
-    drop_surplus_variables(variables, debug_info, types->left_out, skips);
-    drop_long_functions(functions, debug_info, types->left_out, skips);
+    drop_surplus_variables(variables, debug_info, types.left_out, skips);
+    drop_long_functions(functions, debug_info, types.left_out, skips);
 
     // What is named by now is named by the file's own strings, and `names`.
     tree = {};
-    types->ids = {};
+    types.ids = {};
 
     // From here on ids of the unit's types are only looked up, never changed.
     std::vector<Hash128> hashes;
     UnitDedup dedup;
     {
-        Btf view = types->btf.view();
+        Btf view = types.btf.view();
         clock.begin(Step::hashes);
         hashes = stub_hashes(view);
         clock.begin(Step::duplicates);
         dedup = find_duplicates(view, hashes);
     }
     clock.begin(Step::assemble);
-    UnitAssembler assembler(file, options, std::move(types->btf), dedup, std::move(hashes));
+    UnitAssembler assembler(file, options, std::move(types.btf), dedup, std::move(hashes));
     assembler.source(source);
     assembler.variables(variables);
     assembler.functions(functions);
@@ -420,7 +418,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     object->dies = dies;
     object->times = times;
     object->rejected = std::move(rejected);
-    object->left_out = std::move(types->left_out);
+    object->left_out = std::move(types.left_out);
     return object;
 }
 

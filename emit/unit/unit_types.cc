@@ -43,7 +43,7 @@ public:
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
             if (out_.ids[i] != void_id) {
-                RETURN_IF_ERROR(encode(i));
+                TRY(encode(i));
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
             }
         if (synthetic_ != void_id) {

@@ -243,16 +243,14 @@ Result<Own> read_own(int argc, char **argv)
     OptionReader reader(own_options, argc, argv, OptionReader::Operands::end_options);
     Own own;
     while (own.question != "help" && own.question != "version") {
-        auto found = reader.next();
-        if (!found)
-            return tl::unexpected(found.error());
-        if (found->index == SIZE_MAX)
+        auto found = TRY(reader.next());
+        if (found.index == SIZE_MAX)
             break;
-        const std::string name = own_options[found->index].name;
+        const std::string name = own_options[found.index].name;
         if (name == "help" || name == "version" || name == "settings")
             own.question = name;
         else
-            own.options.push_back("--" + name + (*found->value ? "=" : "") + found->value);
+            own.options.push_back("--" + name + (*found.value ? "=" : "") + found.value);
     }
     own.compiler = argv + argc - reader.given().operands.size();
     return own;

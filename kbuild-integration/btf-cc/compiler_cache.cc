@@ -57,13 +57,11 @@ bool names_us(std::string_view words)
 
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler)
 {
-    auto self = FilePages::read("/proc/self/exe");
-    if (!self)
-        return tl::unexpected(self.error());
+    auto self = TRY(FilePages::read("/proc/self/exe"));
     char text[80];
     std::snprintf(
         text, sizeof text, " tool=%016llx",
-        static_cast<unsigned long long>(XXH3_64bits(self->bytes().data(), self->bytes().size())));
+        static_cast<unsigned long long>(XXH3_64bits(self.bytes().data(), self.bytes().size())));
     std::string key = describe(settings) + text;
     if (compiler.empty())
         return key;

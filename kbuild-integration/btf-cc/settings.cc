@@ -47,10 +47,8 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
 {
     Settings settings;
     for (const Switch &s : switches) {
-        auto on = switch_variable(s.variable);
-        if (!on)
-            return tl::unexpected(on.error());
-        s.value(settings) = *on;
+        auto on = TRY(switch_variable(s.variable));
+        s.value(settings) = on;
     }
     std::string features = variable(features_variable), features_from = features_variable;
     for (const std::string &option : options) {
@@ -69,14 +67,14 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     // What Kbuild will ask of pahole at the link is what the objects should have. Without flags no
     // link is known: all that one may ask for.
     std::string flags = variable("PAHOLE_FLAGS");
-    auto words = split_words(flags, Where{"PAHOLE_FLAGS"});
-    if (!words)
-        return tl::unexpected(words.error());
-    words->insert(words->begin(), "-J");
-    auto asked = read_pahole_options(*words, variable("PAHOLE_LANG_EXCLUDE"));
+    auto words = TRY(split_words(flags, Where{"PAHOLE_FLAGS"}));
+    words.insert(words.begin(), "-J");
+    auto asked = read_pahole_options(words, variable("PAHOLE_LANG_EXCLUDE"));
     if (!asked) {
-        std::string why = asked.error().str();
-        return fail({}, why.starts_with("PAHOLE_") ? why : "PAHOLE_FLAGS: " + why);
+        Error error = asked.error();
+        if (error.kind != ErrorKind::environment)
+            error.what = "PAHOLE_FLAGS: " + error.str();
+        return fail(std::move(error));
     }
     if (!flags.empty())
         settings.emit.unit.features = asked->features;

@@ -134,7 +134,7 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     const std::string &out = options.detached.empty() ? options.files[0] : options.detached;
     if (!report.written || file_id(out.c_str()).empty()) // /dev/null
         return done;
-    RETURN_IF_ERROR(list_types(out, options.base));
+    TRY(list_types(out, options.base));
     return flush_output();
 }
 
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     auto options = read_pahole_options({argv + 1, argv + argc}, variable("PAHOLE_LANG_EXCLUDE"));
     if (!options) {
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", options.error().str().c_str());
-        return options.error().what.starts_with("option ") ? exit_usage : exit_failed;
+        return options.error().kind == ErrorKind::usage ? exit_usage : exit_failed;
     }
     switch (options->action) {
     case PaholeOptions::Action::help:

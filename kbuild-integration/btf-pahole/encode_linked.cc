@@ -60,11 +60,9 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
 {
     MergeInputs sources;
     for (const std::string &file : files) {
-        auto completed = complete_object(file, options, report);
-        if (!completed)
-            return tl::unexpected(completed.error());
-        sources.inputs.push_back(*completed ? (*completed)->path() : file);
-        sources.scratch.push_back(std::move(*completed));
+        auto completed = TRY(complete_object(file, options, report));
+        sources.inputs.push_back(completed ? completed->path() : file);
+        sources.scratch.push_back(std::move(completed));
     }
     return sources;
 }
@@ -73,7 +71,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
 Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
-        return tl::unexpected(made.error());
+        return fail(made.error());
     MergeInputs sources;
     if (*made) {
         sources.inputs = {(*made)->path()};
@@ -85,18 +83,14 @@ Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
                                       ForeignReport &report)
 {
-    auto fresh = has_object_btf(module);
-    if (!fresh)
-        return tl::unexpected(fresh.error());
-    if (*fresh)
+    auto fresh = TRY(has_object_btf(module));
+    if (fresh)
         return complete_all({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
-        auto has = has_object_btf(object);
-        if (!has)
-            return tl::unexpected(has.error());
+        auto has = TRY(has_object_btf(object));
         // What the linker made of bitcode is described in the module alone.
-        if (*has && std::none_of(objects.begin(), objects.end(), is_bitcode_file))
+        if (has && std::none_of(objects.begin(), objects.end(), is_bitcode_file))
             return complete_all(objects, options, report);
     }
     return by_dwarf(encode_object(module, options, report));
@@ -111,22 +105,18 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
         sources.lack = Lack::bytes;
         return sources;
     }
-    auto linked = look_at_link(file);
-    if (!linked)
-        return tl::unexpected(linked.error());
-    if (linked->relocatable)
+    auto linked = TRY(look_at_link(file));
+    if (linked.relocatable)
         return sources_of_module(file, options, report);
     sources.image = file;
-    auto inputs = vmlinux_inputs(file);
-    if (!inputs)
-        return tl::unexpected(inputs.error());
-    if (!inputs->empty()) {
-        sources.inputs = std::move(*inputs);
-    } else if (!linked->has_symbols) { // its DWARF may be in another file; it has no functions
+    auto inputs = TRY(vmlinux_inputs(file));
+    if (!inputs.empty()) {
+        sources.inputs = std::move(inputs);
+    } else if (!linked.has_symbols) { // its DWARF may be in another file; it has no functions
         sources.lack = Lack::symbols;
     } else if (options.base.empty() && !strict) {
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
-        RETURN_IF_ERROR(gather_units(file, options, *sources.gathered, report));
+        TRY(gather_units(file, options, *sources.gathered, report));
     } else {
         auto whole = by_dwarf(encode_foreign(file, {}, options, report));
         if (!whole)
@@ -188,56 +178,46 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     if (same_file(options.detached, file) ||
         same_file(options.detached, options.base)) // its inputs may be files in memory
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
-    auto strict = switch_variable("BTF_PAHOLE_STRICT");
-    if (!strict)
-        return tl::unexpected(strict.error());
-    auto no_index = switch_variable("BTF_PAHOLE_NO_INDEX");
-    if (!no_index)
-        return tl::unexpected(no_index.error());
-    auto no_layout = switch_variable("BTF_PAHOLE_NO_LAYOUT");
-    if (!no_layout)
-        return tl::unexpected(no_layout.error());
-    auto sources = sources_of(file, options, *strict, report);
-    if (!sources)
-        return tl::unexpected(sources.error());
-    const bool gathered = sources->gathered && !sources->gathered->empty();
+    auto strict = TRY(switch_variable("BTF_PAHOLE_STRICT"));
+    auto no_index = TRY(switch_variable("BTF_PAHOLE_NO_INDEX"));
+    auto no_layout = TRY(switch_variable("BTF_PAHOLE_NO_LAYOUT"));
+    auto sources = TRY(sources_of(file, options, strict, report));
+    const bool gathered = sources.gathered && !sources.gathered->empty();
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
-    if (gathered || std::any_of(sources->scratch.begin(), sources->scratch.end(),
+    if (gathered || std::any_of(sources.scratch.begin(), sources.scratch.end(),
                                 [](const auto &scratch) { return scratch != nullptr; }))
         report.notes.push_back(foreign_note);
-    if (sources->inputs.empty() && !gathered)
-        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources->lack, *strict,
-                               options, report);
+    if (sources.inputs.empty() && !gathered)
+        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources.lack, strict, options,
+                               report);
 
     merge::Options merge;
-    merge.verify = *strict;
-    merge.inputs = sources->inputs;
-    merge.image = sources->image;
-    merge.gathered = std::move(sources->gathered);
+    merge.verify = strict;
+    merge.inputs = sources.inputs;
+    merge.image = sources.image;
+    merge.gathered = std::move(sources.gathered);
     merge.base = options.base;
-    if (!*no_index)
+    if (!no_index)
         merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
     merge.fewer = true;
     merge.beside = options.thread_beside;
-    if (*no_layout) // programs with cilium/ebpf of before June 2026 refuse BTF that has one
+    if (no_layout) // programs with cilium/ebpf of before June 2026 refuse BTF that has one
         merge.features.remove(Feature::layout);
     if (!options.detached.empty()) // as pahole does: there is no section for it
         merge.features.remove(Feature::distilled_base);
     (options.detached.empty() ? merge.update : merge.output) =
         options.detached.empty() ? file : options.detached;
-    if (!sources->image.empty() && sources->scratch.empty() && !gathered)
+    if (!sources.image.empty() && sources.scratch.empty() && !gathered)
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
-            auto foreign = encode_foreign(file, covered, options, report);
+            auto foreign = TRY(encode_foreign(file, covered, options, report));
             if (!foreign)
-                return tl::unexpected(foreign.error());
-            if (!*foreign)
                 return std::vector<std::string>();
-            sources->scratch.push_back(*foreign);
+            sources.scratch.push_back(foreign);
             report.notes.push_back(foreign_note);
-            return std::vector<std::string>{(*foreign)->path()};
+            return std::vector<std::string>{foreign->path()};
         };
 
     merge::Report merged;
@@ -248,11 +228,11 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.read = std::move(merged.read);
     // If the BTF is written to another file, somebody else puts it into the module, and must not
     // find a `.BTF` there.
-    if (done && !options.detached.empty() && sources->image.empty())
+    if (done && !options.detached.empty() && sources.image.empty())
         done = merge::remove_object_btf(file);
     // Even if a module's BTF did not change, the module must be newer than the vmlinux that the BTF
     // was made over. A linked file whose BTF goes to another file was only read.
-    if (done && (options.detached.empty() || sources->image.empty()))
+    if (done && (options.detached.empty() || sources.image.empty()))
         (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
     report.written = done.has_value();
     return done;

@@ -32,18 +32,15 @@ Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
                                             const emit::EmitOptions &emit, bool all, bool force,
                                             ForeignReport &report)
 {
-    auto emitted = emit::emit_file(file, emit);
-    if (!emitted)
-        return tl::unexpected(emitted.error());
-    report.rejected.insert(report.rejected.end(), emitted->rejected.begin(),
-                           emitted->rejected.end());
-    if (!force && !emitted->rejected.empty())
-        return tl::unexpected(emitted->rejected.front().why);
-    report.no_dwarf = all && emitted->outcome == emit::EmitReport::Outcome::no_dwarf;
-    if (all || emitted->btf_bytes)
-        for (std::string &line : emit::warnings(file, *emitted))
+    auto emitted = TRY(emit::emit_file(file, emit));
+    report.rejected.insert(report.rejected.end(), emitted.rejected.begin(), emitted.rejected.end());
+    if (!force && !emitted.rejected.empty())
+        return fail(emitted.rejected.front().why);
+    report.no_dwarf = all && emitted.outcome == emit::EmitReport::Outcome::no_dwarf;
+    if (all || emitted.btf_bytes)
+        for (std::string &line : emit::warnings(file, emitted))
             report.warnings.push_back(std::move(line));
-    if (emitted->outcome != emit::EmitReport::Outcome::written)
+    if (emitted.outcome != emit::EmitReport::Outcome::written)
         scratch = nullptr;
     return scratch;
 }
@@ -106,10 +103,7 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
     emit.take = [&](uint32_t number, emit::OpenUnit unit) {
         return out.add(number, unit.btf.view(), std::move(unit.trailer), unit.order);
     };
-    auto made =
-        encode(image, nullptr, emit, true, options.features.has(Feature::encode_force), report);
-    if (!made)
-        return tl::unexpected(made.error());
+    TRY(encode(image, nullptr, emit, true, options.features.has(Feature::encode_force), report));
     return {};
 }
 

@@ -79,13 +79,9 @@ std::vector<std::string> saved_inputs(const std::string &module)
 
 Result<LinkedFile> look_at_link(const std::string &path)
 {
-    auto elf = open_elf(path);
-    if (!elf)
-        return tl::unexpected(elf.error());
-    auto symtab = elf->image.find_symtab();
-    if (!symtab)
-        return tl::unexpected(symtab.error());
-    return LinkedFile{elf->image.head.e_type == ET_REL, *symtab != 0};
+    auto elf = TRY(open_elf(path));
+    auto symtab = TRY(elf.image.find_symtab());
+    return LinkedFile{elf.image.head.e_type == ET_REL, symtab != 0};
 }
 
 bool is_bitcode_file(const std::string &path)
@@ -102,15 +98,13 @@ Result<bool> has_object_btf(const std::string &path)
     if (!elf && is_bitcode_file(path))
         return false;
     if (!elf)
-        return tl::unexpected(elf.error());
+        return fail(elf.error());
     const ElfImage &image = elf->image;
     for (uint32_t i = 1; i < image.sections.size(); ++i) {
         if (image.sections[i].name != ".BTF")
             continue;
-        auto parts = split_contributions(image.sections[i].data, image.place(i));
-        if (!parts)
-            return tl::unexpected(parts.error());
-        if (std::any_of(parts->begin(), parts->end(),
+        auto parts = TRY(split_contributions(image.sections[i].data, image.place(i)));
+        if (std::any_of(parts.begin(), parts.end(),
                         [](const Contribution &part) { return !part.trailer.empty(); }))
             return true;
     }
@@ -124,18 +118,16 @@ Result<std::vector<std::string>> vmlinux_inputs(const std::string &image)
         return inputs;
     const std::string folder = folder_of(image);
     auto add = [&](const std::string &name) -> Result<void> {
-        auto has = has_object_btf(folder + name);
-        if (!has)
-            return tl::unexpected(has.error());
-        if (*has)
+        auto has = TRY(has_object_btf(folder + name));
+        if (has)
             inputs.push_back(folder + name);
         return {};
     };
-    RETURN_IF_ERROR(add("vmlinux.o"));
+    TRY(add("vmlinux.o"));
     if (inputs.empty())
         return inputs;
     for (std::string_view name : late_objects)
-        RETURN_IF_ERROR(add(std::string(name)));
+        TRY(add(std::string(name)));
     return inputs;
 }
 

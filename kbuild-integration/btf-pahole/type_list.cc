@@ -121,17 +121,13 @@ Result<std::shared_ptr<const Btf>> base_of(const merge::Input &input, merge::Bas
                                            std::optional<merge::FinalBlob> &own)
 {
     if (input.elf) {
-        auto found = merge::find_final_btf(input, ".BTF.base");
-        if (!found)
-            return tl::unexpected(found.error());
-        own = std::move(*found);
+        auto found = TRY(merge::find_final_btf(input, ".BTF.base"));
+        own = std::move(found);
     }
     if (!own)
         return base.btf;
-    auto btf = Btf::parse(own->blob, own->where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    return std::make_shared<const Btf>(std::move(*btf));
+    auto btf = TRY(Btf::parse(own->blob, own->where));
+    return std::make_shared<const Btf>(std::move(btf));
 }
 
 } // namespace
@@ -157,27 +153,17 @@ const char *pahole_reason(merge::FunctionSkip reason)
 
 Result<void> list_types(const std::string &path, const std::string &base_path)
 {
-    auto base = merge::read_base(base_path);
-    if (!base)
-        return tl::unexpected(base.error());
-    auto input = merge::open_input(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    auto blob = merge::find_final_btf(*input, ".BTF");
+    auto base = TRY(merge::read_base(base_path));
+    auto input = TRY(merge::open_input(path));
+    auto blob = TRY(merge::find_final_btf(input, ".BTF"));
     if (!blob)
-        return tl::unexpected(blob.error());
-    if (!*blob)
-        return fail(input->where, "has no .BTF");
+        return fail(input.where, "has no .BTF");
     std::optional<merge::FinalBlob> own;
-    auto continued = base_of(*input, *base, own);
-    if (!continued)
-        return tl::unexpected(continued.error());
-    auto btf = Btf::parse((*blob)->blob, (*blob)->where, std::move(*continued));
-    if (!btf)
-        return tl::unexpected(btf.error());
+    auto continued = TRY(base_of(input, base, own));
+    auto btf = TRY(Btf::parse(blob->blob, blob->where, std::move(continued)));
     std::printf("File %s:\n", path.c_str());
-    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1})
-        std::fputs(pahole_line(*btf, id).c_str(), stdout);
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+        std::fputs(pahole_line(btf, id).c_str(), stdout);
     return {};
 }
 

@@ -94,7 +94,7 @@ Result<Base> read_indexed_base(const std::string &path, const std::string &index
         base->btf = found.index->btf();
         return base;
     }
-    RETURN_IF_ERROR(parse_base(*base));
+    TRY(parse_base(*base));
     if (!found.fits && !index.empty())
         make_file(*base, path, index);
     return base;

@@ -278,10 +278,8 @@ Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<O
         known.index = index;
     } else {
         auto part = std::make_unique<BasePart>(make_base_part(base, objects));
-        auto plain = plain_part(base, part->wanted, base_where);
-        if (!plain)
-            return tl::unexpected(plain.error());
-        choices = Chooser(sources, classes).by_search(*plain, all);
+        auto plain = TRY(plain_part(base, part->wanted, base_where));
+        choices = Chooser(sources, classes).by_search(plain, all);
         known.part = std::move(part);
     }
     for (const auto &[id, choice] : *choices)

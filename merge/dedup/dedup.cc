@@ -45,11 +45,9 @@ Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &n
     BaseKnowledge known;
     if (base.btf) {
         stats.begin_pass("choose_base");
-        auto chosen =
-            choose_base(sources, classes, loaded.objects, base.index, explained, base.where, known);
+        auto chosen = TRY(choose_base(sources, classes, loaded.objects, base.index, explained,
+                                      base.where, known));
         if (!chosen)
-            return tl::unexpected(chosen.error());
-        if (!*chosen)
             return fail(base.where, "its index does not say enough");
         stats.add("types_of_base", sources.base->count());
     }

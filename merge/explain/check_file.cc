@@ -55,41 +55,35 @@ std::shared_ptr<const Btf> check_blob(const FinalBlob &blob, std::shared_ptr<con
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base_path,
                                       std::optional<KernelVersion> kernel)
 {
-    auto base = read_base(base_path);
-    if (!base)
-        return tl::unexpected(base.error());
-    auto input = open_input(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    auto btf = find_final_btf(*input, ".BTF");
+    auto base = TRY(read_base(base_path));
+    auto input = TRY(open_input(path));
+    auto btf = TRY(find_final_btf(input, ".BTF"));
     if (!btf)
-        return tl::unexpected(btf.error());
-    if (!*btf)
-        return fail(input->where, "has no .BTF");
+        return fail(input.where, "has no .BTF");
     Judge judge{0, kernel};
-    if (input->elf)
-        judge.address_size = input->elf->address_size();
+    if (input.elf)
+        judge.address_size = input.elf->address_size();
     std::vector<Error> out;
     Result<std::optional<FinalBlob>> distilled = std::nullopt;
-    if (input->elf)
-        distilled = find_final_btf(*input, ".BTF.base");
+    if (input.elf)
+        distilled = find_final_btf(input, ".BTF.base");
     if (!distilled)
-        return tl::unexpected(distilled.error());
+        return fail(distilled.error());
     if (*distilled) {
         auto own_base = check_blob(**distilled, nullptr, judge, out);
         if (!own_base)
             return out;
-        auto split = check_blob(**btf, own_base, judge, out);
-        if (base->btf && split && out.empty())
-            out = look_up_distilled(*own_base, *split, NameIndex(*base->btf), (*distilled)->where,
-                                    base->input->where.file);
+        auto split = check_blob(*btf, own_base, judge, out);
+        if (base.btf && split && out.empty())
+            out = look_up_distilled(*own_base, *split, NameIndex(*base.btf), (*distilled)->where,
+                                    base.input->where.file);
         return out;
     }
-    check_blob(**btf, base->btf, judge, out);
-    if (!base->btf || out.empty())
+    check_blob(*btf, base.btf, judge, out);
+    if (!base.btf || out.empty())
         return out;
     std::vector<Error> causes =
-        compare_to_base((*btf)->blob, (*btf)->where, *base->btf, base->input->where.file);
+        compare_to_base(btf->blob, btf->where, *base.btf, base.input->where.file);
     causes.insert(causes.end(), out.begin(), out.end());
     return causes;
 }

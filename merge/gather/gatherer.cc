@@ -81,15 +81,13 @@ Shelf &Gatherer::take_shelf()
 
 Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order)
 {
-    auto o = adopt(where_, std::move(btf), std::move(trailer));
-    if (!o)
-        return tl::unexpected(o.error());
+    auto o = TRY(adopt(where_, std::move(btf), std::move(trailer)));
     Shelf &shelf = take_shelf();
-    auto types = shelf.put(number, *o);
-    o->btf = Btf::stored(*types, o->btf.size(), std::string_view("", 1), order);
+    auto types = shelf.put(number, o);
+    o.btf = Btf::stored(*types, o.btf.size(), std::string_view("", 1), order);
     std::lock_guard hold(lock_);
     free_.push_back(&shelf);
-    objects_.push_back({number, std::move(*o), std::move(types)});
+    objects_.push_back({number, std::move(o), std::move(types)});
     return {};
 }
 

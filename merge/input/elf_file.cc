@@ -36,7 +36,7 @@ std::string_view view(llvm::StringRef s)
     return {s.data(), s.size()};
 }
 
-tl::unexpected<Error> llvm_fail(const Where &where, llvm::Error error)
+Failure llvm_fail(const Where &where, llvm::Error error)
 {
     return fail(where, llvm::toString(std::move(error)));
 }
@@ -66,8 +66,8 @@ public:
         out.flags_ = header.e_flags;
         out.address_size_ = ElfType::Is64Bits ? 8 : 4;
         out.order_ = little ? ByteOrder::little : ByteOrder::big;
-        RETURN_IF_ERROR(read_sections(*file, out));
-        RETURN_IF_ERROR(read_symbols(*file, out));
+        TRY(read_sections(*file, out));
+        TRY(read_symbols(*file, out));
         return out;
     }
 
@@ -88,10 +88,8 @@ public:
         out.bytes = std::as_bytes(std::span(data->data(), data->size()));
         if (!is_compressed(section.name, section.flags, out.bytes))
             return out;
-        auto plain = decompress(out.bytes, section.flags, ElfType::Is64Bits, in.order_, where);
-        if (!plain)
-            return tl::unexpected(plain.error());
-        auto owned = std::make_shared<std::vector<std::byte>>(std::move(*plain));
+        auto plain = TRY(decompress(out.bytes, section.flags, ElfType::Is64Bits, in.order_, where));
+        auto owned = std::make_shared<std::vector<std::byte>>(std::move(plain));
         return SectionContents{*owned, owned};
     }
 
@@ -112,12 +110,12 @@ public:
                 auto relas = file->relas(header);
                 if (!relas)
                     return llvm_fail(where, relas.takeError());
-                RETURN_IF_ERROR(add(in, target, width, *relas, where, relocs));
+                TRY(add(in, target, width, *relas, where, relocs));
             } else {
                 auto rels = file->rels(header);
                 if (!rels)
                     return llvm_fail(where, rels.takeError());
-                RETURN_IF_ERROR(add(in, target, width, *rels, where, relocs));
+                TRY(add(in, target, width, *rels, where, relocs));
             }
         }
         auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
@@ -259,9 +257,7 @@ private:
             std::is_same_v<std::decay_t<decltype(*range.begin())>, typename ElfType::Rela>;
         if (range.empty())
             return {};
-        auto data = in.contents(target);
-        if (!data)
-            return tl::unexpected(data.error());
+        auto data = TRY(in.contents(target));
         const Arch *arch = find_arch(in.machine_, in.address_size_);
         RelocClassifier classify(view(text(in.bytes_)), rela,
                                  {arch ? arch->reloc_abs32 : 0, arch ? arch->reloc_pointer : 0});
@@ -280,7 +276,7 @@ private:
             Reloc reloc;
             reloc.offset = entry.r_offset;
             reloc.symbol = entry.getSymbol(mips64el);
-            if (reloc.offset > data->bytes.size() || width > data->bytes.size() - reloc.offset)
+            if (reloc.offset > data.bytes.size() || width > data.bytes.size() - reloc.offset)
                 return fail(here(), "relocation is outside of its section");
             if (reloc.symbol >= in.symbols_.size())
                 return fail(here(), strf("relocation names symbol %u, but there are %zu",
@@ -289,10 +285,10 @@ private:
                 reloc.addend = entry.r_addend;
             else if (width == 8)
                 reloc.addend = static_cast<int64_t>(
-                    load<uint64_t>(data->bytes.data() + reloc.offset, in.order_));
+                    load<uint64_t>(data.bytes.data() + reloc.offset, in.order_));
             else
                 reloc.addend = static_cast<int32_t>(
-                    load<uint32_t>(data->bytes.data() + reloc.offset, in.order_));
+                    load<uint32_t>(data.bytes.data() + reloc.offset, in.order_));
             out.push_back(reloc);
         }
         return {};
@@ -392,7 +388,7 @@ Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &whe
     if (error)
         return llvm_fail(where.at(at), std::move(error));
     if (ours)
-        return tl::unexpected(std::move(*ours));
+        return fail(std::move(*ours));
     return members;
 }
 

@@ -18,18 +18,13 @@ Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_
                                   [&](const Section &s) { return s.name == section; });
         if (place == sections.end())
             return std::nullopt;
-        auto contents = input.elf->contents(static_cast<uint32_t>(place - sections.begin()));
-        if (!contents)
-            return tl::unexpected(contents.error());
-        found.contents = std::move(*contents);
+        found.contents = TRY(input.elf->contents(static_cast<uint32_t>(place - sections.begin())));
         found.where.section = section;
     }
-    auto parts = split_contributions(found.contents.bytes, found.where);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    if (parts->size() != 1 || !parts->front().trailer.empty())
+    auto parts = TRY(split_contributions(found.contents.bytes, found.where));
+    if (parts.size() != 1 || !parts.front().trailer.empty())
         return fail(found.where, "is object BTF, not final BTF");
-    found.blob = parts->front().blob;
+    found.blob = parts.front().blob;
     return found;
 }
 
@@ -37,17 +32,14 @@ Result<Base> read_base(const std::string &path)
 {
     auto base = open_base(path);
     if (base && base->input)
-        if (auto parsed = parse_base(*base); !parsed)
-            return tl::unexpected(parsed.error());
+        TRY(parse_base(*base));
     return base;
 }
 
 Result<void> parse_base(Base &base)
 {
-    auto btf = Btf::parse(base.blob, base.where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    base.btf = std::make_shared<const Btf>(std::move(*btf));
+    auto btf = TRY(Btf::parse(base.blob, base.where));
+    base.btf = std::make_shared<const Btf>(std::move(btf));
     return {};
 }
 
@@ -56,18 +48,14 @@ Result<Base> open_base(const std::string &path)
     Base base;
     if (path.empty())
         return base;
-    auto input = open_input(path);
-    if (!input)
-        return tl::unexpected(input.error());
-    base.input = std::move(*input);
-    auto found = find_final_btf(*base.input, ".BTF");
+    auto input = TRY(open_input(path));
+    base.input = std::move(input);
+    auto found = TRY(find_final_btf(*base.input, ".BTF"));
     if (!found)
-        return tl::unexpected(found.error());
-    if (!*found)
         return fail(base.input->where, "has no .BTF to build on");
-    base.contents = std::move((*found)->contents);
-    base.blob = (*found)->blob;
-    base.where = (*found)->where;
+    base.contents = std::move(found->contents);
+    base.blob = found->blob;
+    base.where = found->where;
     return base;
 }
 

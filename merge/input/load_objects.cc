@@ -53,24 +53,18 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
                            InputParts &out)
 {
     const ElfFile &elf = *input.elf;
-    auto contents = elf.contents(section);
-    if (!contents)
-        return tl::unexpected(contents.error());
+    auto contents = TRY(elf.contents(section));
     Where where{input.where.file, std::string(elf.sections()[section].name), 0};
-    auto parts = split_contributions(contents->bytes, where, threads);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    out.contents.push_back(*contents);
+    auto parts = TRY(split_contributions(contents.bytes, where, threads));
+    out.contents.push_back(contents);
     out.relocs.emplace_back();
     std::vector<Reloc> &relocs = out.relocs.back();
-    if (elf.is_relocatable() && !parts->empty()) {
-        auto found = elf.relocations(section, 4);
-        if (!found)
-            return tl::unexpected(found.error());
-        relocs = std::move(*found);
+    if (elf.is_relocatable() && !parts.empty()) {
+        auto found = TRY(elf.relocations(section, 4));
+        relocs = std::move(found);
     }
     size_t next = 0;
-    for (const Contribution &part : *parts) {
+    for (const Contribution &part : parts) {
         Pending p{number, where.at(part.offset), part, !relocs.empty(), {}, {}};
         uint64_t end = part.offset + part.blob.size();
         while (next < relocs.size() && relocs[next].offset < part.offset)
@@ -86,11 +80,9 @@ Result<void> split_section(const Input &input, uint32_t number, uint32_t section
 
 Result<void> attach_pools(const ElfFile &elf, std::vector<Pending> &pending)
 {
-    auto pools = placed_pools(elf);
-    if (!pools)
-        return tl::unexpected(pools.error());
+    auto pools = TRY(placed_pools(elf));
     std::unordered_map<uint64_t, std::deque<PlacedPool *>> by_id;
-    for (PlacedPool &pool : *pools)
+    for (PlacedPool &pool : pools)
         by_id[pool.object_id].push_back(&pool);
     for (Pending &p : pending) {
         auto id = stated_object_id(p.part.trailer, elf.order());
@@ -107,19 +99,17 @@ Result<void> split_input(const Input &input, uint32_t number, unsigned threads, 
 {
     if (!input.elf) {
         Where where = input.where.at(0);
-        auto parts = split_contributions(input.bytes, where, threads);
-        if (!parts)
-            return tl::unexpected(parts.error());
-        for (const Contribution &part : *parts)
+        auto parts = TRY(split_contributions(input.bytes, where, threads));
+        for (const Contribution &part : parts)
             out.pending.push_back({number, where.at(part.offset), part, false, {}, {}});
         return {};
     }
     const ElfFile &elf = *input.elf;
     for (uint32_t i = 0; i < elf.sections().size(); ++i)
         if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
-            RETURN_IF_ERROR(split_section(input, number, i, threads, out));
+            TRY(split_section(input, number, i, threads, out));
     if (elf.is_relocatable() && !out.pending.empty())
-        RETURN_IF_ERROR(attach_pools(elf, out.pending));
+        TRY(attach_pools(elf, out.pending));
     return {};
 }
 
@@ -144,7 +134,7 @@ Result<std::vector<InputParts>> split_inputs(const std::vector<Input> &inputs, u
     if (!inputs.empty())
         split(largest, threads);
     for (Result<void> &result : done)
-        RETURN_IF_ERROR(std::move(result));
+        TRY(std::move(result));
     return parts;
 }
 
@@ -162,11 +152,9 @@ public:
             if (o && !o->damage->found())
                 return o;
         }
-        auto btf = Btf::parse(pending_.part.blob, pending_.where);
-        if (!btf)
-            return tl::unexpected(btf.error());
-        types_offset_ = btf->types_offset();
-        return make(std::move(*btf), nullptr, reading == Reading::marked);
+        auto btf = TRY(Btf::parse(pending_.part.blob, pending_.where));
+        types_offset_ = btf.types_offset();
+        return make(std::move(btf), nullptr, reading == Reading::marked);
     }
 
     Result<Object> adopt(Btf btf, LinkTrailer trailer)
@@ -174,7 +162,7 @@ public:
         Object o{pending_.where, pending_.input, std::move(btf), nullptr};
         o.has_trailer = true;
         o.trailer = std::move(trailer);
-        RETURN_IF_ERROR(read_link_part(o));
+        TRY(read_link_part(o));
         return o;
     }
 
@@ -189,11 +177,10 @@ private:
         Object o{pending_.where, pending_.input, std::move(btf), std::move(damage)};
         o.has_trailer = !pending_.part.trailer.empty();
         if (o.has_trailer) {
-            auto trailer = decode_trailer(pending_.part.trailer, o.btf,
-                                          pending_.where.at(pending_.part.trailer_offset), false);
-            if (!trailer)
-                return tl::unexpected(trailer.error());
-            o.trailer = std::move(*trailer);
+            auto trailer =
+                TRY(decode_trailer(pending_.part.trailer, o.btf,
+                                   pending_.where.at(pending_.part.trailer_offset), false));
+            o.trailer = std::move(trailer);
             // Each entry belongs to a function or variable; more entries would only cost memory.
             if (o.trailer.pool_entries > o.trailer.functions.size() + o.trailer.variables.size())
                 return fail(pending_.where.at(pending_.part.trailer_offset + 36),
@@ -205,14 +192,14 @@ private:
             o.blob_bytes = pending_.part.blob;
             o.trailer_bytes = pending_.part.trailer;
             if (!o.btf.is_marked())
-                RETURN_IF_ERROR(check_plain_part(o));
+                TRY(check_plain_part(o));
         } else {
             find_link_part(o);
             add_functions(o);
             if (keep_hashes)
                 o.rehash();
         }
-        RETURN_IF_ERROR(read_link_part(o));
+        TRY(read_link_part(o));
         if (pending_.pool.size() >= o.trailer.pool_entries && o.has_trailer) {
             o.pool = pending_.pool;
             o.pool.resize(o.trailer.pool_entries);
@@ -504,29 +491,26 @@ Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer)
 
 Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads)
 {
-    auto parts = split_inputs(inputs, threads);
-    if (!parts)
-        return tl::unexpected(parts.error());
+    auto parts = TRY(split_inputs(inputs, threads));
     Loaded out;
     std::vector<const Pending *> pending;
     for (size_t i = 0; i < inputs.size(); ++i) {
-        if ((*parts)[i].pending.empty())
+        if (parts[i].pending.empty())
             out.without_btf.push_back(inputs[i].where.file);
-        for (const Pending &p : (*parts)[i].pending)
+        for (const Pending &p : parts[i].pending)
             pending.push_back(&p);
     }
     std::vector<std::optional<Object>> slots(pending.size());
-    RETURN_IF_ERROR(parallel_try(pending.size(), threads, [&](size_t i) -> Result<void> {
-        auto object = ObjectLoader(*pending[i], inputs[pending[i]->input]).run(reading);
-        if (!object)
-            return tl::unexpected(std::move(object).error());
-        slots[i] = std::move(*object);
+    auto load = [&](size_t i) -> Result<void> {
+        auto object = TRY(ObjectLoader(*pending[i], inputs[pending[i]->input]).run(reading));
+        slots[i] = std::move(object);
         return {};
-    }));
+    };
+    TRY(parallel_try(pending.size(), threads, load));
     out.objects.reserve(slots.size());
     for (std::optional<Object> &slot : slots)
         out.objects.push_back(std::move(*slot));
-    for (InputParts &p : *parts)
+    for (InputParts &p : parts)
         for (SectionContents &contents : p.contents)
             if (contents.owned)
                 out.decompressed.push_back(std::move(contents.owned));
@@ -547,9 +531,7 @@ Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Ob
     if (first == damaged.end())
         return {};
     // Reading everything finds the error.
-    auto whole = load(inputs, Reading::whole, threads);
-    if (!whole)
-        return tl::unexpected(whole.error());
+    TRY(load(inputs, Reading::whole, threads));
     return fail(objects[static_cast<size_t>(first - damaged.begin())].where,
                 "the marks in its link trailer are not where its types are");
 }

@@ -30,10 +30,8 @@ Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes
 {
     Input input{where, std::move(storage), bytes, std::nullopt};
     if (is_elf(bytes)) {
-        auto elf = ElfFile::parse(bytes, where);
-        if (!elf)
-            return tl::unexpected(elf.error());
-        input.elf = std::move(*elf);
+        auto elf = TRY(ElfFile::parse(bytes, where));
+        input.elf = std::move(elf);
         return std::optional(std::move(input));
     }
     if (is_btf(bytes))
@@ -49,12 +47,10 @@ Result<void> unfold_file(const std::shared_ptr<const void> &storage, Bytes bytes
 {
     if (is_archive(bytes))
         return unfold_archive(storage, bytes, where, depth, out);
-    auto input = as_input(storage, bytes, where);
-    if (!input)
-        return tl::unexpected(input.error());
-    if (*input) {
-        (*input)->is_member = depth > 0;
-        out.list.push_back(std::move(**input));
+    auto input = TRY(as_input(storage, bytes, where));
+    if (input) {
+        input->is_member = depth > 0;
+        out.list.push_back(std::move(*input));
         return {};
     }
     if (depth > 0)
@@ -70,20 +66,16 @@ Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes by
 {
     if (depth >= max_nesting)
         return fail(where, "archives are nested too deeply");
-    auto members = archive_members(bytes, where);
-    if (!members)
-        return tl::unexpected(members.error());
-    for (const ArchiveMember &member : *members) {
+    auto members = TRY(archive_members(bytes, where));
+    for (const ArchiveMember &member : members) {
         Where inner{where.file + "(" + member.name + ")"};
         if (member.path.empty()) {
-            RETURN_IF_ERROR(unfold_file(storage, member.bytes, inner, depth + 1, out));
+            TRY(unfold_file(storage, member.bytes, inner, depth + 1, out));
             continue;
         }
-        auto file = read_parts(member.path);
-        if (!file)
-            return tl::unexpected(file.error());
+        auto file = TRY(read_parts(member.path));
         out.files.push_back(member.path);
-        RETURN_IF_ERROR(unfold_file(file->owner, file->bytes, Where{member.path}, depth + 1, out));
+        TRY(unfold_file(file.owner, file.bytes, Where{member.path}, depth + 1, out));
     }
     return {};
 }
@@ -92,31 +84,24 @@ Result<void> unfold_archive(const std::shared_ptr<const void> &storage, Bytes by
 
 Result<Input> open_input(const std::string &path)
 {
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto input = as_input(file->owner, file->bytes, Where{path});
+    auto file = TRY(read_parts(path));
+    auto input = TRY(as_input(file.owner, file.bytes, Where{path}));
     if (!input)
-        return tl::unexpected(input.error());
-    if (!*input)
         return fail(Where{path, "", 0}, "neither ELF nor BTF");
-    return std::move(**input);
+    return std::move(*input);
 }
 
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads)
 {
-    auto unfolded = unfold_response_files(names);
-    if (!unfolded)
-        return tl::unexpected(unfolded.error());
-    const std::vector<std::string> &paths = *unfolded;
+    auto unfolded = TRY(unfold_response_files(names));
+    const std::vector<std::string> &paths = unfolded;
     std::vector<Inputs> parts(paths.size());
-    RETURN_IF_ERROR(parallel_try(paths.size(), threads, [&](size_t i) -> Result<void> {
-        auto file = read_parts(paths[i]);
-        if (!file)
-            return tl::unexpected(file.error());
+    auto unfold = [&](size_t i) -> Result<void> {
+        auto file = TRY(read_parts(paths[i]));
         parts[i].files.push_back(paths[i]);
-        return unfold_file(file->owner, file->bytes, Where{paths[i]}, 0, parts[i]);
-    }));
+        return unfold_file(file.owner, file.bytes, Where{paths[i]}, 0, parts[i]);
+    };
+    TRY(parallel_try(paths.size(), threads, unfold));
     Inputs all;
     for (Inputs &part : parts) {
         std::move(part.list.begin(), part.list.end(), std::back_inserter(all.list));

@@ -41,28 +41,22 @@ Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf)
     for (uint32_t i = 0; i < elf.sections().size(); ++i) {
         if (!may_have_pools(elf.sections()[i].name) || elf.sections()[i].type == SHT_NOBITS)
             continue;
-        auto contents = elf.contents(i);
-        if (!contents)
-            return tl::unexpected(contents.error());
-        std::vector<PoolPart> parts = find_pools(contents->bytes, elf.order());
-        found.push_back({i, std::move(*contents), std::move(parts)});
+        auto contents = TRY(elf.contents(i));
+        std::vector<PoolPart> parts = find_pools(contents.bytes, elf.order());
+        found.push_back({i, std::move(contents), std::move(parts)});
     }
     return found;
 }
 
 Result<std::vector<PlacedPool>> placed_pools(const ElfFile &elf)
 {
-    auto sections = pool_sections(elf);
-    if (!sections)
-        return tl::unexpected(sections.error());
+    auto sections = TRY(pool_sections(elf));
     std::vector<PlacedPool> pools;
-    for (const PoolSection &section : *sections) {
-        auto relocs = elf.relocations(section.section, elf.address_size());
-        if (!relocs)
-            return tl::unexpected(relocs.error());
-        auto next = relocs->cbegin();
+    for (const PoolSection &section : sections) {
+        auto relocs = TRY(elf.relocations(section.section, elf.address_size()));
+        auto next = relocs.cbegin();
         for (const PoolPart &part : section.parts)
-            if (auto pool = placed(part, section.contents.bytes, *relocs, next))
+            if (auto pool = placed(part, section.contents.bytes, relocs, next))
                 pools.push_back(std::move(*pool));
     }
     return pools;

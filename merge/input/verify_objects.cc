@@ -89,12 +89,10 @@ bool has_addends_inside(const Input &input)
 
 Result<void> verify(const Input &input, const Object &o)
 {
-    auto btf = Btf::parse(o.blob_bytes, o.where);
-    if (!btf)
-        return tl::unexpected(btf.error());
-    RETURN_IF_ERROR(verify_hashes(o, *btf));
-    RETURN_IF_ERROR(verify_prototypes(o, *btf));
-    RETURN_IF_ERROR(verify_marks(o, *btf));
+    auto btf = TRY(Btf::parse(o.blob_bytes, o.where));
+    TRY(verify_hashes(o, btf));
+    TRY(verify_prototypes(o, btf));
+    TRY(verify_marks(o, btf));
     if (!has_addends_inside(input) &&
         o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
         return fail(o.where, "its object id is not that of its contents: they were changed");

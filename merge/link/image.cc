@@ -49,15 +49,13 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
     for (uint32_t index = 0; index < sections.size(); ++index) {
         if (sections[index].name != ".BTF_ids" || sections[index].type == SHT_NOBITS)
             continue;
-        auto contents = elf.contents(index);
-        if (!contents)
-            return tl::unexpected(contents.error());
+        auto contents = TRY(elf.contents(index));
         uint64_t base = elf.is_relocatable() ? 0 : sections[index].address;
         auto flags_at = [&](const Symbol &symbol) -> std::optional<uint32_t> {
             uint64_t at = symbol.value - base + 4;
-            if (symbol.value < base || at + 4 < at || at + 4 > contents->bytes.size())
+            if (symbol.value < base || at + 4 < at || at + 4 > contents.bytes.size())
                 return std::nullopt;
-            return load<uint32_t>(contents->bytes.data() + at, elf.order());
+            return load<uint32_t>(contents.bytes.data() + at, elf.order());
         };
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
         for (const Symbol &symbol : elf.symbols())
@@ -88,10 +86,8 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
 
 Result<void> read_linked(const ElfFile &elf, Image &out)
 {
-    auto sections = pool_sections(elf);
-    if (!sections)
-        return tl::unexpected(sections.error());
-    for (PoolSection &section : *sections) {
+    auto sections = TRY(pool_sections(elf));
+    for (PoolSection &section : sections) {
         for (const PoolPart &part : section.parts)
             out.pools[part.first_id].push_back(part);
         out.kept.push_back(std::move(section.contents));
@@ -107,10 +103,8 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
 
 Result<void> read_relocatable(const ElfFile &elf, Image &out)
 {
-    auto pools = placed_pools(elf);
-    if (!pools)
-        return tl::unexpected(pools.error());
-    for (PlacedPool &pool : *pools)
+    auto pools = TRY(placed_pools(elf));
+    for (PlacedPool &pool : pools)
         out.placed[pool.object_id].push_back(std::move(pool));
     for (const Symbol &symbol : elf.symbols())
         add_function(
@@ -148,7 +142,7 @@ public:
             const ElfFile &elf = *inputs_[i].elf;
             for (uint32_t s = 0; s < elf.symbols().size(); ++s)
                 add_symbol(elf.symbols()[s], i, s);
-            RETURN_IF_ERROR(read_kfuncs(elf, out_));
+            TRY(read_kfuncs(elf, out_));
         }
         return {};
     }
@@ -277,7 +271,7 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
 {
     Image out;
     if (!image) {
-        RETURN_IF_ERROR(Combiner(inputs, objects, out).run());
+        TRY(Combiner(inputs, objects, out).run());
         return out;
     }
     CHECK(image->elf);
@@ -288,8 +282,8 @@ Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
     out.has_symbols = elf.has_symbols();
     for (const Section &s : elf.sections())
         out.sections.push_back({s.name, s.type, s.flags, s.address, s.size});
-    RETURN_IF_ERROR(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
-    RETURN_IF_ERROR(read_kfuncs(elf, out));
+    TRY(elf.is_relocatable() ? read_relocatable(elf, out) : read_linked(elf, out));
+    TRY(read_kfuncs(elf, out));
     return out;
 }
 

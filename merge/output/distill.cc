@@ -50,11 +50,11 @@ public:
     Result<Distilled> run(ByteOrder order)
     {
         for (uint32_t id = first_; id < raw(old_.end_id()); ++id)
-            RETURN_IF_ERROR(need_what(TypeId{id}));
+            TRY(need_what(TypeId{id}));
         while (!waiting_.empty()) {
             TypeId id = waiting_.back();
             waiting_.pop_back();
-            RETURN_IF_ERROR(need_what(id));
+            TRY(need_what(id));
         }
 
         // Number: the base, the module's own, copies.

@@ -60,7 +60,7 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<ui
     for (uint32_t i = 1; i < drop.size(); ++i)
         if (is_final_name(image.sections[i].name))
             drop[i] = true;
-    RETURN_IF_ERROR(add_dependents(image, drop));
+    TRY(add_dependents(image, drop));
     return drop;
 }
 
@@ -109,17 +109,11 @@ std::vector<std::byte> btf_object(Bytes btf, const Target &target)
 
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where)
 {
-    auto image = read_elf(file, where);
-    if (!image)
-        return tl::unexpected(image.error());
-    set_empty_aside(*image);
-    auto drop = find_unwanted(*image, added.object_ids);
-    if (!drop)
-        return tl::unexpected(drop.error());
-    auto body = without_sections(*image, std::move(*drop));
-    if (!body)
-        return tl::unexpected(body.error());
-    ElfAppender out(*image, std::move(*body));
+    auto image = TRY(read_elf(file, where));
+    set_empty_aside(image);
+    auto drop = TRY(find_unwanted(image, added.object_ids));
+    auto body = TRY(without_sections(image, std::move(drop)));
+    ElfAppender out(image, std::move(body));
     out.add_section(".BTF", SHT_PROGBITS, new_section_alignment, added.btf);
     if (!added.base.empty())
         out.add_section(".BTF.base", SHT_PROGBITS, new_section_alignment, added.base);
@@ -128,38 +122,26 @@ Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where
 
 Result<void> put_final_btf(const std::string &path, const FinalBtf &added)
 {
-    auto file = read_parts(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    auto change = with_final_btf(file->bytes, added, Where{path});
-    if (!change)
-        return tl::unexpected(change.error());
-    return update_file(path, file->bytes, *change);
+    auto file = TRY(read_parts(path));
+    auto change = TRY(with_final_btf(file.bytes, added, Where{path}));
+    return update_file(path, file.bytes, change);
 }
 
 Result<void> remove_object_btf(const std::string &path)
 {
-    auto elf = open_elf(path);
-    if (!elf)
-        return tl::unexpected(elf.error());
-    ElfImage &image = elf->image;
+    auto elf = TRY(open_elf(path));
+    ElfImage &image = elf.image;
     if (image.is_linked())
         return fail(image.where, "is not a relocatable file");
-    auto drop = find_object_btf(image);
-    if (!drop)
-        return tl::unexpected(drop.error());
-    for (uint32_t i = 1; i < drop->size(); ++i)
+    auto drop = TRY(find_object_btf(image));
+    for (uint32_t i = 1; i < drop.size(); ++i)
         if (image.sections[i].name == ".BTF" && is_final(image.sections[i], image.place(i)))
-            (*drop)[i] = false;
-    if (std::find(drop->begin(), drop->end(), true) == drop->end())
+            drop[i] = false;
+    if (std::find(drop.begin(), drop.end(), true) == drop.end())
         return {};
-    auto body = without_sections(image, std::move(*drop));
-    if (!body)
-        return tl::unexpected(body.error());
-    auto change = ElfAppender(image, std::move(*body)).finish();
-    if (!change)
-        return tl::unexpected(change.error());
-    return update_file(path, elf->file.bytes, *change);
+    auto body = TRY(without_sections(image, std::move(drop)));
+    auto change = TRY(ElfAppender(image, std::move(body)).finish());
+    return update_file(path, elf.file.bytes, change);
 }
 
 } // namespace btflink::merge

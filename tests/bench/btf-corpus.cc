@@ -207,12 +207,12 @@ public:
         for (unsigned long copy = 0; copy * d < n; ++copy) {
             unsigned long share = std::min(d, n - copy * d); // of d
             if (copy == 1)
-                RETURN_IF_ERROR(find_own(change.own));
+                TRY(find_own(change.own));
             if (copy)
                 change.suffix = "_" + std::to_string(copy);
             for (size_t i = 0; i < count; ++i)
                 if ((i + 1) * share / d != i * share / d)
-                    RETURN_IF_ERROR(write(i, change));
+                    TRY(write(i, change));
         }
         return {};
     }
@@ -221,13 +221,11 @@ public:
     {
         size_t found = 0;
         for (size_t i = 0; i < in_.parts().size(); ++i) {
-            auto btf = in_.parse(i);
-            if (!btf)
-                return tl::unexpected(btf.error());
-            Change change = volatile_in(*btf, name);
+            auto btf = TRY(in_.parse(i));
+            Change change = volatile_in(btf, name);
             if (change.volatile_of != void_id && ++found % 2)
                 change = {};
-            RETURN_IF_ERROR(write(i, change));
+            TRY(write(i, change));
         }
         std::printf("%zu of %zu objects define struct %s; %zu were changed\n", found,
                     in_.parts().size(), name.c_str(), found / 2);
@@ -242,15 +240,12 @@ private:
 
     Result<Object> object(size_t i) const
     {
-        auto btf = in_.parse(i);
-        if (!btf)
-            return tl::unexpected(btf.error());
+        auto btf = TRY(in_.parse(i));
         if (in_.parts()[i].trailer.empty())
             return fail(in_.place(i), "has no link trailer");
-        auto trailer = decode_trailer(in_.parts()[i].trailer, *btf, in_.trailer_place(i), false);
-        if (!trailer)
-            return tl::unexpected(trailer.error());
-        return Object{std::move(*btf), std::move(*trailer)};
+        auto trailer =
+            TRY(decode_trailer(in_.parts()[i].trailer, btf, in_.trailer_place(i), false));
+        return Object{std::move(btf), std::move(trailer)};
     }
 
     /// What copies name anew: the names that at most one object in a hundred has, if only as a
@@ -263,18 +258,16 @@ private:
         };
         std::unordered_map<std::string_view, Seen> seen;
         for (size_t i = 0; i < in_.parts().size(); ++i) {
-            auto from = object(i);
-            if (!from)
-                return tl::unexpected(from.error());
+            auto from = TRY(object(i));
             auto count = [&](std::string_view name) {
                 Seen &s = seen[name];
                 s.objects += std::exchange(s.last, i + 1) != i + 1;
             };
-            const Btf &btf = from->btf;
+            const Btf &btf = from.btf;
             for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
                 if (has_own_name(btf.kind(id)))
                     count(btf.name(id));
-            for (const LinkFunction &f : from->trailer.functions)
+            for (const LinkFunction &f : from.trailer.functions)
                 count(btf.str(f.name));
         }
         for (const auto &[name, s] : seen)
@@ -283,10 +276,8 @@ private:
         for (size_t before = 0; before != own.size();) {
             before = own.size();
             for (size_t i = 0; i < in_.parts().size(); ++i) {
-                auto btf = in_.parse(i);
-                if (!btf)
-                    return tl::unexpected(btf.error());
-                remove_shared(*btf, own);
+                auto btf = TRY(in_.parse(i));
+                remove_shared(btf, own);
             }
         }
         return {};
@@ -315,10 +306,8 @@ private:
 
     Result<void> write(size_t i, const Change &change)
     {
-        auto from = object(i);
-        if (!from)
-            return tl::unexpected(from.error());
-        auto bytes = Rewriter(from->btf, std::move(from->trailer), change).run();
+        auto from = TRY(object(i));
+        auto bytes = Rewriter(from.btf, std::move(from.trailer), change).run();
         if (std::fwrite(bytes.data(), 1, bytes.size(), out_) != bytes.size())
             return fail({}, std::string("cannot write: ") + std::strerror(errno));
         return {};

@@ -84,15 +84,11 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
 
 Result<double> measure(const std::vector<std::string> &names, unsigned threads)
 {
-    auto inputs = open_inputs(names, threads);
-    if (!inputs)
-        return tl::unexpected(inputs.error());
-    auto loaded = load(inputs->list, Reading::marked, threads);
-    if (!loaded)
-        return tl::unexpected(loaded.error());
-    double best = read_trailers(inputs->list, loaded->objects, threads);
+    auto inputs = TRY(open_inputs(names, threads));
+    auto loaded = TRY(load(inputs.list, Reading::marked, threads));
+    double best = read_trailers(inputs.list, loaded.objects, threads);
     for (int i = 1; i < 3; ++i)
-        best = std::min(best, read_trailers(inputs->list, loaded->objects, threads));
+        best = std::min(best, read_trailers(inputs.list, loaded.objects, threads));
     return best;
 }
 

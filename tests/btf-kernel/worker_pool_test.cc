@@ -39,7 +39,7 @@ protected:
     {
         WorkerPool pool(workers, work);
         for (size_t i = 0; i < count; ++i)
-            RETURN_IF_ERROR(pool.add("piece " + std::to_string(i)));
+            TRY(pool.add("piece " + std::to_string(i)));
         return pool.finish([] {});
     }
 };

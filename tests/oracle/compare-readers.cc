@@ -108,20 +108,16 @@ Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &fil
     options.features = default_features();
     options.features.add(*parse_features("global_var"));
     options.address_pool = file.relocatable();
-    auto ours = emit::encode_unit(file, fast, {&unit, 1}, options);
-    if (!ours)
-        return tl::unexpected(ours.error());
-    auto theirs = emit::encode_unit(file, libdw, {&unit, 1}, options);
-    if (!theirs)
-        return tl::unexpected(theirs.error());
-    auto [a, b] = std::ranges::mismatch(ours->contribution, theirs->contribution);
-    if (a != ours->contribution.end() || b != theirs->contribution.end()) {
+    auto ours = TRY(emit::encode_unit(file, fast, {&unit, 1}, options));
+    auto theirs = TRY(emit::encode_unit(file, libdw, {&unit, 1}, options));
+    auto [a, b] = std::ranges::mismatch(ours.contribution, theirs.contribution);
+    if (a != ours.contribution.end() || b != theirs.contribution.end()) {
         std::printf("%s: .BTF+0x%zx: differs from that made of libdw's entries\n", path.c_str(),
-                    static_cast<size_t>(a - ours->contribution.begin()));
+                    static_cast<size_t>(a - ours.contribution.begin()));
         return false;
     }
-    if (!same_relocs(ours->btf_relocs, theirs->btf_relocs) ||
-        !same_relocs(ours->pool_relocs, theirs->pool_relocs)) {
+    if (!same_relocs(ours.btf_relocs, theirs.btf_relocs) ||
+        !same_relocs(ours.pool_relocs, theirs.pool_relocs)) {
         std::printf("%s: relocations differ from those made of libdw's entries\n", path.c_str());
         return false;
     }
@@ -140,13 +136,9 @@ Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
         if (fast.units()[i].reads_foreign_units || libdw.units()[i].reads_foreign_units)
             continue; // by itself such a unit is not whole
         emit::Skips skips;
-        auto ours = fast.read({&i, 1}, skips);
-        if (!ours)
-            return tl::unexpected(ours.error());
-        auto theirs = libdw.read({&i, 1}, skips);
-        if (!theirs)
-            return tl::unexpected(theirs.error());
-        if (!compare(path, *ours, *theirs) || !closed(path, *ours))
+        auto ours = TRY(fast.read({&i, 1}, skips));
+        auto theirs = TRY(libdw.read({&i, 1}, skips));
+        if (!compare(path, ours, theirs) || !closed(path, ours))
             return false;
         auto same = compare_objects(path, file, fast, libdw, i);
         if (!same || !*same)
@@ -157,22 +149,14 @@ Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
 
 Result<bool> compare_file(const std::string &path)
 {
-    auto bytes = read_file(path);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    auto file = emit::DwarfFile::open(*bytes, Where{path});
-    if (!file)
-        return tl::unexpected(file.error());
-    if (!(*file)->has_dwarf())
+    auto bytes = TRY(read_file(path));
+    auto file = TRY(emit::DwarfFile::open(bytes, Where{path}));
+    if (!file->has_dwarf())
         return true;
     emit::Skips skips;
-    auto fast = emit::open_fast_reader(**file, skips);
-    if (!fast)
-        return tl::unexpected(fast.error());
-    auto libdw = emit::open_libdw_reader(**file, "/usr/lib/debug", skips);
-    if (!libdw)
-        return tl::unexpected(libdw.error());
-    return compare_units(path, **file, **fast, **libdw);
+    auto fast = TRY(emit::open_fast_reader(*file, skips));
+    auto libdw = TRY(emit::open_libdw_reader(*file, "/usr/lib/debug", skips));
+    return compare_units(path, *file, *fast, *libdw);
 }
 
 } // namespace

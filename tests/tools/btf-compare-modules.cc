@@ -108,14 +108,12 @@ Result<BySymbol> look_up(const Names &functions, const std::string &elf)
     BySymbol found;
     if (functions.empty())
         return found;
-    auto symbols = function_symbols(elf);
-    if (!symbols)
-        return tl::unexpected(symbols.error());
+    auto symbols = TRY(function_symbols(elf));
     for (const std::string &name : functions) {
-        auto symbol = symbols->find(name);
-        if (symbol != symbols->end())
+        auto symbol = symbols.find(name);
+        if (symbol != symbols.end())
             (symbol->second.size() == 1 ? found.one : found.several).push_back(name);
-        else if (has_clone(*symbols, name))
+        else if (has_clone(symbols, name))
             found.clone.push_back(name);
     }
     return found;
@@ -123,11 +121,9 @@ Result<BySymbol> look_up(const Names &functions, const std::string &elf)
 
 Result<ModuleBase> open_base(const std::string &path, std::vector<BtfInput> &kept)
 {
-    auto input = open_btf(path, "");
-    if (!input)
-        return tl::unexpected(input.error());
-    kept.push_back(*input);
-    return ModuleBase(input->btf);
+    auto input = TRY(open_btf(path, ""));
+    kept.push_back(input);
+    return ModuleBase(input.btf);
 }
 
 const Names field_names = {"a",          "types_a",   "types_b",    "equal",
@@ -138,53 +134,36 @@ const Names field_names = {"a",          "types_a",   "types_b",    "equal",
 /// The fields of one line of the output.
 Result<Names> compare_line(const Names &module, const ModuleBase &base_a, const ModuleBase &base_b)
 {
-    auto file_a = BtfFile::open(module[0]), file_b = BtfFile::open(module[1]);
-    if (!file_a)
-        return tl::unexpected(file_a.error());
-    if (!file_b)
-        return tl::unexpected(file_b.error());
-    auto a = file_a->parse(0, base_a.btf()), b = file_b->parse(0, base_b.btf());
-    if (!a)
-        return tl::unexpected(a.error());
-    if (!b)
-        return tl::unexpected(b.error());
-    ModuleDifference d = compare_modules(base_a, *a, base_b, *b);
-    auto symbols = look_up(d.only_b, module[2]);
-    if (!symbols)
-        return tl::unexpected(symbols.error());
+    auto file_a = TRY(BtfFile::open(module[0])), file_b = TRY(BtfFile::open(module[1]));
+    auto a = TRY(file_a.parse(0, base_a.btf())), b = TRY(file_b.parse(0, base_b.btf()));
+    ModuleDifference d = compare_modules(base_a, a, base_b, b);
+    auto symbols = TRY(look_up(d.only_b, module[2]));
     Names fields = {module[0]};
-    for (size_t number : {size_t{a->size()}, size_t{b->size()}, size_t{d.equal},
-                          size_t{d.array_form}, d.more, d.fewer, d.variables})
+    for (size_t number : {size_t{a.size()}, size_t{b.size()}, size_t{d.equal}, size_t{d.array_form},
+                          d.more, d.fewer, d.variables})
         fields.push_back(std::to_string(number));
-    for (const Names *list : {&d.only_a, &d.only_b, &symbols->one, &symbols->several,
-                              &symbols->clone, &d.prototype, &d.again_a, &d.again_b})
+    for (const Names *list : {&d.only_a, &d.only_b, &symbols.one, &symbols.several, &symbols.clone,
+                              &d.prototype, &d.again_a, &d.again_b})
         fields.push_back(join(*list));
     return fields;
 }
 
 Result<void> run(const Options &options)
 {
-    auto list = read_file(options.list);
-    if (!list)
-        return tl::unexpected(list.error());
+    auto list = TRY(read_file(options.list));
     std::vector<BtfInput> kept;
-    auto base_a = open_base(options.base_a, kept), base_b = open_base(options.base_b, kept);
-    if (!base_a)
-        return tl::unexpected(base_a.error());
-    if (!base_b)
-        return tl::unexpected(base_b.error());
+    auto base_a = TRY(open_base(options.base_a, kept)),
+         base_b = TRY(open_base(options.base_b, kept));
     std::puts(join(field_names, '\t').c_str());
-    std::string_view text(reinterpret_cast<const char *>(list->data()), list->size());
+    std::string_view text(reinterpret_cast<const char *>(list.data()), list.size());
     for (const std::string &line : split(text, '\n')) {
         if (line.empty())
             continue;
         Names module = split(line, '\t');
         if (module.size() != 3)
             return fail(Where{options.list}, "no A, B and ELF file in line '" + line + "'");
-        auto fields = compare_line(module, *base_a, *base_b);
-        if (!fields)
-            return tl::unexpected(fields.error());
-        std::puts(join(*fields, '\t').c_str());
+        auto fields = TRY(compare_line(module, base_a, base_b));
+        std::puts(join(fields, '\t').c_str());
     }
     return {};
 }

@@ -157,10 +157,8 @@ int print_digest(const Btf &btf)
 /// Compare with a file that --digest printed.
 Result<int> compare_against(const Options &options, const Btf &btf)
 {
-    auto bytes = read_file(options.against);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    std::string_view text(reinterpret_cast<const char *>(bytes->data()), bytes->size());
+    auto bytes = TRY(read_file(options.against));
+    std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     if (!text.starts_with(digest_title) || text.substr(digest_title.size(), 1) != ":")
         return fail(Where{options.against}, "is no digest of this version of btf-compare");
     auto names = row_names();
@@ -194,17 +192,13 @@ Result<int> compare_against(const Options &options, const Btf &btf)
 
 Result<int> run(const Options &options)
 {
-    auto a = open_btf(options.a, options.base_a);
-    if (!a)
-        return tl::unexpected(a.error());
+    auto a = TRY(open_btf(options.a, options.base_a));
     if (options.digest)
-        return print_digest(*a->btf);
+        return print_digest(*a.btf);
     if (!options.against.empty())
-        return compare_against(options, *a->btf);
-    auto b = open_btf(options.b, options.base_b);
-    if (!b)
-        return tl::unexpected(b.error());
-    return compare(options, *a->btf, *b->btf);
+        return compare_against(options, *a.btf);
+    auto b = TRY(open_btf(options.b, options.base_b));
+    return compare(options, *a.btf, *b.btf);
 }
 
 } // namespace

@@ -44,7 +44,7 @@ Result<LibbpfBtf> libbpf_parse(const BtfFile &file, size_t index, struct btf *ba
     LibbpfBtf btf(written ? btf__parse_raw_split(path.c_str(), base) : nullptr);
     int reason = errno;
     ::close(fd);
-    RETURN_IF_ERROR(std::move(written));
+    TRY(std::move(written));
     errno = reason;
     if (!btf)
         return fail_errno(file.place(index), "libbpf refuses this BTF");
@@ -62,17 +62,13 @@ Result<void> print_c(const BtfInput &input, size_t index)
     libbpf_set_print(nullptr);
     LibbpfBtf base;
     if (input.base_file) {
-        auto parsed = libbpf_parse(*input.base_file, 0, nullptr);
-        if (!parsed)
-            return tl::unexpected(parsed.error());
-        base = std::move(*parsed);
+        auto parsed = TRY(libbpf_parse(*input.base_file, 0, nullptr));
+        base = std::move(parsed);
     }
-    auto btf = libbpf_parse(*input.file, index, base.get());
-    if (!btf)
-        return tl::unexpected(btf.error());
+    auto btf = TRY(libbpf_parse(*input.file, index, base.get()));
     Where place = input.file->place(index);
     std::unique_ptr<btf_dump, FreeBtf> dump(
-        btf_dump__new(btf->get(), print_piece, nullptr, nullptr));
+        btf_dump__new(btf.get(), print_piece, nullptr, nullptr));
     if (!dump)
         return fail_errno(place, "libbpf cannot print this BTF");
     for (uint32_t id = raw(input.btf->first_id()); id != raw(input.btf->end_id()); ++id)
@@ -136,10 +132,8 @@ Result<void> print_trailer(const BtfInput &input, size_t index)
         std::printf("no link trailer\n");
         return {};
     }
-    auto decoded = decode_trailer(part.trailer, btf, input.file->trailer_place(index));
-    if (!decoded)
-        return tl::unexpected(decoded.error());
-    const LinkTrailer &t = *decoded;
+    auto decoded = TRY(decode_trailer(part.trailer, btf, input.file->trailer_place(index)));
+    const LinkTrailer &t = decoded;
     std::printf("flags=%s features=%s object_id=%016" PRIx64 " source='%s'\n",
                 names_of(trailer_flags, t.flags).c_str(), feature_names(t.features).c_str(),
                 t.object_id, btf.str(t.source).data());
@@ -171,23 +165,19 @@ Result<void> print_trailer(const BtfInput &input, size_t index)
 Result<void> run(const Options &options)
 {
     if (options.count) {
-        auto file = BtfFile::open(options.file);
-        if (!file)
-            return tl::unexpected(file.error());
-        std::printf("%zu\n", file->parts().size());
+        auto file = TRY(BtfFile::open(options.file));
+        std::printf("%zu\n", file.parts().size());
         return {};
     }
-    auto input = open_btf(options.file, options.base, options.index);
-    if (!input)
-        return tl::unexpected(input.error());
+    auto input = TRY(open_btf(options.file, options.base, options.index));
     if (options.check)
-        return check_btf(input->file->parts()[options.index].blob, *input->btf,
-                         input->file->place(options.index));
+        return check_btf(input.file->parts()[options.index].blob, *input.btf,
+                         input.file->place(options.index));
     if (options.trailer)
-        return print_trailer(*input, options.index);
+        return print_trailer(input, options.index);
     if (options.form == "c")
-        return print_c(*input, options.index);
-    std::string text = btf_to_text(*input->btf);
+        return print_c(input, options.index);
+    std::string text = btf_to_text(*input.btf);
     std::fwrite(text.data(), 1, text.size(), stdout);
     return {};
 }

@@ -47,22 +47,16 @@ Result<BtfFile> BtfFile::open(const std::string &path)
 {
     BtfFile file;
     file.where_ = Where{path};
-    auto bytes = read_file(path);
-    if (!bytes)
-        return tl::unexpected(bytes.error());
-    file.file_ = std::move(*bytes);
+    auto bytes = TRY(read_file(path));
+    file.file_ = std::move(bytes);
     file.section_ = file.file_;
     if (file.file_.size() >= 4 && std::memcmp(file.file_.data(), ELFMAG, SELFMAG) == 0) {
-        auto section = btf_section(file.file_, file.where_);
-        if (!section)
-            return tl::unexpected(section.error());
-        file.section_ = *section;
+        auto section = TRY(btf_section(file.file_, file.where_));
+        file.section_ = section;
         file.where_ = file.where_.in(".BTF");
     }
-    auto parts = split_contributions(file.section_, file.where_);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    file.parts_ = std::move(*parts);
+    auto parts = TRY(split_contributions(file.section_, file.where_));
+    file.parts_ = std::move(parts);
     if (file.parts_.empty())
         return fail(file.where_, "holds no BTF");
     return file;
@@ -79,22 +73,18 @@ Result<BtfInput> open_btf(const std::string &path, const std::string &base, size
     auto load = [](const std::string &name, size_t part, const std::shared_ptr<const Btf> &over,
                    std::shared_ptr<BtfFile> &file,
                    std::shared_ptr<const Btf> &btf) -> Result<void> {
-        auto opened = BtfFile::open(name);
-        if (!opened)
-            return tl::unexpected(opened.error());
-        file = std::make_shared<BtfFile>(std::move(*opened));
+        auto opened = TRY(BtfFile::open(name));
+        file = std::make_shared<BtfFile>(std::move(opened));
         if (part >= file->parts().size())
             return fail(Where{name}, strf("has %zu contributions, there is no index %zu",
                                           file->parts().size(), part));
-        auto parsed = file->parse(part, over);
-        if (!parsed)
-            return tl::unexpected(parsed.error());
-        btf = std::make_shared<const Btf>(std::move(*parsed));
+        auto parsed = TRY(file->parse(part, over));
+        btf = std::make_shared<const Btf>(std::move(parsed));
         return {};
     };
     if (!base.empty())
-        RETURN_IF_ERROR(load(base, 0, nullptr, input.base_file, input.base));
-    RETURN_IF_ERROR(load(path, index, input.base, input.file, input.btf));
+        TRY(load(base, 0, nullptr, input.base_file, input.base));
+    TRY(load(path, index, input.base, input.file, input.btf));
     return input;
 }
 

@@ -168,7 +168,7 @@ public:
     bool at_end() const { return rest_.empty(); }
     char first() const { return rest_.empty() ? '\0' : rest_[0]; }
 
-    tl::unexpected<Error> bad(std::string what) const { return fail(where_, std::move(what)); }
+    Failure bad(std::string what) const { return fail(where_, std::move(what)); }
     void error(std::string what)
     {
         if (!error_)
@@ -367,7 +367,7 @@ public:
             if (line.at_end())
                 continue;
             if (line.first() == '[') {
-                RETURN_IF_ERROR(finish_type());
+                TRY(finish_type());
                 type_line_ = number;
                 type(line);
             } else {
@@ -375,9 +375,9 @@ public:
                     return line.bad("an element, but no type before it has elements");
                 element(line);
             }
-            RETURN_IF_ERROR(line.finish());
+            TRY(line.finish());
         }
-        RETURN_IF_ERROR(finish_type());
+        TRY(finish_type());
         return builder_.serialize(order);
     }
 

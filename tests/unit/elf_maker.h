@@ -351,10 +351,8 @@ ObjectBtf make_btf(const Target &target, const char *type_name = "int",
 inline Result<std::vector<std::byte>> with_object_btf(Bytes object, const Arch &arch,
                                                       const ObjectBtf &btf, const Where &where)
 {
-    auto change = plan_object_btf(object, arch, btf, where);
-    if (!change)
-        return tl::unexpected(change.error());
-    return change->whole(object);
+    auto change = TRY(plan_object_btf(object, arch, btf, where));
+    return change.whole(object);
 }
 
 inline std::vector<std::byte> emit(const Target &target, Bytes object, const ObjectBtf &btf)

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <gtest/gtest.h>
+#include <memory>
 
 namespace btflink
 {
@@ -47,12 +48,12 @@ Result<void> twice(int number, int &calls)
             return fail(Where{"n"}, "odd");
         return {};
     };
-    RETURN_IF_ERROR(odd());
-    RETURN_IF_ERROR(odd());
+    TRY(odd());
+    TRY(odd());
     return {};
 }
 
-TEST(Result, ReturnIfErrorEvaluatesOnceAndPassesOn)
+TEST(Result, TryEvaluatesOnceAndPassesOn)
 {
     int calls = 0;
     EXPECT_TRUE(twice(2, calls));
@@ -60,6 +61,20 @@ TEST(Result, ReturnIfErrorEvaluatesOnceAndPassesOn)
     calls = 0;
     EXPECT_EQ(twice(1, calls).error().str(), "n: odd");
     EXPECT_EQ(calls, 1);
+}
+
+Result<size_t> length(Result<std::unique_ptr<std::string>> text)
+{
+    auto inside = TRY(std::move(text)); // cannot be copied
+    return inside->size();
+}
+
+TEST(Result, TryYieldsTheValue)
+{
+    EXPECT_EQ(*length(std::make_unique<std::string>("abc")), 3u);
+    Result<size_t> failed = length(fail(Where{"f"}, "is bad", ErrorKind::usage));
+    EXPECT_EQ(failed.error().str(), "f: is bad");
+    EXPECT_EQ(failed.error().kind, ErrorKind::usage);
 }
 
 TEST(Result, Strf)

@@ -43,10 +43,8 @@ protected:
     /// Put `btf` into the file of this name, which held `before`.
     Result<void> update(const std::string &name, Bytes before, const ObjectBtf &btf)
     {
-        auto change = plan_object_btf(before, target.arch, btf, Where{name});
-        if (!change)
-            return tl::unexpected(change.error());
-        return update_file(folder + name, before, *change);
+        auto change = TRY(plan_object_btf(before, target.arch, btf, Where{name}));
+        return update_file(folder + name, before, change);
     }
 
     const Target &target = targets[0];

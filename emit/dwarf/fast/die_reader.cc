@@ -75,7 +75,7 @@ public:
                             strf("entry with abbreviation %llu, which is not in its table",
                                  static_cast<unsigned long long>(code)));
             if (!entry(offset, *abbrev))
-                return tl::unexpected(std::move(*error_));
+                return fail(std::move(*error_));
             if (in_.in().overrun() || in_.problem())
                 return fail(place(offset),
                             in_.problem() ? in_.problem() : "entry runs past the end of its unit");

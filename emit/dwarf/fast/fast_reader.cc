@@ -17,10 +17,8 @@ public:
 
     Result<void> list(const DwarfFile &file, Skips &skips)
     {
-        auto units = list_units(file, splits_, skips);
-        if (!units)
-            return tl::unexpected(units.error());
-        units_ = std::move(*units);
+        auto units = TRY(list_units(file, splits_, skips));
+        units_ = std::move(units);
         heads_.assign(units_.begin(), units_.end());
         for (size_t i = 0; i < units_.size(); ++i)
             heads_[i].file = units_[i].file;
@@ -45,7 +43,7 @@ private:
 Result<std::unique_ptr<DwarfReader>> open_fast_reader(const DwarfFile &file, Skips &skips)
 {
     auto reader = std::make_unique<FastReader>(file);
-    RETURN_IF_ERROR(reader->list(file, skips));
+    TRY(reader->list(file, skips));
     return reader;
 }
 

@@ -64,10 +64,8 @@ public:
         for (uint32_t slot = 0; slot < slots_; ++slot) {
             if (!row_of(slot))
                 continue;
-            auto unit = read_type_unit(place_of(slot));
-            if (!unit)
-                return tl::unexpected(unit.error());
-            types.emplace(id_in(slot), std::move(*unit));
+            auto unit = TRY(read_type_unit(place_of(slot)));
+            types.emplace(id_in(slot), std::move(unit));
         }
         return types;
     }
@@ -145,46 +143,36 @@ Result<const SplitFiles::Opened *> SplitFiles::open(const std::string &path)
     struct stat status;
     if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
         return opened.file ? &opened : nullptr;
-    auto parts = read_parts(path);
-    if (!parts)
-        return tl::unexpected(parts.error());
-    auto file = DwarfFile::open_split(parts->bytes, Where{path}, skeletons_);
-    if (!file)
-        return tl::unexpected(file.error());
-    if ((*file)->info.data.size() > UINT32_MAX)
-        return fail((*file)->where().in(".debug_info.dwo"), "has more than 4 GB");
-    if (!(*file)->has_dwarf())
+    auto parts = TRY(read_parts(path));
+    auto file = TRY(DwarfFile::open_split(parts.bytes, Where{path}, skeletons_));
+    if (file->info.data.size() > UINT32_MAX)
+        return fail(file->where().in(".debug_info.dwo"), "has more than 4 GB");
+    if (!file->has_dwarf())
         return nullptr;
-    auto types = (*file)->cu_index.present() ? PackageIndex(**file, (*file)->tu_index).type_units()
-                                             : list_type_units(**file);
-    if (!types)
-        return tl::unexpected(types.error());
-    opened = {std::move(*parts), std::move(*file), std::move(*types)};
+    auto types = TRY(file->cu_index.present() ? PackageIndex(*file, file->tu_index).type_units()
+                                              : list_type_units(*file));
+    opened = {std::move(parts), std::move(file), std::move(types)};
     return &opened;
 }
 
 Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
 {
     SplitPlace place;
-    auto package = open(skeletons_.where().file + ".dwp");
+    auto package = TRY(open(skeletons_.where().file + ".dwp"));
     if (!package)
-        return tl::unexpected(package.error());
-    if (!*package)
         return place;
-    const DwarfFile &file = *(*package)->file;
+    const DwarfFile &file = *package->file;
     if (PackageIndex(file, file.cu_index).find(id, place))
-        place.types = &(*package)->types;
+        place.types = &package->types;
     return place;
 }
 
 Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
 {
     if (!skeletons_.relocatable()) {
-        auto place = find_in_package(skeleton.dwo_id);
-        if (!place)
-            return tl::unexpected(place.error());
-        if (place->file)
-            return read_split_unit(*place, skeleton);
+        auto place = TRY(find_in_package(skeleton.dwo_id));
+        if (place.file)
+            return read_split_unit(place, skeleton);
     }
     if (!skeleton.dwo_name || !*skeleton.dwo_name)
         return std::nullopt;
@@ -193,14 +181,12 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
     const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
     for (const std::string &path : {name.front() == '/' ? name : comp_dir + name,
                                     folder_of(self) + name.substr(folder_of(name).size()), self}) {
-        auto file = open(path);
+        auto file = TRY(open(path));
         if (!file)
-            return tl::unexpected(file.error());
-        if (!*file)
             continue;
         SplitPlace place;
-        place.file = (*file)->file.get();
-        place.types = &(*file)->types;
+        place.file = file->file.get();
+        place.types = &file->types;
         auto unit = read_split_unit(place, skeleton);
         if (!unit || *unit)
             return unit;

@@ -35,10 +35,8 @@ Result<Unit> with_abbrevs(Unit unit, const Unit &before)
         unit.widths.version == before.widths.version && unit.widths.offset == before.widths.offset)
         unit.abbrevs = before.abbrevs;
     if (!unit.abbrevs) {
-        auto table = AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths);
-        if (!table)
-            return tl::unexpected(table.error());
-        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(*table));
+        auto table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
+        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
     }
     return unit;
 }
@@ -83,12 +81,10 @@ Result<DieTree> read_as_one(Units units, Skips &skips)
     Unit before;
     TypeReferences none;
     for (const Unit *unit : units) {
-        RETURN_IF_ERROR(check_apart(*unit, before.end));
-        auto mine = with_abbrevs(*unit, before);
-        if (!mine)
-            return tl::unexpected(mine.error());
-        RETURN_IF_ERROR(read_entries(*mine, tree, none, skips));
-        before = std::move(*mine);
+        TRY(check_apart(*unit, before.end));
+        auto mine = TRY(with_abbrevs(*unit, before));
+        TRY(read_entries(mine, tree, none, skips));
+        before = std::move(mine);
     }
     return tree;
 }
@@ -102,7 +98,7 @@ public:
     Result<DieTree> run(Units units)
     {
         for (const Unit *unit : units)
-            RETURN_IF_ERROR(add(*unit));
+            TRY(add(*unit));
         while (!references_.met.empty()) {
             const TypeUnit &next = *references_.met.back();
             references_.met.pop_back();
@@ -110,12 +106,12 @@ public:
                 continue;
             Unit unit = next.unit;
             unit.types = units.front()->types;
-            RETURN_IF_ERROR(add(unit));
+            TRY(add(unit));
             parts_.at(unit.offset).tree.drop_specified();
         }
         uint64_t end_before = 0;
         for (const auto &[offset, part] : parts_) {
-            RETURN_IF_ERROR(check_apart(part.unit, end_before));
+            TRY(check_apart(part.unit, end_before));
             end_before = part.unit.end;
         }
         return joined();
@@ -129,13 +125,11 @@ private:
 
     Result<void> add(const Unit &unit)
     {
-        auto mine = with_abbrevs(unit, before_);
-        if (!mine)
-            return tl::unexpected(mine.error());
+        auto mine = TRY(with_abbrevs(unit, before_));
         Part &part = parts_[unit.offset];
         part.tree.dies.emplace_back();
-        RETURN_IF_ERROR(read_entries(*mine, part.tree, references_, skips_));
-        before_ = std::move(*mine);
+        TRY(read_entries(mine, part.tree, references_, skips_));
+        before_ = std::move(mine);
         part.unit = unit;
         return {};
     }
@@ -166,11 +160,9 @@ private:
 
 Result<DieTree> read_units(Units units, Skips &skips)
 {
-    auto sorted = in_order(units);
-    if (!sorted)
-        return tl::unexpected(sorted.error());
-    const bool has_types = sorted->front()->types && !sorted->front()->types->empty();
-    auto tree = has_types ? TreeReader(skips).run(*sorted) : read_as_one(*sorted, skips);
+    auto sorted = TRY(in_order(units));
+    const bool has_types = sorted.front()->types && !sorted.front()->types->empty();
+    auto tree = has_types ? TreeReader(skips).run(sorted) : read_as_one(sorted, skips);
     if (!tree)
         return tree;
     tree->source = units.front()->name;

@@ -183,10 +183,8 @@ public:
         const auto only = whole ? std::nullopt : std::optional(own_code(unit));
         if (!table_ || offset != offset_ || w.version != widths_.version ||
             w.offset != widths_.offset || only != only_) {
-            auto table = AbbrevTable::parse(*unit.file, offset, w, only);
-            if (!table)
-                return tl::unexpected(table.error());
-            table_ = std::make_shared<const AbbrevTable>(std::move(*table));
+            auto table = TRY(AbbrevTable::parse(*unit.file, offset, w, only));
+            table_ = std::make_shared<const AbbrevTable>(std::move(table));
             offset_ = offset;
             widths_ = w;
             only_ = only;
@@ -289,10 +287,8 @@ Result<TypeUnit> read_type_unit(const SplitPlace &place)
     if (place.info >= file.info.data.size())
         return fail(file.where().in(".debug_tu_index"),
                     "names a unit beyond the end of its section");
-    auto header = read_header(file, place.info);
-    if (!header)
-        return tl::unexpected(header.error());
-    return type_unit(*header, place);
+    auto header = TRY(read_header(file, place.info));
+    return type_unit(header, place);
 }
 
 Result<TypeUnits> list_type_units(const DwarfFile &file)
@@ -301,16 +297,12 @@ Result<TypeUnits> list_type_units(const DwarfFile &file)
     place.file = &file;
     TypeUnits types;
     for (uint64_t at = 0; at < file.info.data.size();) {
-        auto header = read_header(file, at);
-        if (!header)
-            return tl::unexpected(header.error());
-        at = header->unit.end;
-        if (header->type != DW_UT_split_type)
+        auto header = TRY(read_header(file, at));
+        at = header.unit.end;
+        if (header.type != DW_UT_split_type)
             continue;
-        auto unit = type_unit(*header, place);
-        if (!unit)
-            return tl::unexpected(unit.error());
-        types.emplace(header->signature, std::move(*unit));
+        auto unit = TRY(type_unit(header, place));
+        types.emplace(header.signature, std::move(unit));
     }
     return types;
 }
@@ -319,23 +311,19 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
 {
     const DwarfFile &file = *place.file;
     for (uint64_t at = place.info; at < file.info.data.size();) {
-        auto header = read_header(file, at);
-        if (!header)
-            return tl::unexpected(header.error());
-        Unit unit = header->unit;
+        auto header = TRY(read_header(file, at));
+        Unit unit = header.unit;
         at = unit.end;
         const bool old = unit.widths.version < 5;
-        if (header->type == DW_UT_split_type ||
-            (!old && (header->type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
+        if (header.type == DW_UT_split_type ||
+            (!old && (header.type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
             continue;
         set_bases(unit, place);
-        RETURN_IF_ERROR(Abbrevs().attach(unit, header->abbrev_offset + place.abbrev));
-        auto abbrev = unit_abbrev(unit);
-        if (!abbrev)
-            return tl::unexpected(abbrev.error());
-        if (!*abbrev || *left_out(**abbrev))
+        TRY(Abbrevs().attach(unit, header.abbrev_offset + place.abbrev));
+        auto abbrev = TRY(unit_abbrev(unit));
+        if (!abbrev || *left_out(*abbrev))
             continue;
-        RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
+        TRY(read_unit_die(unit, *abbrev));
         unit.addr_base = skeleton.addr_base;
         unit.low_pc = skeleton.low_pc;
         unit.types = place.types;
@@ -352,38 +340,32 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         return fail(file.where().in(".debug_info"), "has more than 4 GB");
     Abbrevs abbrevs;
     for (uint64_t at = 0; at < file.info.data.size();) {
-        auto header = read_header(file, at);
-        if (!header)
-            return tl::unexpected(header.error());
-        Unit &unit = header->unit;
+        auto header = TRY(read_header(file, at));
+        Unit &unit = header.unit;
         at = unit.end;
-        if (const char *kind = left_out(header->type); *kind) {
+        if (const char *kind = left_out(header.type); *kind) {
             ++skips[kind];
             continue;
         }
         const bool keeps_table = units.size() < tables_kept;
-        RETURN_IF_ERROR(abbrevs.attach(unit, header->abbrev_offset, keeps_table));
-        auto abbrev = unit_abbrev(unit);
+        TRY(abbrevs.attach(unit, header.abbrev_offset, keeps_table));
+        auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
-            return tl::unexpected(abbrev.error());
-        if (!*abbrev)
             continue;
-        if (const char *kind = left_out(**abbrev); *kind) {
+        if (const char *kind = left_out(*abbrev); *kind) {
             ++skips[kind];
             continue;
         }
-        RETURN_IF_ERROR(read_unit_die(unit, **abbrev));
-        if (header->type != DW_UT_skeleton && !unit.is_skeleton) {
+        TRY(read_unit_die(unit, *abbrev));
+        if (header.type != DW_UT_skeleton && !unit.is_skeleton) {
             if (!keeps_table)
                 unit.abbrevs = nullptr;
             units.push_back(std::move(unit));
             continue;
         }
-        auto split = splits.find(unit);
-        if (!split)
-            return tl::unexpected(split.error());
-        if (*split)
-            units.push_back(std::move(**split));
+        auto split = TRY(splits.find(unit));
+        if (split)
+            units.push_back(std::move(*split));
         else
             ++skips["split-dwarf-unit"];
     }

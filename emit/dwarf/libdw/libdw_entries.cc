@@ -41,7 +41,7 @@ private:
         Dwarf_Die child;
         int found = dwarf_child(&die, &child);
         while (found == 0) {
-            RETURN_IF_ERROR(one(child, parent, parent_tag, top_level, depth));
+            TRY(one(child, parent, parent_tag, top_level, depth));
             offset = dwarf_dieoffset(&child);
             found = dwarf_siblingof(&child, &child);
         }
@@ -107,7 +107,7 @@ private:
         tree_.annotations |= tag == tag_llvm_annotation || tag == tag_gnu_annotation;
         tree_.atomics |= tag == DW_TAG_atomic_type;
         tree_.dies[index] = d;
-        RETURN_IF_ERROR(children(die, index, tag, false, depth + 1));
+        TRY(children(die, index, tag, false, depth + 1));
         tree_.complete(index);
         return {};
     }

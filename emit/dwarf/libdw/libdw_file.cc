@@ -55,8 +55,8 @@ Result<std::unique_ptr<LibdwFile>> LibdwFile::open(const DwarfFile &file,
                                                    const std::string &debug_dir)
 {
     std::unique_ptr<LibdwFile> out(new LibdwFile(file));
-    RETURN_IF_ERROR(out->start());
-    RETURN_IF_ERROR(out->open_alternate(debug_dir));
+    TRY(out->start());
+    TRY(out->open_alternate(debug_dir));
     return out;
 }
 
@@ -66,22 +66,20 @@ Result<void> LibdwFile::start()
     elf_ = open_memory(file_.image().file);
     if (!elf_ || elf_kind(elf_) != ELF_K_ELF)
         return fail(file_.where(), "not a readable ELF file: " + elf_reason());
-    RETURN_IF_ERROR(read_symbols());
-    RETURN_IF_ERROR(read_sections());
+    TRY(read_symbols());
+    TRY(read_sections());
     return start_libdw();
 }
 
 /// An alternate file has none itself.
 Result<void> LibdwFile::open_alternate(const std::string &debug_dir)
 {
-    auto found = find_alternate(file_.image(), debug_dir);
-    if (!found)
-        return tl::unexpected(found.error());
-    if (!found->file)
+    auto found = TRY(find_alternate(file_.image(), debug_dir));
+    if (!found.file)
         return {};
-    alternate_file_ = std::move(*found);
+    alternate_file_ = std::move(found);
     alternate_.reset(new LibdwFile(*alternate_file_.file));
-    RETURN_IF_ERROR(alternate_->start());
+    TRY(alternate_->start());
     dwarf_setalt(dwarf_, alternate_->dwarf());
     return {};
 }
@@ -99,25 +97,23 @@ LibdwFile::~LibdwFile()
 Result<void> LibdwFile::read_symbols()
 {
     const ElfImage &image = file_.image();
-    auto index = image.find_symtab();
+    auto index = TRY(image.find_symtab());
     if (!index)
-        return tl::unexpected(index.error());
-    if (!*index)
         return {};
-    Elf_Data *data = elf_getdata(elf_getscn(elf_, *index), nullptr);
+    Elf_Data *data = elf_getdata(elf_getscn(elf_, index), nullptr);
     Elf_Data *extended = nullptr;
     for (uint32_t i = 1; i < image.sections.size(); ++i)
         if (image.sections[i].head.sh_type == SHT_SYMTAB_SHNDX && !extended)
             extended = elf_getdata(elf_getscn(elf_, i), nullptr);
-    auto count = image.symbol_count(*index);
+    auto count = image.symbol_count(index);
     if (!data || !count)
-        return fail(image.place(*index), "cannot read symbols: " + elf_reason());
+        return fail(image.place(index), "cannot read symbols: " + elf_reason());
     symbols_.reserve(*count);
     for (uint32_t i = 0; i < *count; ++i) {
         GElf_Sym sym;
         Elf32_Word section = 0;
         if (!gelf_getsymshndx(data, extended, static_cast<int>(i), &sym, &section))
-            return fail(image.place(*index),
+            return fail(image.place(index),
                         strf("cannot read symbol %u: %s", i, elf_reason().c_str()));
         if (sym.st_shndx != SHN_XINDEX)
             section = sym.st_shndx < SHN_LORESERVE ? sym.st_shndx : 0;
@@ -137,12 +133,12 @@ Result<void> LibdwFile::read_sections()
             const std::string name = plain_name(s.name);
             if (((s.head.sh_flags & SHF_GROUP) != 0) == grouped && s.in_file() &&
                 !(s.head.sh_flags & SHF_ALLOC) && is_read(name))
-                RETURN_IF_ERROR(take(i, name));
+                TRY(take(i, name));
         }
     if (file_.relocatable())
         for (uint32_t i = 1; i < sections.size(); ++i)
             if (sections[i].relocates() && pieces_.contains(sections[i].head.sh_info))
-                RETURN_IF_ERROR(relocate(i));
+                TRY(relocate(i));
     for (auto &[name, contents] : contents_)
         std::stable_sort(contents.relocs.begin(), contents.relocs.end(),
                          [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; });
@@ -165,11 +161,9 @@ Result<void> LibdwFile::take(uint32_t index, const std::string &name)
     Bytes bytes = section.data;
     if (packed) {
         const ElfImage &image = file_.image();
-        auto unpacked = decompress(section.data, section.head.sh_flags, image.is64, image.order,
-                                   image.place(index));
-        if (!unpacked)
-            return tl::unexpected(unpacked.error());
-        plain = std::move(*unpacked);
+        auto unpacked = TRY(decompress(section.data, section.head.sh_flags, image.is64, image.order,
+                                       image.place(index)));
+        plain = std::move(unpacked);
         bytes = plain;
     }
     pieces_[index] = {&all, all.bytes.size(), bytes.size()};
@@ -197,12 +191,10 @@ Result<void> LibdwFile::relocate(uint32_t rel_index)
     Elf_Data *relocs = elf_getdata(elf_getscn(elf_, rel_index), nullptr);
     if (!relocs)
         return fail(place, "cannot read relocations: " + elf_reason());
-    auto count = file_.image().reloc_count(rel_index);
-    if (!count)
-        return tl::unexpected(count.error());
+    auto count = TRY(file_.image().reloc_count(rel_index));
     bool rela = rel.head.sh_type == SHT_RELA;
     std::byte *bytes = target.contents->own.data() + target.base;
-    for (int i = 0; static_cast<size_t>(i) < *count; ++i) {
+    for (int i = 0; static_cast<size_t>(i) < count; ++i) {
         GElf_Rela r;
         Where here = place.at(static_cast<uint64_t>(i) * rel.head.sh_entsize);
         if (rela) {
@@ -366,7 +358,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
     return address_in_pool(index, addr_base);
 }
 
-tl::unexpected<Error> LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
+Failure LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
 {
     std::string text(what);
     if (const char *reason = dwarf_errmsg(0)) // 0: only if there was an error

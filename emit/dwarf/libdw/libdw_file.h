@@ -36,7 +36,7 @@ public:
     std::optional<AddressRef> address_in_pool(uint64_t index, uint64_t addr_base) const;
 
     /// Error about the DIE (or byte) at `offset` of .debug_info, with libdw's reason.
-    tl::unexpected<Error> dwarf_error(uint64_t offset, std::string_view what) const;
+    Failure dwarf_error(uint64_t offset, std::string_view what) const;
 
 private:
     struct Reloc {

@@ -39,7 +39,7 @@ public:
 
 private:
     UnitHead head_of(LibdwUnit unit) const;
-    tl::unexpected<Error> cannot_read(size_t number) const;
+    Failure cannot_read(size_t number) const;
 
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
@@ -98,7 +98,7 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
 /// Unit `number` of the file: libdw says why, but not where. The units before it were read; those
 /// of DWARF 4's .debug_types come last. (libdw reads these of version 4 alone. clang writes them
 /// with DWARF 2 and 3, too, which no debugger reads.)
-tl::unexpected<Error> LibdwReader::cannot_read(size_t number) const
+Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
     const char *section = ".debug_info";
@@ -172,7 +172,7 @@ public:
         while (!wanted_.empty()) {
             LibdwUnit unit{wanted_.back()};
             wanted_.pop_back();
-            RETURN_IF_ERROR(read(unit));
+            TRY(read(unit));
             DieTree &part = parts_.at(numbers_.of(unit.die));
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
                 part.keep_types();
@@ -224,7 +224,7 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
     for (uint32_t i : units) // all first: one may refer to a later one (link-time optimisation)
         reader.expect(units_[i]);
     for (uint32_t i : units)
-        RETURN_IF_ERROR(reader.add(units_[i]));
+        TRY(reader.add(units_[i]));
     auto tree = reader.finish();
     if (!tree)
         return tree;
@@ -248,11 +248,9 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
 Result<std::unique_ptr<DwarfReader>> open_libdw_reader(const DwarfFile &file,
                                                        const std::string &debug_dir, Skips &skips)
 {
-    auto opened = LibdwFile::open(file, debug_dir);
-    if (!opened)
-        return tl::unexpected(opened.error());
-    auto reader = std::make_unique<LibdwReader>(std::move(*opened));
-    RETURN_IF_ERROR(reader->list(skips));
+    auto opened = TRY(LibdwFile::open(file, debug_dir));
+    auto reader = std::make_unique<LibdwReader>(std::move(opened));
+    TRY(reader->list(skips));
     return reader;
 }
 

@@ -53,7 +53,7 @@ public:
 
     Result<Assembled> run()
     {
-        RETURN_IF_ERROR(plan());
+        TRY(plan());
         parallel_for(objects_.size(), threads_, [&](size_t i) {
             if (!located_.not_linked[i])
                 fill(objects_[i], slots_[i], variables_.kept[i]);

@@ -34,7 +34,7 @@ struct BtfFree {
 };
 using BtfPtr = std::unique_ptr<::btf, BtfFree>;
 
-tl::unexpected<Error> refused(const Where &where, const char *call, int error)
+Failure refused(const Where &where, const char *call, int error)
 {
     std::string text = strf("%s: %s", call, std::strerror(error < 0 ? -error : error));
     while (!libbpf_messages.empty() && libbpf_messages.back() == '\n')
@@ -108,25 +108,21 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
     BtfPtr base_btf;
-    RETURN_IF_ERROR(check_for_libbpf(all.words, "merged BTF"));
+    TRY(check_for_libbpf(all.words, "merged BTF"));
     if (base) {
-        RETURN_IF_ERROR(check_for_libbpf(base->words(), "base BTF"));
+        TRY(check_for_libbpf(base->words(), "base BTF"));
         if (base->base())
             return fail(where, "a base that is split BTF itself is not supported");
-        auto made = new_btf(btf_blob(base->words(), base->strings(), host_order), where);
-        if (!made)
-            return tl::unexpected(made.error());
-        base_btf = std::move(*made);
+        auto made = TRY(new_btf(btf_blob(base->words(), base->strings(), host_order), where));
+        base_btf = std::move(made);
     }
     std::vector<std::byte> blob = btf_blob(all.words, all.strings, host_order);
     all = Assembled();
     if (blob.size() > UINT32_MAX)
         return fail(where, "more BTF than libbpf can take (4 GB)");
-    auto made = base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where);
-    if (!made)
-        return tl::unexpected(made.error());
+    auto made = TRY(base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where));
     blob = std::vector<std::byte>(); // frees, unlike {}
-    BtfPtr btf = std::move(*made);
+    BtfPtr btf = std::move(made);
     if (int error = btf__dedup(btf.get(), nullptr))
         return refused(where, "btf__dedup", error);
     uint32_t size = 0;
@@ -134,11 +130,9 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
     if (!data)
         return refused(where, "btf__raw_data", errno);
     // Releases differ in the header that they write, and in byte order we trust our own code.
-    auto result = Btf::parse({static_cast<const std::byte *>(data), size},
-                             Where{"result of btf__dedup"}, base);
-    if (!result)
-        return tl::unexpected(result.error());
-    return btf_blob(result->words(), result->strings(), order);
+    auto result = TRY(Btf::parse({static_cast<const std::byte *>(data), size},
+                                 Where{"result of btf__dedup"}, base));
+    return btf_blob(result.words(), result.strings(), order);
 }
 
 } // namespace btflink::merge
