@@ -253,11 +253,11 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
         const UnitHead &unit = all[i];
         auto have = covered.find(source(unit));
         if (have != covered.end() && have->second >= there.at(std::string(source(unit))))
-            ++skips["covered"];
+            ++skips[Skip::covered];
         else if (!options.filter.takes_language(unit.language))
-            ++skips["excluded-language"];
+            ++skips[Skip::excluded_language];
         else if (!options.filter.takes_name(source(unit)))
-            ++skips["excluded-name"];
+            ++skips[Skip::excluded_name];
         else
             chosen.push_back(i);
     }
@@ -267,10 +267,10 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
 /// DWARF that nothing was made of because it is of a kind that is not read must not be dropped.
 Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
-    for (const char *unread : {"split-dwarf-unit", "partial-unit", "type-unit", "unknown-unit"})
+    for (Skip unread : unread_units)
         if (skips.contains(unread))
             return fail(file.where().in(".debug_info"),
-                        std::string("has a ") + unread +
+                        std::string("has a ") + skip_word(unread) +
                             ", which is not read; the DWARF is not dropped");
     return {};
 }

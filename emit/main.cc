@@ -59,7 +59,7 @@ void print_stats(const std::string &path, const EmitReport &r)
     line("BTF bytes", r.blob_bytes);
     line("BTF bytes with link trailer", r.btf_bytes);
     for (const auto &[reason, count] : r.skips)
-        line(("skipped: " + reason).c_str(), count);
+        line((std::string("skipped: ") + skip_word(reason)).c_str(), count);
     for (size_t i = 0; i < step_count; ++i)
         line(("time_us." + std::string(step_names[i])).c_str(),
              static_cast<uint64_t>(r.times.ns[i] / 1000));
@@ -104,7 +104,7 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
     if (!r.debug_file.empty())
         std::fprintf(stderr, "; DWARF of %s", r.debug_file.c_str());
     for (const auto &[reason, count] : r.skips)
-        std::fprintf(stderr, "; skipped %" PRIu64 " %s", count, reason.c_str());
+        std::fprintf(stderr, "; skipped %" PRIu64 " %s", count, skip_word(reason));
     std::fputc('\n', stderr);
 }
 

@@ -30,9 +30,9 @@ std::string not_for_fast(const DwarfFile &file)
 /// The kind of unit that the fast reader left out though libdw may read it, or "".
 std::string not_read(const Skips &skips)
 {
-    for (const char *kind : {"type-unit", "partial-unit"})
+    for (Skip kind : {Skip::type_unit, Skip::partial_unit})
         if (skips.contains(kind))
-            return kind;
+            return skip_word(kind);
     return "";
 }
 

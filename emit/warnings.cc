@@ -8,24 +8,24 @@ namespace btflink::emit
 namespace
 {
 
-/// Units that are not read, by the words of Skips.
+/// Units that are not read, and what refers to them.
 struct Unread {
-    std::string_view reason;
+    Skip reason;
     const char *effect; // "1 REASON is not read, so EFFECT: CURE"
     const char *cure;
 };
 constexpr Unread unread[] = {
-    {"split-dwarf-unit", "there is no BTF of it", "keep the compiler's .dwo file where it is"},
-    {"type-unit", "its type is lost", "use --reader=auto"},
-    {"type-unit-reference", "that type is void", "no type unit that is read has it"},
-    {"partial-unit", "its types are void", "use --reader=auto"},
-    {"unknown-unit", "there is no BTF of it", "have the compiler write DWARF 5"},
+    {Skip::split_dwarf_unit, "there is no BTF of it", "keep the compiler's .dwo file where it is"},
+    {Skip::type_unit, "its type is lost", "use --reader=auto"},
+    {Skip::type_unit_reference, "that type is void", "no type unit that is read has it"},
+    {Skip::partial_unit, "its types are void", "use --reader=auto"},
+    {Skip::unknown_unit, "there is no BTF of it", "have the compiler write DWARF 5"},
 };
 
 /// "1 type-unit is" or "3 type-units are".
-std::string counted(std::string_view name, uint64_t count)
+std::string counted(Skip reason, uint64_t count)
 {
-    return strf("%llu %s%s", static_cast<unsigned long long>(count), std::string(name).c_str(),
+    return strf("%llu %s%s", static_cast<unsigned long long>(count), skip_word(reason),
                 count == 1 ? " is" : "s are");
 }
 
@@ -35,7 +35,7 @@ std::vector<std::string> warnings(const std::string &path, const EmitReport &rep
 {
     std::vector<std::string> out;
     for (const Unread &u : unread)
-        if (auto found = report.skips.find(std::string(u.reason)); found != report.skips.end())
+        if (auto found = report.skips.find(u.reason); found != report.skips.end())
             out.push_back(strf("%s: %s not read, so %s: %s", path.c_str(),
                                counted(u.reason, found->second).c_str(), u.effect, u.cure));
     if (!report.left_out.empty()) {

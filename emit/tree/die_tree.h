@@ -8,6 +8,7 @@
 #include "common/result.h"
 #include "emit/tree/address_ref.h"
 #include "emit/tree/record_array.h"
+#include "emit/tree/skips.h"
 
 #include <cstdint>
 #include <map>
@@ -18,9 +19,6 @@
 
 namespace btflink::emit
 {
-
-/// Things left out, by reason; reasons are stable words.
-using Skips = std::map<std::string, uint64_t>;
 
 /// A variable that BTF cannot express.
 struct RejectedVariable {

@@ -56,7 +56,7 @@ LegalNames make_names_legal(DieTree &tree, Skips &skips)
         d.name = names.back().c_str();
     }
     if (!names.empty())
-        skips["name-made-legal"] += names.size();
+        skips[Skip::name_made_legal] += names.size();
     return names;
 }
 

@@ -149,7 +149,7 @@ private:
             if (!p.name)
                 return false;
         if (!tree_.c_names && is_incomplete(f)) {
-            ++skips_["function-of-incomplete-type"];
+            ++skips_[Skip::function_of_incomplete_type];
             return false;
         }
         return true;

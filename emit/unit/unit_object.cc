@@ -339,7 +339,7 @@ void drop_long_functions(std::vector<FunctionCandidate> &functions, const Where 
         // Its true signature has no more.
         if (f.params.size() <= btf::max_vlen)
             return false;
-        ++skips["inexpressible"];
+        ++skips[Skip::inexpressible];
         left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express more "
                                         "than %u parameters",
                                         std::string(f.name).c_str(), btf::max_vlen)});
@@ -355,7 +355,7 @@ void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Whe
     std::erase_if(variables, [&](const VariableCandidate &v) {
         if (++counts[v.section] <= btf::max_vlen)
             return false;
-        ++skips["inexpressible"];
+        ++skips[Skip::inexpressible];
         left_out.push_back({where, strf("variable '%s' is left out, as BTF cannot express more "
                                         "than %u variables of section %s",
                                         std::string(v.name).c_str(), btf::max_vlen,

@@ -75,19 +75,29 @@ private:
         return tree_.at(tree_.find(d.specification)).name;
     }
 
-    /// "": it is a type that BTF can express; nullptr: no type at all; else why not.
-    const char *yields_type(DieIndex i) const
+    /// Whether an entry is a type for BTF; if not, why BTF cannot express it, or nothing: it is no
+    /// type at all.
+    struct Answer {
+        bool is_type;
+        std::optional<Skip> why = std::nullopt;
+    };
+    static Answer type_if(bool expressible, Skip why)
+    {
+        return expressible ? Answer{true} : Answer{false, why};
+    }
+
+    Answer yields_type(DieIndex i) const
     {
         const Die &d = tree_.at(i);
         switch (d.tag) {
         case DW_TAG_base_type:
-            return d.name ? "" : "unnamed-base-type";
+            return type_if(d.name, Skip::unnamed_base_type);
         case DW_TAG_typedef:
-            return d.name ? "" : "unnamed-typedef";
+            return type_if(d.name, Skip::unnamed_typedef);
         case DW_TAG_structure_type:
         case DW_TAG_class_type:
         case DW_TAG_union_type:
-            return name_of(d) || !is_forward(d) ? "" : "unnamed-declaration";
+            return type_if(name_of(d) || !is_forward(d), Skip::unnamed_declaration);
         case DW_TAG_pointer_type:
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
@@ -96,19 +106,19 @@ private:
         case DW_TAG_restrict_type:
         case DW_TAG_enumeration_type:
         case DW_TAG_ptr_to_member_type:
-            return "";
+            return {true};
         case DW_TAG_array_type:
-            return why_incomplete(d) ? "array-of-incomplete-type" : "";
+            return type_if(!why_incomplete(d), Skip::array_of_incomplete_type);
         case DW_TAG_subroutine_type:
-            return is_incomplete_prototype(i) ? "prototype-of-incomplete-type" : "";
+            return type_if(!is_incomplete_prototype(i), Skip::prototype_of_incomplete_type);
         case DW_TAG_unspecified_type:
-            return is_null_pointer(d) ? "" : nullptr;
+            return {is_null_pointer(d)};
         case DW_TAG_interface_type:
-            return "interface-type";
+            return {false, Skip::interface_type};
         case DW_TAG_string_type:
-            return "string-type";
+            return {false, Skip::string_type};
         default:
-            return nullptr;
+            return {false};
         }
     }
 
@@ -120,15 +130,13 @@ private:
         bool arrays = false;
         for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
-            const char *answer = yields_type(i);
+            const Answer answer = yields_type(i);
             if (d.tag == DW_TAG_atomic_type)
-                ++skips_["atomic-qualifier-dropped"];
-            if (!answer)
+                ++skips_[Skip::atomic_qualifier_dropped];
+            if (answer.why)
+                ++skips_[*answer.why];
+            if (!answer.is_type)
                 continue;
-            if (*answer) {
-                ++skips_[answer];
-                continue;
-            }
             if (d.tag == DW_TAG_pointer_type && features_.has(Feature::type_tag))
                 for_each_annotation(tree_, i, "btf_type_tag", [&](auto) { ++next; });
             if (d.tag == DW_TAG_array_type) {
@@ -175,15 +183,15 @@ private:
             return {};
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
-            ++skips_["reference-as-pointer"];
+            ++skips_[Skip::reference_as_pointer];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
             return {};
         case DW_TAG_unspecified_type:
-            ++skips_["nullptr-as-pointer"];
+            ++skips_[Skip::nullptr_as_pointer];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, void_id);
             return {};
         case DW_TAG_ptr_to_member_type:
-            ++skips_["pointer-to-member-as-int"];
+            ++skips_[Skip::pointer_to_member_as_int];
             out_.btf.add_int("pointer_to_member",
                              static_cast<uint32_t>(layout_.member_pointer_size(d)), 0);
             return {};
@@ -217,13 +225,13 @@ private:
         // Rust's `()`, no name that a struct may have: an INT would reach beyond the structs that
         // end with one.
         if (size == 0) {
-            ++skips_["base-type-of-odd-size"];
+            ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(BTF_KIND_STRUCT, "", 0, false);
             return;
         }
         // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
         if (size > 16 || !std::has_single_bit(size)) {
-            ++skips_["base-type-of-odd-size"];
+            ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
             return;
         }
@@ -373,7 +381,7 @@ private:
     [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *what,
                                                 const char *why)
     {
-        ++skips_["inexpressible"];
+        ++skips_[Skip::inexpressible];
         inexpressible_.insert(d.offset);
         out_.left_out.push_back(
             {where_.at(d.offset),

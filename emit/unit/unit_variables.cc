@@ -87,7 +87,7 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
                 continue;
             v.section = s.name;
         } else if (!address.common) {
-            ++skips["variable-without-section"];
+            ++skips[Skip::variable_without_section];
             continue;
         }
         bool in_percpu =
@@ -111,12 +111,12 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
             Error why{file.where.at(d.offset), strf("variable '%s' %s", name.c_str(), what)};
             if (tree.c_names)
                 rejected.push_back({std::move(name), bad_name, std::move(why)});
-            ++skips[bad_name ? "variable-name" : "variable-of-type-void"];
+            ++skips[bad_name ? Skip::variable_name : Skip::variable_of_type_void];
             continue;
         }
         uint64_t size = layout.size(layout.target(typed));
         if (size == 0 || size > UINT32_MAX) {
-            ++skips[size ? "variable-too-large" : "variable-of-size-zero"];
+            ++skips[size ? Skip::variable_too_large : Skip::variable_of_size_zero];
             continue;
         }
         v.size = static_cast<uint32_t>(size);

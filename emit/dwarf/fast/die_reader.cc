@@ -130,7 +130,7 @@ private:
         for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
             in_.in().skip(steps[i].skip);
             if (steps[i].attribute == DW_AT_sibling) {
-                const char *ignored = nullptr;
+                std::optional<Skip> ignored;
                 sibling = in_.reference(steps[i].form, ignored);
             } else if (steps[i].form) {
                 in_.skip(steps[i].form);
@@ -224,10 +224,10 @@ private:
 
     uint32_t reference(const AbbrevStep &step)
     {
-        const char *skipped = nullptr;
+        std::optional<Skip> skipped;
         uint32_t offset = in_.reference(step.form, skipped);
         if (skipped)
-            ++skips_[skipped];
+            ++skips_[*skipped];
         return offset;
     }
 
@@ -245,7 +245,7 @@ private:
         uint32_t form = in_.resolve(step.form);
         auto value = in_.constant(form, step.implicit);
         if (!value) {
-            ++skips_["enumerator-value-not-constant"];
+            ++skips_[Skip::enumerator_value_not_constant];
             return;
         }
         d.value = *value;
@@ -308,7 +308,7 @@ private:
         if (d.tag != DW_TAG_member)
             return;
         if (!offset)
-            ++skips_["member-location-not-constant"];
+            ++skips_[Skip::member_location_not_constant];
         d.has |= Die::located;
         if (!d.is(Die::data_bit_offset))
             d.value = offset.value_or(0);

@@ -148,7 +148,7 @@ const char *FormReader::other_string(uint32_t form)
     return string_at(file_.str, file_.value_at(offsets, at, in.read_sized(width)));
 }
 
-uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
+uint32_t FormReader::other_reference(uint32_t form, std::optional<Skip> &skipped)
 {
     if (form == DW_FORM_indirect)
         return reference(resolve_indirect(), skipped);
@@ -167,7 +167,7 @@ uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
         uint64_t offset = relocated(size);
         if (offset < file_.info.data.size())
             return static_cast<uint32_t>(offset);
-        skipped = "unresolved-reference";
+        skipped = Skip::unresolved_reference;
         return 0;
     }
     case DW_FORM_ref_sig8:
@@ -175,10 +175,10 @@ uint32_t FormReader::other_reference(uint32_t form, const char *&skipped)
             met_types_.push_back(found);
             return found->type;
         }
-        skipped = "type-unit-reference";
+        skipped = Skip::type_unit_reference;
         return 0;
     default:
-        skipped = "unresolved-reference";
+        skipped = Skip::unresolved_reference;
         skip(form);
         return 0;
     }

@@ -63,7 +63,7 @@ public:
     }
     /// Offset in .debug_info, 0: none that we can follow. `skipped` says why. A type in a unit of
     /// its own is in met_types() as well.
-    uint32_t reference(uint32_t form, const char *&skipped)
+    uint32_t reference(uint32_t form, std::optional<Skip> &skipped)
     {
         if (form != DW_FORM_ref4)
             return other_reference(form, skipped);
@@ -79,7 +79,7 @@ private:
     uint32_t resolve_indirect();
     std::optional<uint64_t> other_constant(uint32_t form, int64_t implicit);
     const char *other_string(uint32_t form);
-    uint32_t other_reference(uint32_t form, const char *&skipped);
+    uint32_t other_reference(uint32_t form, std::optional<Skip> &skipped);
     std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
                                         uint64_t index) const;
 
@@ -104,11 +104,11 @@ private:
     }
     const char *unterminated_string(const DebugSection &section, uint64_t offset);
 
-    uint32_t local_reference(uint64_t local, const char *&skipped)
+    uint32_t local_reference(uint64_t local, std::optional<Skip> &skipped)
     {
         if (local < unit_.end - unit_.offset)
             return static_cast<uint32_t>(unit_.offset + local);
-        skipped = "unresolved-reference";
+        skipped = Skip::unresolved_reference;
         return 0;
     }
 

@@ -238,35 +238,35 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
     return out;
 }
 
-/// The stable word for a unit that is left out by its header or its own entry; "": it is none.
-const char *left_out(uint8_t type)
+/// Why a unit is left out, by its header or its own entry, if it is.
+std::optional<Skip> left_out(uint8_t type)
 {
     switch (type) {
     case DW_UT_compile:
     case DW_UT_skeleton:
-        return "";
+        return std::nullopt;
     case DW_UT_partial:
-        return "partial-unit";
+        return Skip::partial_unit;
     case DW_UT_type:
     case DW_UT_split_type:
-        return "type-unit";
+        return Skip::type_unit;
     default:
-        return "unknown-unit";
+        return Skip::unknown_unit;
     }
 }
 
-const char *left_out(const Abbrev &abbrev)
+std::optional<Skip> left_out(const Abbrev &abbrev)
 {
     switch (abbrev.tag) {
     case DW_TAG_compile_unit:
     case DW_TAG_skeleton_unit:
-        return "";
+        return std::nullopt;
     case DW_TAG_partial_unit:
-        return "partial-unit";
+        return Skip::partial_unit;
     case DW_TAG_type_unit:
-        return "type-unit";
+        return Skip::type_unit;
     default:
-        return "unknown-unit";
+        return Skip::unknown_unit;
     }
 }
 
@@ -321,7 +321,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         set_bases(unit, place);
         TRY(Abbrevs().attach(unit, header.abbrev_offset + place.abbrev));
         auto abbrev = TRY(unit_abbrev(unit));
-        if (!abbrev || *left_out(*abbrev))
+        if (!abbrev || left_out(*abbrev))
             continue;
         TRY(read_unit_die(unit, *abbrev));
         unit.addr_base = skeleton.addr_base;
@@ -343,8 +343,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         auto header = TRY(read_header(file, at));
         Unit &unit = header.unit;
         at = unit.end;
-        if (const char *kind = left_out(header.type); *kind) {
-            ++skips[kind];
+        if (auto kind = left_out(header.type)) {
+            ++skips[*kind];
             continue;
         }
         const bool keeps_table = units.size() < tables_kept;
@@ -352,8 +352,8 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
             continue;
-        if (const char *kind = left_out(*abbrev); *kind) {
-            ++skips[kind];
+        if (auto kind = left_out(*abbrev)) {
+            ++skips[*kind];
             continue;
         }
         TRY(read_unit_die(unit, *abbrev));
@@ -367,7 +367,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         if (split)
             units.push_back(std::move(*split));
         else
-            ++skips["split-dwarf-unit"];
+            ++skips[Skip::split_dwarf_unit];
     }
     return units;
 }

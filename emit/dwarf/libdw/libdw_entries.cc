@@ -125,7 +125,7 @@ private:
         if (dwarf_attr(&die, DW_AT_import, &attr) && dwarf_formref_die(&attr, &unit))
             meets_(unit);
         else
-            ++skips_["unresolved-reference"];
+            ++skips_[Skip::unresolved_reference];
     }
 
     /// The type that `die` stands for belongs to this unit, even if nothing refers to it. (One that
@@ -148,8 +148,8 @@ private:
             found = dwarf_formref_die(attr, &target);
         }
         if (!found) {
-            ++skips_[attr->form == DW_FORM_ref_sig8 ? "type-unit-reference"
-                                                    : "unresolved-reference"];
+            ++skips_[attr->form == DW_FORM_ref_sig8 ? Skip::type_unit_reference
+                                                    : Skip::unresolved_reference];
             return 0;
         }
         if (target.cu != unit_.die.cu)
@@ -211,14 +211,14 @@ private:
         if (dwarf_formudata(attr, &value) == 0)
             d.value = value;
         else
-            ++skips_["enumerator-value-not-constant"];
+            ++skips_[Skip::enumerator_value_not_constant];
     }
 
     void member_location(Dwarf_Attribute *attr)
     {
         auto offset = member_offset(*attr);
         if (!offset)
-            ++skips_["member-location-not-constant"];
+            ++skips_[Skip::member_location_not_constant];
         if (!current_->is(Die::data_bit_offset))
             current_->value = offset.value_or(0);
         current_->has |= Die::located;

@@ -141,13 +141,13 @@ Result<void> LibdwReader::list(Skips &skips)
         if (split.cu && type == DW_UT_skeleton)
             units_.push_back({split, addr_base_of(die)});
         else if (type == DW_UT_skeleton || names_split_file(die))
-            ++skips["split-dwarf-unit"];
+            ++skips[Skip::split_dwarf_unit];
         else if (type == DW_UT_compile && tag == DW_TAG_compile_unit)
             units_.push_back({die, addr_base_of(die)});
         else if (tag == DW_TAG_partial_unit)
             partial_units_ = true;
         else if (tag != DW_TAG_type_unit)
-            ++skips["unknown-unit"];
+            ++skips[Skip::unknown_unit];
     }
     for (const LibdwUnit &unit : units_)
         heads_.push_back(head_of(unit));
