@@ -208,9 +208,13 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
     std::vector<Bytes> memory;
     if (image.form == BareImage::Form::elf) {
         auto elf = TRY(read_elf(image.bytes, where));
-        auto binary = TRY(Picker(elf).run());
-        facts.binary = std::move(binary);
-        memory = loaded_data(elf);
+        if (elf.sections.size() < 2) { // stripped of them: it is no more than memory
+            facts.binary = flat_binary(image.bytes, where);
+            memory = {image.bytes};
+        } else {
+            facts.binary = TRY(Picker(elf).run());
+            memory = loaded_data(elf);
+        }
     } else {
         const bool raw = image.form == BareImage::Form::btf;
         facts.binary = raw ? raw_binary(image.bytes, where) : flat_binary(image.bytes, where);

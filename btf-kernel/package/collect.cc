@@ -162,9 +162,26 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, const Co
     return found;
 }
 
+/// Packages that lie in a folder, by name. Those of other programs may be among them.
+std::vector<std::string> list_packages(const std::string &folder)
+{
+    std::vector<std::string> found;
+    std::error_code ignored;
+    for (const fs::directory_entry &entry : fs::directory_iterator(folder, ignored))
+        if (is_package(entry.path().native()) && entry.is_regular_file(ignored))
+            found.push_back(entry.path().string());
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 Result<void> collect_folder(const std::string &folder, unsigned threads, Collector &collector)
 {
     auto files = TRY(list_folder(folder, collector));
+    if (files.empty()) {
+        for (const std::string &package : list_packages(folder))
+            TRY(collect_archive(package, threads, collector));
+        return {};
+    }
     return parallel_try(files.size(), threads, [&](size_t i) -> Result<void> {
         const std::string &path = files[i];
         const std::string place = (fs::path(folder) / path).string();
@@ -180,18 +197,6 @@ Result<void> collect_folder(const std::string &folder, unsigned threads, Collect
         collector.take(collector.wants(path), {path, place, parts->bytes, parts->owner});
         return collector.check();
     });
-}
-
-/// Is it a file of its own, not an archive or one that is compressed?
-bool is_plain(Bytes bytes)
-{
-    auto has = [&](size_t at, std::string_view magic) {
-        return bytes.size() >= at + magic.size() &&
-               std::memcmp(bytes.data() + at, magic.data(), magic.size()) == 0;
-    };
-    return has(0, "\177ELF") || has(0, "\x9f\xeb\x01") || has(0, "\xeb\x9f\x01") ||
-           has(0x202, "HdrS") || has(56, "ARM\x64") || has(56, "RSC\x05") ||
-           (has(0, "MZ") && has(4, "zimg"));
 }
 
 } // namespace
@@ -226,7 +231,7 @@ Result<void> collect(const std::string &path, const OpenOptions &options, Collec
         return collect_folder(path, options.threads, collector);
     // A pipe cannot be looked at twice: it must be a file of its own.
     auto parts = TRY(read_parts(path));
-    if (!is_plain(parts.bytes) && fs::is_regular_file(path, ignored))
+    if (!is_image(parts.bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, options.threads, collector);
     collector.take(Role::none, {own_name(path), path, parts.bytes, parts.owner});
     return collector.check();

@@ -191,6 +191,9 @@ Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
             kernel.config = image.facts->config;
         if (kernel.banner.empty())
             kernel.banner = image.facts->banner;
+        else if (!image.facts->banner.empty() && image.facts->banner != kernel.banner)
+            kernel.other_builds.push_back(
+                {Where{image.path}, "is \"" + image.facts->banner + "\""});
     }
     if (best)
         kernel.vmlinux = std::move(best->facts->binary);

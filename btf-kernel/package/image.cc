@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the kernel in images that boot. Layouts: Documentation/arch/x86/boot.rst,
-// Documentation/arch/arm64/booting.rst, drivers/firmware/efi/libstub/zboot-header.S of the kernel.
+// Takes wrappings and compression off an image, one after the other, and searches what is left
+// where nothing says what it has.
 #include "btf-kernel/package/image.h"
 
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/magic.h"
+#include "btf-kernel/package/wrapping.h"
 #include "common/btf/btf.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace btflink::kernel
 {
@@ -16,74 +17,40 @@ namespace btflink::kernel
 namespace
 {
 
-uint32_t word(Bytes file, size_t at)
-{
-    return load<uint32_t>(file.data() + at, ByteOrder::little);
-}
-
-bool has(Bytes file, size_t at, std::string_view magic)
-{
-    return file.size() >= at + magic.size() &&
-           std::memcmp(file.data() + at, magic.data(), magic.size()) == 0;
-}
-
-std::string_view as_text(Bytes bytes)
-{
-    return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
-}
-
 constexpr size_t most_of_banner = 1000;
 
-/// Characters up to white space or the end.
-std::string first_word(std::string_view text)
+/// The data that begin somewhere behind code, which may hold what looks like a beginning by chance.
+/// The size behind them tells.
+Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, const Where &where)
 {
-    size_t end = 0;
-    while (end < text.size() && end < 200 && std::isgraph(static_cast<unsigned char>(text[end])))
-        ++end;
-    return std::string(text.substr(0, end));
+    constexpr size_t most_tries = 100;
+    const Bytes tail = bytes.last(4);
+    const auto size = load<uint32_t>(tail.data(), ByteOrder::little);
+    size_t tries = 0;
+    for (size_t at = 0; at + 8 < bytes.size() && tries < most_tries; ++at) {
+        Bytes rest = bytes.subspan(at);
+        if (!is_compressed(rest))
+            continue;
+        ++tries;
+        if (!has(rest, 0, "\x1f\x8b"))
+            rest = rest.first(rest.size() - 4);
+        auto out = unpack(rest, std::min<uint64_t>(size, most), where);
+        if (out && out->size() == size)
+            return out;
+    }
+    return fail(where, "has no compressed kernel behind its code");
 }
 
-struct Payload {
-    Bytes bytes;
-    std::string release;
-};
-
-/// A payload that is followed by its unpacked size in 4 bytes; gzip has that itself.
-Bytes without_size(Bytes payload)
+/// Kbuild appends the unpacked size to some images that are no part of others, too.
+Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
-    bool has_size = is_compressed(payload) && !has(payload, 0, "\x1f\x8b") && payload.size() > 4;
-    return has_size ? payload.first(payload.size() - 4) : payload;
-}
-
-Result<Payload> bz_image(Bytes file, const Where &where)
-{
-    constexpr size_t setup_sects = 0x1f1, version = 0x206, version_text = 0x20e, payload = 0x248,
-                     header_end = 0x250;
-    if (file.size() < header_end)
-        return fail(where, "is a bzImage that is cut off");
-    if (load<uint16_t>(file.data() + version, ByteOrder::little) < 0x208)
-        return fail(where, "is a bzImage of a kernel before 2.6.26");
-    size_t sectors = std::to_integer<size_t>(file[setup_sects]);
-    const uint64_t start = ((sectors ? sectors : 4) + 1) * 512 + uint64_t{word(file, payload)};
-    const uint64_t length = word(file, payload + 4);
-    if (start > file.size() || length > file.size() - start)
-        return fail(where.at(start), "bzImage: its payload ends behind the file");
-    const uint64_t text =
-        uint64_t{load<uint16_t>(file.data() + version_text, ByteOrder::little)} + 0x200;
-    Payload out{without_size(file.subspan(start, length)), {}};
-    if (text < file.size())
-        out.release = first_word(as_text(file.subspan(text)));
-    return out;
-}
-
-Result<Payload> zboot(Bytes file, const Where &where)
-{
-    if (file.size() < 16)
-        return fail(where, "is an EFI image that is cut off");
-    const uint64_t start = word(file, 8), length = word(file, 12);
-    if (start > file.size() || length > file.size() - start)
-        return fail(where.at(start), "EFI image: its payload ends behind the file");
-    return Payload{without_size(file.subspan(start, length)), {}};
+    auto out = unpack(bytes, most, where);
+    if (out || bytes.size() < 8)
+        return out;
+    auto shorter = unpack(bytes.first(bytes.size() - 4), most, where);
+    const Bytes tail = bytes.last(4);
+    return shorter && shorter->size() == load<uint32_t>(tail.data(), ByteOrder::little) ? shorter
+                                                                                        : out;
 }
 
 } // namespace
@@ -98,43 +65,52 @@ ByteOrder order_of_btf(Bytes btf)
     return has(btf, 0, "\xeb") ? ByteOrder::big : ByteOrder::little;
 }
 
+bool is_image(Bytes file)
+{
+    return has(file, 0, "\177ELF") || is_btf(file) || find_wrapping(file);
+}
+
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where)
 {
     BareImage image{BareImage::Form::flat, file, std::move(owner), {}};
     uint64_t left = most_of_image;
+    bool wrapped = false;
     for (unsigned depth = 0; depth <= most_nested; ++depth) {
-        Bytes bytes = image.bytes;
-        Result<Payload> payload = Payload{bytes, {}};
-        if (has(bytes, 0, "\177ELF")) {
+        if (has(image.bytes, 0, "\177ELF")) {
             image.form = BareImage::Form::elf;
             return image;
         }
-        if (is_btf(bytes)) {
+        if (is_btf(image.bytes)) {
             image.form = BareImage::Form::btf;
             return image;
         }
-        if (has(bytes, 0x202, "HdrS"))
-            payload = bz_image(bytes, where);
-        else if (has(bytes, 0, "MZ") && has(bytes, 4, "zimg"))
-            payload = zboot(bytes, where);
-        else if (has(bytes, 56, "ARM\x64") || has(bytes, 56, "RSC\x05"))
-            return image;
-        else if (!is_compressed(bytes))
+        Payload payload{image.bytes};
+        if (const Wrapping *wrapping = find_wrapping(image.bytes)) {
+            if (!wrapping->open)
+                return image;
+            if (image.bytes.size() < wrapping->header)
+                return fail(where, std::string(wrapping->name) + ": its header is cut off");
+            payload = TRY(wrapping->open(image.bytes, where));
+            wrapped = true;
+        } else if (!is_compressed(image.bytes)) {
+            // Not all machines' kernels have a header of their own.
+            if (wrapped && !find_banner(image.bytes).empty())
+                return image;
             return fail(where, "is no kernel image of a known form");
-        if (!payload)
-            return fail(payload.error());
+        }
         if (image.release.empty())
-            image.release = std::move(payload->release);
-        image.bytes = payload->bytes;
-        if (!is_compressed(payload->bytes))
+            image.release = std::move(payload.release);
+        image.bytes = payload.bytes;
+        if (!payload.behind_code && !is_compressed(payload.bytes))
             continue;
-        auto unpacked = TRY(unpack(payload->bytes, left, where));
+        auto unpacked = TRY(payload.behind_code ? unpack_behind_code(payload.bytes, left, where)
+                                                : unpack_sized(payload.bytes, left, where));
         left -= unpacked.size();
         auto kept = std::make_shared<const std::vector<std::byte>>(std::move(unpacked));
         image.bytes = *kept;
         image.owner = kept;
     }
-    return fail(where, strf("has more than %u compressed files inside each other", most_nested));
+    return fail(where, strf("has more than %u wrappings around each other", most_nested));
 }
 
 Bytes find_btf(Bytes flat)
@@ -182,7 +158,7 @@ std::string find_banner(Bytes memory)
     const std::string_view text = as_text(memory);
     for (size_t at = text.find(begin); at != std::string_view::npos; at = text.find(begin, at + 1))
         if (std::string_view rest = text.substr(at + begin.size(), most_of_banner);
-            !rest.empty() && rest[0] >= '0' && rest[0] <= '9' && !first_word(rest).empty())
+            !rest.empty() && rest[0] >= '0' && rest[0] <= '9')
             return std::string(rest.substr(0, rest.find_first_of(std::string_view("\n\0", 2))));
     return {};
 }

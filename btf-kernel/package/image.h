@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel inside a bootable image: bzImage, EFI zboot, arm64's Image, each compressed or not.
+// The kernel inside a bootable image, whatever is around it (wrapping.h), compressed or not.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -24,6 +24,8 @@ struct BareImage {
 /// limits, or nothing that is known.
 Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, const Where &where);
 
+/// Does it begin as vmlinux, raw BTF or an image with a header does? Compressed ones do not.
+bool is_image(Bytes file);
 /// Does it begin as raw BTF does?
 bool is_btf(Bytes file);
 /// The byte order that raw BTF says.

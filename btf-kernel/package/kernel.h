@@ -59,6 +59,7 @@ struct Kernel {
     std::string banner;                   // behind "Linux version "; empty: not known
     std::string config;                   // text of its configuration; empty: there is none
     std::vector<Error> left_out;          // members that were refused, and why; by path
+    std::vector<Error> other_builds;      // images of the same release that are of another build
 
     /// Is CONFIG_NAME=y set?
     bool config_has(std::string_view name) const;
@@ -75,8 +76,8 @@ struct OpenOptions {
 };
 
 /// Open one kernel from one or several files and folders: folders (an unpacked package, an
-/// installed system, a build), .deb and .rpm packages and tar archives, vmlinux, vmlinuz (bzImage,
-/// EFI zboot, Image, compressed or not), modules, raw BTF. Order does not matter, nor does the
+/// installed system, a build, packages), .deb and .rpm packages and tar archives, vmlinux, images
+/// that boot (wrapping.h), modules, raw BTF. Order does not matter, nor does the
 /// number of threads. Errors: a file is of another kind, or so damaged that its rest is lost; there
 /// are several kernels, or none. A damaged module is Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);

@@ -17,13 +17,27 @@ std::string_view last_part(std::string_view path)
     return path.substr(path.rfind('/') + 1); // npos + 1 is 0
 }
 
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /// "NAME" or "NAME-RELEASE".
 bool is_called(std::string_view file, std::string_view name)
 {
     return file == name || (file.starts_with(name) && file[name.size()] == '-');
 }
 
-constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz", "bzImage", "Image", "zImage"};
+constexpr std::string_view image_names[] = {"vmlinux", "vmlinuz", "bzImage",  "Image",
+                                            "zImage",  "uImage",  "fitImage", "boot.img"};
+
+/// Where systemd's kernel-install puts unified kernel images, and systemd-boot looks for them.
+bool is_unified_image(std::string_view path)
+{
+    constexpr std::string_view folder = "EFI/Linux/", end = ".efi";
+    const size_t at = path.rfind(folder);
+    return at != std::string_view::npos && (at == 0 || path[at - 1] == '/') && path.ends_with(end);
+}
 
 bool is_image(std::string_view file)
 {
@@ -65,7 +79,7 @@ Role role_of(std::string_view path)
     // Kbuild has parts of the image in such folders.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
         return Role::none;
-    return is_image(file) ? Role::image : Role::none;
+    return is_image(file) || is_unified_image(path) ? Role::image : Role::none;
 }
 
 Role role_of_encoded(std::string_view path)
@@ -75,6 +89,13 @@ Role role_of_encoded(std::string_view path)
         return Role::image;
     const std::string_view of = without_btf(file);
     return of != file && module_suffix(of) ? Role::module : Role::none;
+}
+
+bool is_package(std::string_view path)
+{
+    constexpr std::string_view ends[] = {".deb", ".rpm", ".apk", ".pkg.tar.zst", ".pkg.tar.xz"};
+    return std::any_of(std::begin(ends), std::end(ends),
+                       [&](std::string_view end) { return path.ends_with(end); });
 }
 
 std::string module_name(std::string_view path)
@@ -95,7 +116,7 @@ std::string_view release_in(std::string_view path)
             continue;
         std::string_view rest = path.substr(at + folder.size());
         size_t end = rest.find('/');
-        if (end != std::string_view::npos && end)
+        if (end != std::string_view::npos && is_digit(rest[0])) // not Android's "extra"
             return rest.substr(0, end);
     }
     const std::string_view file = last_part(path);
@@ -103,8 +124,9 @@ std::string_view release_in(std::string_view path)
     if (dash == std::string_view::npos || dash + 1 == file.size() ||
         module_suffix(without_btf(file))) // "nf-tables.ko"
         return {};
-    const char first = file[dash + 1];
-    return first >= '0' && first <= '9' ? file.substr(dash + 1) : std::string_view();
+    if (is_unified_image(path)) // "MACHINE-RELEASE.efi", or as one likes
+        return {};
+    return is_digit(file[dash + 1]) ? file.substr(dash + 1) : std::string_view();
 }
 
 unsigned image_rank(std::string_view path)

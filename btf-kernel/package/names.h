@@ -19,6 +19,9 @@ Role role_of(std::string_view path);
 /// "MODULE.ko.btf" for each module.
 Role role_of_encoded(std::string_view path);
 
+/// Is it a package of a distribution?
+bool is_package(std::string_view path);
+
 /// "nf_tables" of "kernel/net/netfilter/nf-tables.ko.xz".
 std::string module_name(std::string_view path);
 

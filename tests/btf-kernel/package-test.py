@@ -159,6 +159,35 @@ class Package(PackageCase):
                     ('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                     ('data.tar' + (kind and '.' + kind), data)])))
 
+    def package(self, files):
+        """A Debian package."""
+        return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
+                   ('data.tar.xz', tar(files, 'w:xz'))])
+
+    def test_folder_of_packages(self):
+        """Those of other programs lie beside the kernel's; what is unpacked counts more."""
+        files = self.files()
+        packages = [('linux-image-dbg.deb', self.package(files[:2])), ('modules.deb', self.package(files[2:])),
+                    ('bpftool-dbgsym.deb', self.package([('usr/lib/debug/.build-id/12/34.debug', b'')])),
+                    ('linux-perf.deb', self.package([(f'usr/bin/perf-{RELEASE}', self.vmlinux)])),
+                    ('SHA256SUMS', b'')]
+        folder = self.unpacked(packages, 'packages')
+        self.good(folder)
+        must(PROGRAMS['kernel'], 'diff', folder, self.unpacked(files, 'same'))
+        both = self.unpacked([*packages, ('boot/vmlinuz', bz_image(self.vmlinux, 'gz'))], 'both')
+        self.assertEqual(self.check(both)['modules'], 0)
+        self.refused(self.unpacked(packages[2:], 'others'), 'has neither vmlinux nor modules')
+        self.refused(self.unpacked([('broken.deb', b'!<arch>\n')], 'broken'), 'has neither vmlinux')
+
+    def test_modules_signed_and_compressed(self):
+        """The signature is behind the ELF file."""
+        def sign(module):
+            return module + b'signature' + bytes(28) + b'~Module signature appended~\n'
+        for suffix, compress in COMPRESSIONS.items():
+            if suffix in ('gz', 'xz', 'zst'):
+                self.good(self.unpacked(self.files(compress=lambda m, c=compress: c(sign(m)),
+                                                   suffix='.' + suffix), 'signed'))
+
     def test_tar_and_several_packages(self):
         files = self.files()
         self.good(self.write('package.tar.gz', tar(files, 'w:gz')))

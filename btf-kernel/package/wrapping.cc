@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Layouts. bzImage: Documentation/arch/x86/boot.rst of the kernel; Image:
+// Documentation/arch/arm64/booting.rst; EFI zboot: drivers/firmware/efi/libstub/zboot-header.S;
+// zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Unified kernel image: the UAPI
+// group's specification. uImage: include/image.h of U-Boot. boot.img: Android's documentation of
+// boot image headers.
+#include "btf-kernel/package/wrapping.h"
+
+#include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/magic.h"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <iterator>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+uint16_t u16(Bytes file, size_t at)
+{
+    return load<uint16_t>(file.data() + at, ByteOrder::little);
+}
+
+uint32_t u32(Bytes file, size_t at, ByteOrder order = ByteOrder::little)
+{
+    return load<uint32_t>(file.data() + at, order);
+}
+
+/// Characters up to white space or the end.
+std::string first_word(std::string_view text)
+{
+    text = text.substr(0, 200);
+    auto is_space = [](char c) { return !std::isgraph(static_cast<unsigned char>(c)); };
+    return {text.begin(), std::find_if(text.begin(), text.end(), is_space)};
+}
+
+/// Kbuild appends the unpacked size; gzip has it in its own end, and readers want it there.
+Bytes without_size(Bytes payload)
+{
+    const bool appended =
+        is_compressed(payload) && !has(payload, 0, "\x1f\x8b") && payload.size() > 4;
+    return appended ? payload.first(payload.size() - 4) : payload;
+}
+
+Result<Payload> open_bz_image(Bytes file, const Where &where)
+{
+    constexpr size_t setup_sects = 0x1f1, version = 0x206, version_text = 0x20e, payload = 0x248;
+    if (u16(file, version) < 0x208)
+        return fail(where, "is a bzImage of a kernel before 2.6.26");
+    const size_t sectors = std::to_integer<size_t>(file[setup_sects]);
+    const uint64_t start = ((sectors ? sectors : 4) + 1) * 512 + uint64_t{u32(file, payload)};
+    auto part = TRY(part_of(file, start, u32(file, payload + 4), "bzImage", where));
+    return Payload{without_size(part),
+                   first_word(text_at(file, size_t{u16(file, version_text)} + 0x200))};
+}
+
+Result<Payload> open_zboot(Bytes file, const Where &where)
+{
+    // Some kernels count the unpacked size behind it as part of it, others do not.
+    auto part = TRY(part_of(file, u32(file, 8), u32(file, 12), "EFI image", where));
+    return Payload{part};
+}
+
+/// A zImage says where Kbuild's compressed data end, not where they begin.
+Result<Payload> open_arm(Bytes file, const Where &where)
+{
+    constexpr const char name[] = "zImage";
+    constexpr size_t header_end = 0x3c;
+    const ByteOrder order =
+        has(file, 0x24, "\x18\x28\x6f\x01") ? ByteOrder::little : ByteOrder::big;
+    const uint32_t start = u32(file, 0x28, order), end = u32(file, 0x2c, order);
+    if (end < start || end - start > file.size())
+        return fail(where, "is a zImage that is cut off");
+    constexpr uint32_t has_table = 0x45454545, of_sizes = 0x5a534c4b;
+    if (u32(file, 0x34, order) != has_table)
+        return fail(where, "is a zImage of a kernel before 4.15");
+    const uint32_t at = u32(file, 0x38, order);
+    auto table = TRY(part_of(file, at, 12, name, where));
+    if (u32(table, 4, order) != of_sizes)
+        return fail(where.at(at), "zImage: there is no table of sizes");
+    const uint64_t size_at = u32(table, 8, order);
+    if (size_at < header_end)
+        return fail(where.at(at), "zImage: its payload ends in the header");
+    auto part = TRY(part_of(file, header_end, size_at + 4 - header_end, name, where));
+    return Payload{.bytes = part, .behind_code = true};
+}
+
+/// Any program for EFI; a unified kernel image if it has these sections.
+Result<Payload> open_pe(Bytes file, const Where &where)
+{
+    constexpr const char name[] = "EFI program";
+    constexpr size_t file_header = 24, section_header = 40;
+    const uint64_t pe = u32(file, 0x3c);
+    auto head = TRY(part_of(file, pe, file_header, name, where));
+    if (!has(head, 0, std::string_view("PE\0\0", 4)))
+        return fail(where.at(pe), "is neither a kernel nor a program for EFI");
+    const uint64_t sections = pe + file_header + u16(head, 20);
+    auto table = TRY(part_of(file, sections, u16(head, 6) * section_header, name, where));
+    Payload out;
+    for (size_t at = 0; at < table.size(); at += section_header) {
+        const std::string_view section = text_at(table.subspan(at, 8), 0);
+        if (section != ".linux" && section != ".uname")
+            continue;
+        // What follows the contents fills up a block. Tools other than ukify may leave the first
+        // out.
+        const uint32_t contents = u32(table, at + 8), block = u32(table, at + 16);
+        auto part = TRY(part_of(file, u32(table, at + 20),
+                                contents ? std::min(contents, block) : block, name, where));
+        if (section == ".uname")
+            out.release = first_word(as_text(part));
+        else if (out.bytes.empty()) // more kernels are of other profiles
+            out.bytes = part;
+    }
+    if (out.bytes.empty())
+        return fail(where, "is a program for EFI without a kernel in it (section .linux)");
+    return out;
+}
+
+Result<Payload> open_uimage(Bytes file, const Where &where)
+{
+    constexpr const char name[] = "uImage";
+    constexpr size_t header = 64;
+    constexpr unsigned kernel = 2, kernel_noload = 14, several = 4;
+    const auto type = std::to_integer<unsigned>(file[30]);
+    auto part = TRY(part_of(file, header, u32(file, 12, ByteOrder::big), name, where));
+    if (type == kernel || type == kernel_noload)
+        return Payload{part};
+    if (type != several)
+        return fail(where, strf("is a uImage without a kernel (its type is %u)", type));
+    size_t sizes = 0; // in front of the parts; the kernel is the first
+    for (;; sizes += 4) {
+        if (sizes + 4 > part.size())
+            return fail(where.at(header), "uImage: its list of sizes has no end");
+        if (u32(part, sizes, ByteOrder::big) == 0)
+            break;
+    }
+    auto first =
+        TRY(part_of(part, sizes + 4, u32(part, 0, ByteOrder::big), name, where.at(header)));
+    return Payload{first};
+}
+
+Result<Payload> open_android(Bytes file, const Where &where)
+{
+    const uint32_t version = u32(file, 40);
+    if (version > 4)
+        return fail(where, strf("is a boot.img of version %u, which is not known", version));
+    const uint32_t page = version < 3 ? u32(file, 36) : 4096;
+    if (!std::has_single_bit(page) || page < 2048 || page > 65536)
+        return fail(where.at(36), strf("boot.img: its pages have %u bytes", page));
+    auto part = TRY(part_of(file, page, u32(file, 8), "boot.img", where));
+    if (part.empty())
+        return fail(where, "is a boot.img without a kernel");
+    return Payload{part};
+}
+
+Result<Payload> open_vendor_boot(Bytes, const Where &where)
+{
+    return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
+}
+
+// In the order in which they are tried: a bzImage, an EFI zboot and a zImage may be programs for
+// EFI, too.
+constexpr Wrapping wrappings[] = {
+    {"bzImage", 0x250, [](Bytes f) { return has(f, 0x202, "HdrS"); }, open_bz_image},
+    {"EFI image", 64, [](Bytes f) { return has(f, 0, "MZ") && has(f, 4, "zimg"); }, open_zboot},
+    // arm64, riscv, loongarch
+    {"Image", 60,
+     [](Bytes f) {
+         return has(f, 56, "ARM\x64") || has(f, 56, "RSC\x05") || has(f, 56, "\xcd\x23\x82\x81");
+     },
+     nullptr},
+    {"zImage", 0x3c,
+     [](Bytes f) { return has(f, 0x24, "\x18\x28\x6f\x01") || has(f, 0x24, "\x01\x6f\x28\x18"); },
+     open_arm},
+    {"EFI program", 0x40, [](Bytes f) { return has(f, 0, "MZ"); }, open_pe},
+    {"uImage", 64, [](Bytes f) { return has(f, 0, "\x27\x05\x19\x56"); }, open_uimage},
+    {"FIT", 40, [](Bytes f) { return has(f, 0, "\xd0\x0d\xfe\xed"); }, open_fit},
+    {"boot.img", 44, [](Bytes f) { return has(f, 0, "ANDROID!"); }, open_android},
+    {"vendor_boot.img", 8, [](Bytes f) { return has(f, 0, "VNDRBOOT"); }, open_vendor_boot},
+};
+
+} // namespace
+
+const Wrapping *find_wrapping(Bytes file)
+{
+    const auto *found = std::find_if(std::begin(wrappings), std::end(wrappings),
+                                     [&](const Wrapping &w) { return w.begins(file); });
+    return found == std::end(wrappings) ? nullptr : found;
+}
+
+Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
+                      const Where &where)
+{
+    if (start > file.size() || length > file.size() - start)
+        return fail(where.at(start),
+                    std::string(name) + ": its header speaks of bytes behind the file's end");
+    return file.subspan(start, length);
+}
+
+} // namespace btflink::kernel

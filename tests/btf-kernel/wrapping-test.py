@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""A small kernel in everything that firmware and boot loaders want around it, and headers that lie.
+
+usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
+"""
+import gzip
+import json
+import os
+import shutil
+import struct
+import unittest
+
+from helpers import kernel_images as images
+from helpers.kernel_packages import (COMPRESSIONS, PROGRAMS, RELEASE, SOURCE, PackageCase, bz_image,
+                                     flat_image, lz4, must, run, run_tests, with_size, zboot)
+
+STUB = '/usr/lib/systemd/boot/efi/linuxx64.efi.stub'
+
+
+class Wrapping(PackageCase):
+    def check(self, *paths, status=0):
+        done = run(PROGRAMS['kernel'], 'check', '--json', *paths)
+        self.assertEqual(done.returncode, status, f'{done.stdout[:3000]}{done.stderr}')
+        return json.loads(done.stdout) if done.stdout else done.stderr
+
+    def good(self, data, name='image', release=RELEASE):
+        report = self.check(self.write(name, data))
+        self.assertEqual((report['release'], report['findings']), (release, []))
+
+    def refused(self, data, words):
+        said = self.check(self.write('image', data), status=1)
+        self.assertIsInstance(said, str)
+        self.assertRegex(said, f'^btf-kernel: ERROR: \\S*/image[^ ]*: .*{words}')
+
+    def test_unified_image(self):
+        inner = bz_image(self.vmlinux, 'xz')
+        flat = flat_image(self.btf)
+        for image in (inner, flat, gzip.compress(flat), zboot(flat, 'zst'), self.vmlinux):
+            self.good(images.uki(image))
+        self.good(images.uki(self.btf, release='6.12.7-from-uname'), release='6.12.7-from-uname')
+        self.refused(images.uki(inner, sections=('.uname',)), 'is a program for EFI without a kernel')
+        self.refused(images.uki(b''), 'is a program for EFI without a kernel')
+        # By the name that it has in a folder.
+        folder = self.top / 'esp/EFI/Linux'
+        folder.mkdir(parents=True)
+        (folder / 'e2ec-6.12.efi').write_bytes(images.uki(inner))
+        self.assertEqual(self.check(self.top / 'esp')['release'], RELEASE)
+
+    @unittest.skipUnless(os.path.exists(STUB), 'systemd-boot-efi is not installed')
+    def test_unified_image_by_objcopy(self):
+        uname = self.write('uname', RELEASE.encode() + b'\n')
+        linux = self.write('linux', bz_image(self.vmlinux, 'gz'))
+        out = self.top / 'u.efi'
+        must('objcopy', '--add-section', f'.uname={uname}', '--change-section-vma', '.uname=0x1000000',
+             '--add-section', f'.linux={linux}', '--change-section-vma', '.linux=0x2000000', STUB, out)
+        self.good(out.read_bytes())
+
+    def test_uimage(self):
+        flat = flat_image(self.btf)
+        for payload in (flat, *(pack(flat) for pack in COMPRESSIONS.values())):
+            self.good(images.uimage(payload))
+        # No header inside, as on most machines with U-Boot.
+        self.good(images.uimage(gzip.compress(images.arm_image(self.btf))))
+        self.good(images.uimage(images.zimage(images.arm_image(self.btf), 'xz')))
+        self.good(images.uimage(gzip.compress(flat), kind=4))
+        self.refused(images.uimage(flat, kind=3), 'uImage without a kernel .its type is 3.')
+
+    def test_fit(self):
+        flat = gzip.compress(flat_image(self.btf))
+        for external in (False, True):
+            self.good(images.fit(flat, external))
+        for chosen in ('conf-1', ''): # that, or the first
+            self.refused(images.fit(flat, chosen=chosen), 'is no kernel image of a known form')
+        tree = images.Tree()
+        tree.node('', {'compatible': 'board'}, [('cpus', {})])
+        self.refused(tree.whole(), 'is a device tree without a kernel in it')
+
+    @unittest.skipUnless(shutil.which('mkimage') and shutil.which('dtc'), 'u-boot-tools are not installed')
+    def test_by_mkimage(self):
+        flat = self.write('Image.gz', gzip.compress(flat_image(self.btf)))
+        out = self.top / 'made'
+        for kind in ('kernel', 'kernel_noload', 'multi'):
+            must('mkimage', '-A', 'arm64', '-O', 'linux', '-T', kind, '-C', 'gzip', '-d', flat, out)
+            self.good(out.read_bytes())
+        its = self.write('fit.its', b'''/dts-v1/; / { description = "x"; images { kernel { description = "k";
+            data = /incbin/("Image.gz"); type = "kernel"; arch = "arm64"; os = "linux"; load = <0>;
+            entry = <0>; compression = "gzip"; hash { algo = "sha256"; }; }; };
+            configurations { default = "conf"; conf { kernel = "kernel"; }; }; };''')
+        for options in ([], ['-E'], ['-E', '-p', '0x1000']):
+            must('mkimage', *options, '-f', its, out, cwd=self.top)
+            self.good(out.read_bytes())
+
+    def test_zimage_of_arm(self):
+        image = images.arm_image(self.btf)
+        for order in '<>':
+            for kind in COMPRESSIONS:
+                with self.subTest(order=order, kind=kind):
+                    self.good(images.zimage(image, kind, order))
+        damaged = bytearray(images.zimage(image, 'xz'))
+        damaged[0x40 + 0x100 + 200] ^= 0xff
+        self.refused(damaged, 'has no compressed kernel behind its code')
+        old = bytearray(images.zimage(image, 'gz'))
+        old[0x34] = 0
+        self.refused(old, 'is a zImage of a kernel before 4.15')
+
+    @unittest.skipUnless(shutil.which('arm-linux-gnueabihf-gcc'), 'there is no compiler for arm')
+    def test_big_endian_arm(self):
+        self.write('be.c', SOURCE.encode() + b'long of_four_bytes(long a) { return a; }\n')
+        must('arm-linux-gnueabihf-gcc', '-g', '-mbig-endian', '-c', 'be.c', cwd=self.top)
+        must(PROGRAMS['emit'], 'be.o', cwd=self.top)
+        must(PROGRAMS['merge'], '-o', 'be.btf', 'be.o', cwd=self.top)
+        btf = (self.top / 'be.btf').read_bytes()
+        self.assertEqual(btf[:2], b'\xeb\x9f')
+        for order in '<>': # BE8 has the header little-endian, BE32 has not
+            self.good(images.zimage(images.arm_image(btf), 'xz', order))
+
+    def test_boot_img(self):
+        flat = flat_image(self.btf)
+        for version in range(5):
+            for kernel in (flat, gzip.compress(flat), lz4(flat), with_size(lz4(flat), flat, 'lz4'),
+                           gzip.compress(flat) + b'\xd0\x0d\xfe\xed appended'):
+                self.good(images.boot_img(kernel, version))
+        self.good(images.boot_img(flat, 1, page=2048))
+        self.refused(images.boot_img(flat, 5), 'boot.img of version 5, which is not known')
+        self.refused(images.boot_img(b'', 4), 'boot.img without a kernel')
+        self.refused(images.boot_img(flat, 2).replace(struct.pack('<I', 4096), bytes(4), 1),
+                     'its pages have 0 bytes')
+        self.refused(b'VNDRBOOT' + bytes(4096), 'vendor_boot.img, which has no kernel')
+
+    def test_modules_of_android(self):
+        """vendor_dlkm has them without a folder of the release, some in folders of their own."""
+        boot = self.write('boot.img', images.boot_img(lz4(flat_image(self.btf)), 4))
+        folder = self.top / 'vendor_dlkm/lib/modules'
+        (folder / 'extra').mkdir(parents=True)
+        (folder / 'm-0.ko').write_bytes(self.modules[0])
+        (folder / 'extra/m-1.ko').write_bytes(self.modules[1])
+        report = self.check(boot, self.top / 'vendor_dlkm')
+        self.assertEqual((report['release'], report['modules_with_btf']), (RELEASE, 2))
+        other = self.write('other.img', images.boot_img(flat_image(self.other_btf()), 4))
+        report = self.check(other, self.top / 'vendor_dlkm', status=1)
+        self.assertLessEqual({('base', 'm_0'), ('base', 'm_1')},
+                             {(f['rule'], f['binary']) for f in report['findings']})
+
+    def other_btf(self):
+        self.write('other.c', SOURCE.encode() + b'struct more { long more; } more(void) { }\n')
+        must('gcc', '-g', '-c', 'other.c', cwd=self.top)
+        must(PROGRAMS['emit'], 'other.o', cwd=self.top)
+        must(PROGRAMS['merge'], '-o', 'other.btf', 'other.o', cwd=self.top)
+        return (self.top / 'other.btf').read_bytes()
+
+    def test_zboot_of_older_and_newer_kernels(self):
+        """The payload's size, with or without the unpacked size behind it."""
+        flat = flat_image(self.btf)
+        for kind in COMPRESSIONS:
+            image = bytearray(zboot(flat, kind))
+            self.good(image)
+            if kind != 'gz':
+                size, = struct.unpack_from('<I', image, 12)
+                struct.pack_into('<I', image, 12, size - 4)
+                self.good(image)
+
+    def test_image_of_loongarch(self):
+        image = bytearray(flat_image(self.btf))
+        image[:2], image[56:60] = b'MZ', b'\xcd\x23\x82\x81'
+        self.good(image)
+
+    def test_incidental_magics(self):
+        """In front of a bzImage's payload."""
+        image = bytearray(bz_image(self.vmlinux, 'xz'))
+        image[0x320:0x330] = b'\x1f\x8b\x08\0 is no gzip'[:16].ljust(16, b'\0')
+        image[0x340:0x346] = b'\xfd7zXZ\0'
+        self.good(image)
+
+    def test_vmlinux_without_sections(self):
+        """As some who strip it leave it."""
+        whole = bytearray(self.vmlinux)
+        struct.pack_into('<Q', whole, 40, 0)
+        struct.pack_into('<2H', whole, 60, 0, 0)
+        self.good(whole)
+        bare = self.write('bare', self.vmlinux)
+        must('strip', '--strip-all', bare)
+        self.good(bare.read_bytes())
+
+    def test_headers_that_lie(self):
+        """Each word of each header, larger than any file and zero; files cut off anywhere."""
+        flat = flat_image(self.btf)
+        for make in (lambda: images.uki(flat), lambda: images.uimage(flat, 4), lambda: images.fit(flat, True),
+                     lambda: images.boot_img(flat, 2), lambda: images.zimage(flat, 'gz'),
+                     lambda: zboot(flat, 'xz'), lambda: bz_image(self.vmlinux, 'gz')):
+            whole = make()
+            self.good(whole)
+            for size in (*range(4, 64, 12), 100, 600, 1100, len(whole) // 2):
+                self.survives(whole[:size])
+            for at in (*range(8, 0x90, 4), *range(0x178, 0x1c0, 4), 0x1f1, 0x248, 0x24c):
+                for value in (b'\xff' * 4, bytes(4), b'\x7f\xff\xff\x00', b'\0\0\0\x80'):
+                    self.survives(whole[:at] + value + whole[at + 4:])
+
+    def survives(self, data):
+        """It is read, or an error names the file; nothing else."""
+        done = run(PROGRAMS['kernel'], 'check', '-q', self.write('lie', data))
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        if done.stderr:
+            self.assertRegex(done.stderr, r'^btf-kernel: ERROR: \S*/lie.*\n$')
+
+
+if __name__ == '__main__':
+    run_tests()

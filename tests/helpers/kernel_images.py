@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What firmware and boot loaders want around a kernel, written by hand."""
+import struct
+
+from helpers.kernel_packages import COMPRESSIONS, RELEASE, with_size
+
+
+def padded(data, block):
+    return data + bytes(-len(data) % block)
+
+
+def uki(image, release=RELEASE, sections=('.osrel', '.uname', '.linux')):
+    """A unified kernel image: a program for EFI with sections."""
+    contents = {'.osrel': b'ID=test\n', '.uname': release.encode(), '.linux': image}
+    at, table, data = 1024, b'', b''
+    for name in sections:
+        block = padded(contents[name], 512)
+        table += struct.pack('<8s6I2HI', name.encode(), len(contents[name]), 0x1000 * (1 + len(table)),
+                             len(block), at + len(data), 0, 0, 0, 0, 0)
+        data += block
+    head = b'MZ'.ljust(0x3c, b'\0') + struct.pack('<I', 0x80)
+    head = head.ljust(0x80, b'\0') + b'PE\0\0'
+    head += struct.pack('<2H3I2H', 0x8664, len(sections), 0, 0, 0, 240, 0) + bytes(240) + table
+    return head.ljust(at, b'\0') + data
+
+
+def uimage(payload, kind=2):
+    """`kind`: 2, kernel; 3, ramdisk; 4, several, of which the first is the kernel."""
+    if kind == 4:
+        payload = struct.pack('>3I', len(payload), 5, 0) + padded(payload, 4) + b'other'
+    return struct.pack('>7I4B32s', 0x27051956, 0, 0, len(payload), 0, 0, 0, 5, 22, kind, 1,
+                       b'Linux') + payload
+
+
+def boot_img(kernel, version, page=4096):
+    if version < 3:
+        head = struct.pack('<8s10I', b'ANDROID!', len(kernel), 0, 6, 0, 0, 0, 0, page, version, 0)
+    else:
+        head = struct.pack('<8s4I16xI', b'ANDROID!', len(kernel), 6, 0, 1580, version)
+    return padded(head, page) + padded(kernel, page) + b'initrd'
+
+
+def arm_image(btf):
+    """Memory of a 32-bit kernel: no header."""
+    return bytes(32) + b'Linux version 6.12.0-test (a@b)\0' + btf + bytes(1000)
+
+
+def zimage(image, kind, order='<'):
+    """Code that unpacks comes first. In it is what looks like the begin of compressed data."""
+    code = b'\x1f\x8b\x08 no gzip \x5d\x00\x00 \xfd7zXZ\0'.ljust(256, b'\0')
+    payload = with_size(COMPRESSIONS[kind](image), image, kind)
+    size_at = 0x40 + len(code) + len(payload) - 4
+    table_at = (size_at + 4 + 3) // 4 * 4
+    table = struct.pack(order + '4I', 4, 0x5a534c4b, size_at, 0)
+    end = table_at + len(table)
+    head = bytes(0x24) + struct.pack(order + '6I', 0x016f2818, 0, end, 0x04030201, 0x45454545, table_at)
+    return padded(head.ljust(0x40, b'\0') + code + payload, 4) + table + b'dtb'
+
+
+class Tree:
+    """Writes a flattened device tree."""
+
+    def __init__(self):
+        self.nodes, self.names = b'', b''
+
+    def node(self, name, properties, children=()):
+        self.nodes += struct.pack('>I', 1) + padded(name.encode() + b'\0', 4)
+        for key, value in properties.items():
+            if isinstance(value, str):
+                value = value.encode() + b'\0'
+            elif isinstance(value, int):
+                value = struct.pack('>I', value)
+            self.nodes += struct.pack('>3I', 3, len(value), len(self.names)) + padded(value, 4)
+            self.names += key.encode() + b'\0'
+        for child in children:
+            self.node(*child)
+        self.nodes += struct.pack('>2I', 4, 2) # NOP, end of the node
+
+    def whole(self):
+        nodes = self.nodes + struct.pack('>I', 9)
+        at = 40 + 16
+        return struct.pack('>10I', 0xd00dfeed, at + len(nodes) + len(self.names), at, at + len(nodes),
+                           40, 17, 16, 0, len(self.names), len(nodes)) + bytes(16) + nodes + self.names
+
+
+def fit(kernel, external=False, chosen='conf-2'):
+    """Of two kernels the second is that of the default configuration."""
+    def place(data):
+        return {'data-offset': 8, 'data-size': len(data)} if external else {'data': data}
+    tree = Tree()
+    tree.node('', {'description': 'test'}, [
+        ('images', {}, [('fdt-1', {'type': 'flat_dt', 'data': b'tree'}),
+                        ('other', {'type': 'kernel', 'data': b'other'}),
+                        ('kernel-1', {'type': 'kernel', **place(kernel)}, [('hash-1', {'algo': 'crc32'})])]),
+        ('configurations', {'default': chosen}, [('conf-1', {'kernel': 'other'}),
+                                                 ('conf-2', {'kernel': 'kernel-1'})])])
+    return padded(tree.whole(), 4) + (bytes(8) + kernel if external else b'')
