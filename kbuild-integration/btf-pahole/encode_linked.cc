@@ -22,6 +22,7 @@
 #include "kbuild-integration/btf-pahole/encode_linked.h"
 
 #include "common/io/file_io.h"
+#include "kbuild-integration/btf-pahole/fill_ids.h"
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 #include "kbuild-integration/environment.h"
@@ -158,6 +159,21 @@ Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
     return drop_stale(options.detached);
 }
 
+/// Fill in .BTF_ids of a module that has just got its BTF. On error it gets its bytes of `before`.
+Result<void> fill_module(const std::string &file, const std::string &base, Bytes before,
+                         EncodeReport &report)
+{
+    auto missing = fill_btf_ids(file, base);
+    if (!missing) {
+        TRY(write_file(file, before));
+        return fail(missing.error());
+    }
+    for (const std::string &name : *missing)
+        report.warnings.push_back(file + ": .BTF_ids wants the id of " + name +
+                                  ", which the BTF does not have; it is 0");
+    return {};
+}
+
 /// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
 /// clean` removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
 std::string index_of(const std::string &base)
@@ -181,6 +197,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     auto strict = TRY(switch_variable("BTF_PAHOLE_STRICT"));
     auto no_index = TRY(switch_variable("BTF_PAHOLE_NO_INDEX"));
     auto no_layout = TRY(switch_variable("BTF_PAHOLE_NO_LAYOUT"));
+    const bool fill_ids = TRY(switch_variable("BTF_PAHOLE_FILL_IDS")) && options.detached.empty();
     auto sources = TRY(sources_of(file, options, strict, report));
     const bool gathered = sources.gathered && !sources.gathered->empty();
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
@@ -220,12 +237,17 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             return std::vector<std::string>{foreign->path()};
         };
 
+    std::vector<std::byte> before;
+    if (fill_ids)
+        before = TRY(read_file(file));
     merge::Report merged;
     Result<void> done = merge::merge(merge, merged);
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
     report.read = std::move(merged.read);
+    if (done && fill_ids && sources.image.empty())
+        done = fill_module(file, options.base, before, report);
     // If the BTF is written to another file, somebody else puts it into the module, and must not
     // find a `.BTF` there.
     if (done && !options.detached.empty() && sources.image.empty())

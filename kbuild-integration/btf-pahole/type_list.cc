@@ -3,7 +3,7 @@
 // duplicates too; here the result is listed, with the ids that it has.
 #include "kbuild-integration/btf-pahole/type_list.h"
 
-#include "merge/input/final_btf.h"
+#include "kbuild-integration/btf-pahole/final_types.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -116,20 +116,6 @@ std::string fields(const Btf &btf, const btf_type &t)
     }
 }
 
-/// The BTF that the one in `input` continues; null: none.
-Result<std::shared_ptr<const Btf>> base_of(const merge::Input &input, merge::Base &base,
-                                           std::optional<merge::FinalBlob> &own)
-{
-    if (input.elf) {
-        auto found = TRY(merge::find_final_btf(input, ".BTF.base"));
-        own = std::move(found);
-    }
-    if (!own)
-        return base.btf;
-    auto btf = TRY(Btf::parse(own->blob, own->where));
-    return std::make_shared<const Btf>(std::move(btf));
-}
-
 } // namespace
 
 std::string pahole_line(const Btf &btf, TypeId id)
@@ -151,16 +137,10 @@ const char *pahole_reason(merge::FunctionSkip reason)
     return texts[static_cast<size_t>(reason)];
 }
 
-Result<void> list_types(const std::string &path, const std::string &base_path)
+Result<void> list_types(const std::string &path, const std::string &base)
 {
-    auto base = TRY(merge::read_base(base_path));
-    auto input = TRY(merge::open_input(path));
-    auto blob = TRY(merge::find_final_btf(input, ".BTF"));
-    if (!blob)
-        return fail(input.where, "has no .BTF");
-    std::optional<merge::FinalBlob> own;
-    auto continued = TRY(base_of(input, base, own));
-    auto btf = TRY(Btf::parse(blob->blob, blob->where, std::move(continued)));
+    const FinalTypes types = TRY(read_final_types(path, base));
+    const Btf &btf = *types.btf;
     std::printf("File %s:\n", path.c_str());
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
         std::fputs(pahole_line(btf, id).c_str(), stdout);

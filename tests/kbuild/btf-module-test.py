@@ -20,7 +20,13 @@ struct mine { struct task *who; int n; };
 int count(struct mine *m) { return m->who->pid + m->n; }
 static const char modinfo[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.7 SMP";
 '''
-KFUNCS = 'static int ids __attribute__((section(".BTF_ids"), used));\n'
+# A set of kfuncs with one entry, as the kernel's macros make it.
+IDS = MODULE + '''asm(".pushsection .BTF_ids,\\"a\\"\\n"
+    "__BTF_ID__set8__kfuncs: .long 0, 1\\n"
+    "__BTF_ID__func__count__1: .zero 4\\n .long 0\\n"
+    ".type __BTF_ID__set8__kfuncs, STT_OBJECT\\n .size __BTF_ID__set8__kfuncs, .-__BTF_ID__set8__kfuncs\\n"
+    ".popsection");
+'''
 PACKERS = {'gzip': ['gzip', '-n'], 'xz': ['xz'], 'zstd': ['zstd', '-q'], 'bzip2': ['bzip2'],
            'lz4': ['lz4', '-lq'], 'lzma': ['xz', '--format=lzma']}
 
@@ -32,7 +38,7 @@ class Module(KbuildCase):
         self.must('gcc', '-g', '-c', 'kernel.c', '-o', 'kernel.o')
         self.must(self.btf_emit, 'kernel.o')
         self.must(self.btf_merge, '-o', 'base.btf', 'kernel.o')
-        os.makedirs(self.path('build/tools/bpf/resolve_btfids'))
+        os.mkdir(self.path('build'))
         self.must('objcopy', '--remove-section=.BTF', '--add-section', '.BTF=base.btf', 'kernel.o',
                   'build/vmlinux')
         self.module('x.ko')
@@ -135,17 +141,48 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_kfuncs(self):
-        self.module('x.ko', MODULE + KFUNCS)
-        self.bad(r'x\.ko: has sets of kfuncs .*, which resolve_btfids fills; .*', '--build=build')
-        resolver = 'build/tools/bpf/resolve_btfids/resolve_btfids'
-        self.script(resolver, '#!/bin/sh\necho "or: resolve_btfids --patch_btfids FILE" >&2\n')
-        self.bad(r'x\.ko: has sets of kfuncs .*, for this kernel in Kbuild alone: .*', '--build=build')
-        self.script(resolver, '#!/bin/sh\necho "no such id" >&2\nexit 1\n')
-        self.bad(r'x\.ko: is as it was: no such id', '--build=build')
-        self.script(resolver, '#!/bin/sh\necho "$@" > build/asked\n')
-        self.btf('--build=build', 'x.ko')
-        self.assertRegex(self.read('build/asked').decode(), r'^-b build/vmlinux x\.ko\S*\n$')
-        self.assertIn('.BTF', self.section_names('x.ko'))
+        """.BTF_ids is filled in; headers need no resolve_btfids."""
+        self.module('x.ko', IDS)
+        self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
+        self.assertNotEqual(self.section('x.ko', '.BTF_ids').data[8:12], bytes(4))
+        self.module('x.ko', IDS.replace('int count(', 'int other('))
+        self.bad(r'x\.ko: is as it was: btf-pahole: ERROR: x\.ko: \.BTF_ids\+0x8: .*: this kfunc has no '
+                 'FUNC in the BTF', '--build=build')
+
+    def test_base_of_another_kernel(self):
+        """That of the running kernel is never taken for it, whoever has put it where. The package is named."""
+        self.write('running', b'\x9f\xeb of the running kernel')
+        script = self.read(SCRIPT).decode().replace('running=/sys/kernel/btf/vmlinux', 'running=running')
+        self.assertIn('running=running', script)
+        here = self.path('here')
+        os.mkdir(here)
+        self.script('here/btf-module', script)
+        self.script('here/dpkg', '#!/bin/sh\n')
+        self.script('here/uname', '#!/bin/sh\ncase $1 in -r) echo 6.12.7-run;; *) echo x86_64;; esac\n')
+        path = f'{here}:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
+        def said(*arguments):
+            done = self.run_tool(self.path('here/btf-module'), *arguments, 'x.ko', text=True,
+                                 settings={'PATH': path})
+            return done.returncode, done.stdout + done.stderr
+        before = self.read('x.ko')
+        package = 'package linux-image-6.12.8 has it, or give --base\n'
+        missing = 'no BTF of kernel 6.12.8 is here; ' + package
+        self.assertEqual(said('--kernel=6.12.8'), (1, f'btf-module: ERROR: {missing}'))
+        shutil.copy(self.path('running'), self.path('build/vmlinux')) # raw BTF, no ELF file
+        wrong = 'is of the running kernel, 6.12.7-run; '
+        self.assertEqual(said('--kernel=6.12.8', '--build=build'),
+                         (1, f'btf-module: ERROR: build/vmlinux {wrong}{missing}'))
+        self.assertEqual(said('--kernel=6.12.8', '--base=running'),
+                         (1, f'btf-module: ERROR: running {wrong}{missing}'))
+        self.assertEqual(self.read('x.ko'), before)
+        shutil.copy(self.path('base.btf'), self.path('running'))
+        self.assertEqual(said('--kernel=6.12.7-run'), (0, 'btf-module: x.ko: BTF over running\n'))
+
+    def test_raw_btf_as_vmlinux(self):
+        """In headers, where it makes Kbuild look for a resolve_btfids that they do not have."""
+        shutil.copy(self.path('base.btf'), self.path('build/vmlinux'))
+        self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
+        self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
 
     def test_dkms(self):
         os.mkdir(self.path('sub'))

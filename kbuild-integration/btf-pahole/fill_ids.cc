@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Problem. A symbol __BTF_ID__KIND__NAME__NUMBER stands for a word in .BTF_ids that is to hold the
+// id of that type or function. Symbols __BTF_ID__set__NAME and __BTF_ID__set8__NAME stand for sets:
+// a count and ids; or a count, flags and pairs of id and flags. The kernel searches sets by
+// bisection.
+//
+// Method. Look up each name, fill in its word, then count and sort each set by its size.
+//
+// Sorting separates flags from their symbols: only a set that is all alike can be filled in again.
+//
+// A name may be there twice. Functions are the module's own, types those that it shares with the
+// kernel.
+#include "kbuild-integration/btf-pahole/fill_ids.h"
+
+#include "common/elf/elf_image.h"
+#include "common/io/file_change.h"
+#include "kbuild-integration/btf-pahole/final_types.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+using merge::Symbol;
+
+constexpr uint32_t set_of_kfuncs = 1, implicit_args = 1 << 16; // BTF_SET8_KFUNCS, KF_IMPLICIT_ARGS
+
+struct Kind {
+    std::string_view name;
+    uint32_t kind;
+    bool own_first;
+};
+constexpr Kind kinds[] = {{"func", BTF_KIND_FUNC, true},
+                          {"struct", BTF_KIND_STRUCT, false},
+                          {"union", BTF_KIND_UNION, false},
+                          {"typedef", BTF_KIND_TYPEDEF, false}};
+
+/// What a symbol of the section asks for.
+struct Wanted {
+    std::string_view kind, name;
+};
+Wanted parse_symbol(std::string_view symbol)
+{
+    constexpr std::string_view mark = "__BTF_ID__";
+    if (!symbol.starts_with(mark))
+        return {};
+    symbol.remove_prefix(mark.size());
+    const size_t end = symbol.find("__");
+    if (end == symbol.npos)
+        return {};
+    const std::string_view kind = symbol.substr(0, end);
+    std::string_view name = symbol.substr(end + 2);
+    if (kind != "set" && kind != "set8")
+        name = name.substr(0, name.rfind("__"));
+    return {kind, name};
+}
+
+class Filler
+{
+public:
+    Filler(const FinalTypes &types, uint32_t section, std::vector<std::byte> bytes)
+        : elf_(*types.input->elf), section_(section), bytes_(std::move(bytes))
+    {
+        where_ = elf_.where().in(".BTF_ids");
+        find_names(*types.btf);
+    }
+
+    Result<void> run()
+    {
+        for (const Symbol &symbol : elf_.symbols())
+            if (is_here(symbol))
+                TRY(add_set(symbol));
+        for (const Symbol &symbol : elf_.symbols())
+            if (is_here(symbol))
+                TRY(fill_word(symbol));
+        for (const auto &[at, set] : sets_)
+            sort_set(at, set);
+        return {};
+    }
+
+    const std::vector<std::byte> &bytes() const { return bytes_; }
+    std::vector<std::string> missing;
+
+private:
+    struct Set {
+        uint64_t end = 0;
+        uint32_t step = 4; // bytes of an entry, and of what is in front of the entries
+        bool of_kfuncs = false;
+    };
+
+    void find_names(const Btf &btf)
+    {
+        for (TypeId id{1}; id < btf.end_id(); id = TypeId{raw(id) + 1})
+            for (size_t k = 0; k < std::size(kinds); ++k)
+                if (btf.kind(id) == kinds[k].kind) {
+                    auto [it, added] = ids_[k].emplace(btf.name(id), id);
+                    if (!added && kinds[k].own_first && it->second < btf.first_id())
+                        it->second = id;
+                }
+    }
+
+    bool is_here(const Symbol &symbol) const
+    {
+        return symbol.home == merge::Home::section && symbol.section == section_;
+    }
+
+    Failure bad(const Symbol &symbol, const char *what) const
+    {
+        return fail(where_.at(symbol.value), std::string(symbol.name()) + ": " + what);
+    }
+
+    Result<void> add_set(const Symbol &symbol)
+    {
+        const Wanted wanted = parse_symbol(symbol.name());
+        if (wanted.kind != "set" && wanted.kind != "set8")
+            return {};
+        Set set;
+        set.step = wanted.kind == "set" ? 4 : 8;
+        set.end = symbol.value + symbol.size;
+        if (symbol.size < set.step || symbol.size % set.step || set.end < symbol.value ||
+            set.end > bytes_.size())
+            return bad(symbol, "its size is not that of a set in the section");
+        set.of_kfuncs = set.step == 8 && word(symbol.value + 4) & set_of_kfuncs;
+        if (word(symbol.value) != 0 && has_various_flags(symbol.value, set))
+            return bad(symbol,
+                       "was filled in before, and which flags are of which name is lost; link "
+                       "the module again");
+        sets_[symbol.value] = set;
+        return {};
+    }
+
+    bool has_various_flags(uint64_t begin, const Set &set) const
+    {
+        for (uint64_t at = begin + 16; set.step == 8 && at < set.end; at += 8)
+            if (word(at + 4) != word(begin + 12))
+                return true;
+        return false;
+    }
+
+    const Set *set_around(uint64_t at) const
+    {
+        auto behind = sets_.upper_bound(at);
+        if (behind == sets_.begin() || at >= std::prev(behind)->second.end)
+            return nullptr;
+        return &std::prev(behind)->second;
+    }
+
+    Result<void> fill_word(const Symbol &symbol)
+    {
+        const Wanted wanted = parse_symbol(symbol.name());
+        const auto *kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                        [&](const Kind &k) { return k.name == wanted.kind; });
+        if (kind == std::end(kinds))
+            return {};
+        const Set *set = set_around(symbol.value);
+        const uint64_t size = set ? set->step : 4;
+        if (symbol.value > bytes_.size() || size > bytes_.size() - symbol.value)
+            return bad(symbol, "is not in the section");
+        const bool is_kfunc = set && set->of_kfuncs;
+        if (is_kfunc && word(symbol.value + 4) & implicit_args)
+            return bad(symbol,
+                       "has implicit arguments, which only resolve_btfids in a kernel's build "
+                       "can hide");
+        const auto &names = ids_[static_cast<size_t>(kind - std::begin(kinds))];
+        auto found = names.find(wanted.name);
+        if (found == names.end() && is_kfunc)
+            return bad(symbol, "this kfunc has no FUNC in the BTF");
+        if (found == names.end())
+            missing.push_back(std::string(wanted.kind) + " " + std::string(wanted.name));
+        set_word(symbol.value, found == names.end() ? 0 : raw(found->second));
+        return {};
+    }
+
+    void sort_set(uint64_t at, const Set &set)
+    {
+        std::vector<std::pair<uint32_t, uint32_t>> entries; // id, flags
+        for (uint64_t entry = at + set.step; entry < set.end; entry += set.step)
+            entries.emplace_back(word(entry), set.step == 8 ? word(entry + 4) : 0);
+        std::stable_sort(entries.begin(), entries.end(),
+                         [](const auto &a, const auto &b) { return a.first < b.first; });
+        set_word(at, static_cast<uint32_t>(entries.size()));
+        for (const auto &[id, flags] : entries) {
+            at += set.step;
+            set_word(at, id);
+            if (set.step == 8)
+                set_word(at + 4, flags);
+        }
+    }
+
+    uint32_t word(uint64_t at) const { return load<uint32_t>(bytes_.data() + at, elf_.order()); }
+    void set_word(uint64_t at, uint32_t value) { store(bytes_.data() + at, value, elf_.order()); }
+
+    const merge::ElfFile &elf_;
+    const uint32_t section_;
+    std::vector<std::byte> bytes_;
+    Where where_;
+    std::unordered_map<std::string_view, TypeId> ids_[std::size(kinds)];
+    std::map<uint64_t, Set> sets_; // by where they begin
+};
+
+} // namespace
+
+Result<std::vector<std::string>> fill_btf_ids(const std::string &file, const std::string &base)
+{
+    std::vector<std::string> missing;
+    ElfOnDisk elf = TRY(open_elf(file));
+    const std::vector<ElfSection> &sections = elf.image.sections;
+    FileChange change;
+    std::vector<std::byte> whole(elf.image.file.begin(), elf.image.file.end());
+    bool any = false;
+    for (uint32_t i = 1; i < sections.size(); ++i) {
+        const ElfSection &section = sections[i];
+        if (section.name != ".BTF_ids" || !section.in_file() || section.data.empty())
+            continue;
+        const FinalTypes types = TRY(read_final_types(file, base));
+        Filler filler(types, i, {section.data.begin(), section.data.end()});
+        TRY(filler.run());
+        std::copy(filler.bytes().begin(), filler.bytes().end(),
+                  whole.begin() + static_cast<ptrdiff_t>(section.head.sh_offset));
+        missing.insert(missing.end(), filler.missing.begin(), filler.missing.end());
+        any = true;
+    }
+    if (!any)
+        return missing;
+    change.rebuilt.add(std::move(whole));
+    TRY(update_file(file, elf.image.file, change));
+    return missing;
+}
+
+} // namespace btflink::kbuild

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The final BTF of a file, with what it continues.
+#pragma once
+
+#include "merge/input/final_btf.h"
+
+#include <optional>
+#include <string>
+
+namespace btflink::kbuild
+{
+
+struct FinalTypes {
+    std::optional<merge::Input> input;
+    merge::Base base;
+    std::optional<merge::FinalBlob> own_base, blob; // `.BTF.base`, `.BTF`
+    std::optional<Btf> btf;                         // is there
+};
+
+/// `base`: the file that it continues if it has no distilled base of its own; "": none. Error,
+/// among others: the file has no final BTF.
+Result<FinalTypes> read_final_types(const std::string &path, const std::string &base);
+
+} // namespace btflink::kbuild
