@@ -60,6 +60,11 @@ constexpr Section sections[] = {
     {"struct_ops", Target::implemented},
 };
 
+std::string_view order_name(ByteOrder order)
+{
+    return order == ByteOrder::little ? "little-endian" : "big-endian";
+}
+
 /// A definition in a kernel.
 struct Found {
     const Side *side = nullptr;
@@ -107,14 +112,8 @@ public:
 
     std::vector<Requirement> run()
     {
-        for (std::string_view section : object_.programs)
-            attach(std::string(section));
-        for (const Extern &item : object_.externs)
-            extern_symbol(item);
-        for (const StructOps &ops : object_.struct_ops)
-            implemented(ops);
-        for (const CoreRelocation &relocation : object_.relocations)
-            relocated(relocation);
+        if (byte_order()) // else nothing more can hold
+            ask();
         for (auto &item : list_)
             excuse(item.second);
         std::vector<Requirement> out;
@@ -124,11 +123,39 @@ public:
     }
 
 private:
+    void ask()
+    {
+        for (std::string_view section : object_.programs)
+            attach(std::string(section));
+        for (const Extern &item : object_.externs)
+            extern_symbol(item);
+        for (const StructOps &ops : object_.struct_ops)
+            implemented(ops);
+        for (const CoreRelocation &relocation : object_.relocations)
+            relocated(relocation);
+    }
+
+    /// False: the new kernel has another one.
+    bool byte_order()
+    {
+        auto verdict = [&](const Sides &kernel) {
+            const ByteOrder order = kernel.vmlinux->btf->order();
+            return order == btf_.order()
+                       ? Verdict{}
+                       : Verdict{Status::broken, "the kernel is " + std::string(order_name(order)) +
+                                                     ": no such kernel loads it"};
+        };
+        const Verdict before = verdict(kernels_.before), after = verdict(kernels_.after);
+        if (before.status == Status::broken || after.status == Status::broken)
+            add("byte order", std::string(order_name(btf_.order())), "", before, after);
+        return after.status != Status::broken;
+    }
+
     /// What a program asks for before it uses it may be missing. Of a flavour, the question may
     /// have been about another one.
     void excuse(Requirement &r) const
     {
-        if (r.after.status != Status::broken || !r.what.starts_with("CO-RE "))
+        if (r.after.status != Status::broken || !r.what.starts_with("CO-RE ") || r.what == asks)
             return;
         const std::string type = r.name.substr(0, r.name.find('.'));
         if (list_.count({asks, r.name}) || list_.count({asks, type})) {
@@ -150,6 +177,8 @@ private:
         Requirement &r = at->second;
         if (added)
             r = {what, name, {}, before, after};
+        if (r.before.status < before.status)
+            r.before = before;
         if (r.after.status < after.status)
             r.after = after;
         if (!program.empty() && (r.programs.empty() || r.programs.back() != program))
@@ -163,8 +192,8 @@ private:
         if (core_name(relocation.kind) == "exists" || relocation.kind == Core::type_matches)
             asking_.insert(std::string(relocation.section));
         add("CO-RE " + std::string(core_name(relocation.kind)), describe(object_, relocation),
-            relocation.section, resolve(object_, relocation, kernels_.before),
-            resolve(object_, relocation, kernels_.after));
+            relocation.section, resolve(object_, relocation, kernels_.before, before_),
+            resolve(object_, relocation, kernels_.after, after_));
     }
 
     void attach(const std::string &section)
@@ -299,6 +328,7 @@ private:
     const BpfObject &object_;
     const Btf &btf_;
     const Compared &kernels_;
+    CandidateLists before_, after_; // as far as the relocations so far have decided
     std::map<std::pair<std::string, std::string>, Requirement> list_;
     std::set<std::string> asking_; // programs that ask whether something is there
 };

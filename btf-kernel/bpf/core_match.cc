@@ -8,6 +8,10 @@
 // in each candidate, through members without names. The rules of what fits are those of libbpf's
 // bpf_core_calc_relo_insn(), which the kernel uses, too: candidates are the types of that name and
 // kind in vmlinux, or, if there is none, in modules; where several fit, all must give one result.
+//
+// Invariant. A program's type has one list of candidates, from which each relocation strikes those
+// that do not fit it, unless none does. So two fields of one type of the program come from one type
+// of the kernel, and the order of the relocations counts.
 #include "btf-kernel/bpf/core_match.h"
 
 #include "btf-kernel/bpf/types_match.h"
@@ -221,147 +225,210 @@ bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
             BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
 }
 
-/// A type of a kernel that a relocation may mean.
-struct Candidate {
-    const Side *side;
-    uint32_t id;
+bool is_question(Core kind)
+{
+    return kind == Core::field_exists || kind == Core::type_exists ||
+           kind == Core::enum_value_exists || kind == Core::type_matches;
+}
+
+std::vector<Candidate> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
+{
+    const uint32_t kind = local.kind(TypeId{type});
+    const uint64_t key = key_of(kind == BTF_KIND_TYPEDEF ? Space::alias : Space::type,
+                                plain_int_name(essential_name(local.name(TypeId{type}))));
+    std::vector<Candidate> out;
+    auto add = [&](const Side &side) {
+        for (const Named &named : side.find(key)) {
+            const uint32_t other = side.btf->kind(TypeId{named.id});
+            if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
+                out.push_back({&side, named.id});
+        }
+    };
+    add(*kernel.vmlinux);
+    if (!out.empty())
+        return out;
+    for (const auto &module : kernel.modules)
+        if (module)
+            add(*module);
+    return out;
+}
+
+/// What a relocation asks for, read once for all candidates.
+struct Wanted {
+    std::optional<Local> field;
+    std::string_view enumerator;
+};
+
+/// What it becomes with one candidate.
+struct Match {
+    Candidate candidate;
+    KernelField field;
+    int64_t number = 0; // of a size, an enumerator, a type
+    bool is_unsigned = true;
 };
 
 class Resolver
 {
 public:
-    Resolver(const BpfObject &object, const CoreRelocation &relocation, const Sides &kernel)
-        : btf_(*object.btf), relocation_(relocation), kernel_(kernel)
+    Resolver(const BpfObject &object, const CoreRelocation &relocation)
+        : object_(object), btf_(*object.btf), relocation_(relocation)
     {
     }
 
-    Verdict run()
+    Verdict run(const Sides &kernel, CandidateLists &lists)
     {
         if (relocation_.kind == Core::type_id_local)
             return {};
         if (static_cast<uint32_t>(relocation_.kind) > static_cast<uint32_t>(Core::type_matches))
             return {Status::unknown, "a kind of relocation that is not known"};
-        const std::string_view name = essential_name(btf_.name(TypeId{relocation_.type}));
-        if (name.empty())
+        if (essential_name(btf_.name(TypeId{relocation_.type})).empty())
             return {Status::broken, "is about a type without a name"};
-        const std::vector<Candidate> candidates = find_candidates(name);
-        const auto access = parse_access(relocation_.access);
-        if (!access)
-            return {Status::broken, "has an access string that is none"};
-        if (is_about_type(relocation_.kind))
-            return about_type(candidates);
-        if (is_about_enumerator(relocation_.kind))
-            return about_enumerator(candidates, (*access)[0]);
-        return about_field(candidates, *access);
+        if (auto misfit = read_wanted())
+            return {Status::broken, *misfit};
+        auto [at, added] = lists.try_emplace(relocation_.type);
+        if (added)
+            at->second.left = find_candidates(btf_, relocation_.type, kernel);
+        return choose(at->second);
     }
 
 private:
-    std::vector<Candidate> find_candidates(std::string_view name) const
+    /// What is wrong with the relocation itself, if anything.
+    std::optional<std::string> read_wanted()
     {
-        const uint32_t kind = btf_.kind(TypeId{relocation_.type});
-        const uint64_t key =
-            key_of(kind == BTF_KIND_TYPEDEF ? Space::alias : Space::type, plain_int_name(name));
-        std::vector<Candidate> out;
-        auto add = [&](const Side &side) {
-            for (const Named &named : side.find(key)) {
-                const uint32_t other = side.btf->kind(TypeId{named.id});
-                if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
-                    out.push_back({&side, named.id});
-            }
-        };
-        add(*kernel_.vmlinux);
-        if (!out.empty())
-            return out;
-        for (const auto &module : kernel_.modules)
-            if (module)
-                add(*module);
-        return out;
-    }
-
-    std::string missing_type(const std::vector<Candidate> &candidates) const
-    {
-        return candidates.empty() ? "there is no " + type_name(btf_, relocation_.type)
-                                  : "no " + type_name(btf_, relocation_.type) + " fits";
-    }
-
-    Verdict about_type(const std::vector<Candidate> &candidates) const
-    {
-        std::optional<uint64_t> size;
-        size_t found = 0;
-        for (const Candidate &c : candidates) {
-            const bool fits =
-                relocation_.kind == Core::type_matches
-                    ? types_match(btf_, relocation_.type, *c.side->btf, c.id)
-                    : types_are_compatible(btf_, relocation_.type, *c.side->btf, c.id);
-            if (!fits)
-                continue;
-            const uint64_t of_this = size_of(*c.side->btf, c.id).value_or(0);
-            if (relocation_.kind == Core::type_size && found && *size != of_this)
-                return {Status::broken, "several types of that name have different sizes"};
-            if (relocation_.kind == Core::type_id_target && found)
-                return {Status::broken, "several types have that name"};
-            size = of_this;
-            ++found;
+        const auto access = parse_access(relocation_.access);
+        if (!access)
+            return "has an access string that is none";
+        if (is_about_type(relocation_.kind))
+            return std::nullopt;
+        if (!is_about_enumerator(relocation_.kind)) {
+            wanted_.field = parse_field(btf_, relocation_.type, *access);
+            if (!wanted_.field)
+                return "has an access string that does not fit its type";
+            return std::nullopt;
         }
-        if (!found) // libbpf writes 0
-            return {Status::absent, missing_type(candidates)};
-        return relocation_.kind == Core::type_size
-                   ? Verdict{Status::holds, strf("%zu bytes", size_t(*size))}
-                   : Verdict{};
-    }
-
-    Verdict about_enumerator(const std::vector<Candidate> &candidates, uint32_t index) const
-    {
         const uint32_t id = behind_modifiers(btf_, relocation_.type);
-        if (!btf::is_enum(btf_.kind(TypeId{id})) || index >= btf::vlen_of(btf_.type(TypeId{id})))
-            return {Status::broken, "is about no enumerator"};
-        const std::string_view name = essential_name(enum_value(btf_, id, index).name);
-        std::optional<int64_t> value;
-        for (const Candidate &c : candidates) {
-            const Btf &btf = *c.side->btf;
-            const uint32_t target = behind_modifiers(btf, c.id);
-            if (!btf::is_enum(btf.kind(TypeId{target})))
-                continue;
-            for (uint32_t i = 0; i < btf::vlen_of(btf.type(TypeId{target})); ++i) {
-                EnumValue v = enum_value(btf, target, i);
-                if (essential_name(v.name) != name)
-                    continue;
-                if (value && *value != v.value && relocation_.kind == Core::enum_value)
-                    return {Status::broken, "has several values"};
-                value = v.value;
-                break;
-            }
-        }
-        if (value)
-            return {Status::holds, std::to_string(*value)};
-        return {relocation_.kind == Core::enum_value_exists ? Status::absent : Status::broken,
-                candidates.empty() ? missing_type(candidates) : "there is no such enumerator"};
+        if (!btf::is_enum(btf_.kind(TypeId{id})) ||
+            (*access)[0] >= btf::vlen_of(btf_.type(TypeId{id})))
+            return "is about no enumerator";
+        wanted_.enumerator = essential_name(enum_value(btf_, id, (*access)[0]).name);
+        return std::nullopt;
     }
 
-    Verdict about_field(const std::vector<Candidate> &candidates,
-                        const std::vector<uint32_t> &access) const
+    Verdict choose(CandidateList &list) const
     {
-        const auto local = parse_field(btf_, relocation_.type, access);
-        if (!local)
-            return {Status::broken, "has an access string that does not fit its type"};
-        const bool asks = relocation_.kind == Core::field_exists;
-        std::optional<KernelField> found;
-        const Side *found_in = nullptr;
-        std::string why = missing_type(candidates);
-        for (const Candidate &c : candidates) {
-            KernelField target;
-            if (auto misfit = FieldFinder(btf_, *c.side->btf).find(*local, c.id, target)) {
-                why = *misfit;
-                continue;
-            }
-            if (found && !asks && found->offset != target.offset)
-                return {Status::broken, "several types of that name have it at different places"};
-            found = target;
-            found_in = c.side;
+        std::string why =
+            list.left.empty() ? "there is no " + type_name(btf_, relocation_.type) : missing_text();
+        std::vector<Match> matches;
+        std::vector<Candidate> misfits;
+        for (const Candidate &c : list.left)
+            if (auto match = match_with(c, why))
+                matches.push_back(*match);
+            else
+                misfits.push_back(c);
+        if (matches.empty())
+            return nothing_fits(list, std::move(why));
+        for (const Match &match : matches)
+            if (auto conflict = conflict_of(matches[0], match))
+                return {Status::broken, *conflict};
+        if (!misfits.empty()) {
+            list.left.clear();
+            for (const Match &match : matches)
+                list.left.push_back(match.candidate);
+            list.struck.insert(list.struck.end(), misfits.begin(), misfits.end());
+            list.decided_by = describe(object_, relocation_);
         }
-        if (!found)
-            return {asks ? Status::absent : Status::broken, why};
-        return asks ? Verdict{} : size_verdict(*local, *found, *found_in->btf);
+        return verdict_of(matches[0]);
+    }
+
+    Verdict nothing_fits(const CandidateList &list, std::string why) const
+    {
+        // Of types libbpf writes 0 instead of a size or id.
+        const bool breaks = !is_question(relocation_.kind) && !is_about_type(relocation_.kind);
+        std::string of_struck;
+        for (const Candidate &c : list.struck)
+            if (match_with(c, of_struck))
+                why = "no single " + type_name(btf_, relocation_.type) + " has both this and " +
+                      list.decided_by;
+        return {breaks ? Status::broken : Status::absent, std::move(why)};
+    }
+
+    std::string missing_text() const
+    {
+        return is_about_enumerator(relocation_.kind)
+                   ? "there is no such enumerator"
+                   : "no " + type_name(btf_, relocation_.type) + " fits";
+    }
+
+    /// Nothing: it does not fit; then `why` may say why.
+    std::optional<Match> match_with(const Candidate &c, std::string &why) const
+    {
+        if (is_about_type(relocation_.kind))
+            return match_type(c);
+        if (is_about_enumerator(relocation_.kind))
+            return match_enumerator(c);
+        Match match{c, {}, 0};
+        if (auto misfit = FieldFinder(btf_, *c.side->btf).find(*wanted_.field, c.id, match.field)) {
+            why = *misfit;
+            return std::nullopt;
+        }
+        return match;
+    }
+
+    std::optional<Match> match_type(const Candidate &c) const
+    {
+        const Btf &btf = *c.side->btf;
+        const bool fits = relocation_.kind == Core::type_matches
+                              ? types_match(btf_, relocation_.type, btf, c.id)
+                              : types_are_compatible(btf_, relocation_.type, btf, c.id);
+        if (!fits)
+            return std::nullopt;
+        if (relocation_.kind == Core::type_id_target)
+            return Match{c, {}, c.id};
+        return Match{c, {}, static_cast<int64_t>(size_of(btf, c.id).value_or(0))};
+    }
+
+    std::optional<Match> match_enumerator(const Candidate &c) const
+    {
+        const Btf &btf = *c.side->btf;
+        const uint32_t target = behind_modifiers(btf, c.id);
+        if (!btf::is_enum(btf.kind(TypeId{target})))
+            return std::nullopt;
+        for (uint32_t i = 0; i < btf::vlen_of(btf.type(TypeId{target})); ++i) {
+            const EnumValue value = enum_value(btf, target, i);
+            if (essential_name(value.name) == wanted_.enumerator)
+                return Match{c, {}, value.value, value.is_unsigned};
+        }
+        return std::nullopt;
+    }
+
+    /// All candidates that fit must lead to one result.
+    std::optional<std::string> conflict_of(const Match &first, const Match &other) const
+    {
+        if (wanted_.field && first.field.offset != other.field.offset)
+            return "several types of that name have it at different places";
+        if (first.number == other.number)
+            return std::nullopt;
+        switch (relocation_.kind) {
+        case Core::type_size:
+            return "several types of that name have different sizes";
+        case Core::type_id_target:
+            return "several types have that name";
+        case Core::enum_value:
+            return "has several values";
+        default:
+            return std::nullopt;
+        }
+    }
+
+    Verdict verdict_of(const Match &match) const
+    {
+        if (relocation_.kind == Core::type_size)
+            return {Status::holds, strf("%zu bytes", static_cast<size_t>(match.number))};
+        if (is_about_enumerator(relocation_.kind))
+            return {Status::holds, number_text(match.number, match.is_unsigned)};
+        if (!wanted_.field || is_question(relocation_.kind))
+            return {};
+        return size_verdict(*wanted_.field, match.field, *match.candidate.side->btf);
     }
 
     Verdict size_verdict(const Local &local, const KernelField &target, const Btf &btf) const
@@ -380,9 +447,10 @@ private:
         return {relocation_.loads ? Status::broken : Status::holds, std::move(text)};
     }
 
+    const BpfObject &object_;
     const Btf &btf_;
     const CoreRelocation &relocation_;
-    const Sides &kernel_;
+    Wanted wanted_;
 };
 
 } // namespace
@@ -407,9 +475,10 @@ std::string describe(const BpfObject &object, const CoreRelocation &relocation)
     return text;
 }
 
-Verdict resolve(const BpfObject &object, const CoreRelocation &relocation, const Sides &kernel)
+Verdict resolve(const BpfObject &object, const CoreRelocation &relocation, const Sides &kernel,
+                CandidateLists &lists)
 {
-    return Resolver(object, relocation, kernel).run();
+    return Resolver(object, relocation).run(kernel, lists);
 }
 
 } // namespace btflink::kernel::bpf

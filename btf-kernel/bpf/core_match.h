@@ -6,6 +6,8 @@
 #include "btf-kernel/bpf/bpf_object.h"
 #include "btf-kernel/diff/compare.h"
 
+#include <map>
+
 namespace btflink::kernel::bpf
 {
 
@@ -20,10 +22,24 @@ struct Verdict {
     std::string text;
 };
 
+/// A type of a kernel that a type of a program may mean.
+struct Candidate {
+    const diff::Side *side;
+    uint32_t id;
+};
+
+/// Those of one type of the program.
+struct CandidateList {
+    std::vector<Candidate> left, struck;
+    std::string decided_by; // the last relocation that struck any
+};
+using CandidateLists = std::map<uint32_t, CandidateList>; // by the type of the program
+
 /// What a relocation is about: "struct task_struct.pid".
 std::string describe(const BpfObject &object, const CoreRelocation &relocation);
 
+/// `lists`: empty at the first relocation of an object; one for each kernel.
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
-                const diff::Sides &kernel);
+                const diff::Sides &kernel, CandidateLists &lists);
 
 } // namespace btflink::kernel::bpf

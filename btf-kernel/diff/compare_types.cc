@@ -51,6 +51,28 @@ Wrapped unwrap(const Btf &btf, uint32_t id)
     return out;
 }
 
+bool has_same_low_half(const EnumValue &a, const EnumValue &b)
+{
+    return static_cast<uint32_t>(a.value) == static_cast<uint32_t>(b.value);
+}
+
+/// Of a place that the caller knows.
+Detail compare_values(const TypeOf &before, const EnumValue &a, const TypeOf &after,
+                      const EnumValue &b)
+{
+    auto may_be_cut = [](const TypeOf &of) {
+        return of.kind() == BTF_KIND_ENUM && of.type().size == 8;
+    };
+    Kind kind = Kind::value_changed;
+    if (may_be_cut(before) != may_be_cut(after) && has_same_low_half(a, b))
+        kind = may_be_cut(after) ? Kind::value_cut : Kind::value_mended;
+    return {.kind = kind,
+            .old_number = a.value,
+            .new_number = b.value,
+            .old_unsigned = a.is_unsigned,
+            .new_unsigned = b.is_unsigned};
+}
+
 class Comparison
 {
 public:
@@ -129,10 +151,10 @@ private:
 
     void values(const TypeOf &before, const TypeOf &after, const std::string &place)
     {
-        std::unordered_map<std::string_view, int64_t> found;
+        std::unordered_map<std::string_view, EnumValue> found;
         for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
             EnumValue v = enum_value(before.btf(), before.id, i);
-            found.emplace(v.name, v.value);
+            found.emplace(v.name, v);
         }
         std::vector<Detail> added;
         for (uint32_t i = 0; i < btf::vlen_of(after.type()); ++i) {
@@ -140,17 +162,23 @@ private:
             auto old = found.find(v.name);
             if (old == found.end()) {
                 added.push_back({Kind::value_came, inside(place, v.name), "", "", 0, v.value});
+                added.back().new_unsigned = v.is_unsigned;
                 continue;
             }
-            if (static_cast<uint64_t>(old->second) << 32 != static_cast<uint64_t>(v.value) << 32 ||
-                (before.type().size > 4 && old->second != v.value))
-                numbers(Kind::value_changed, inside(place, v.name), old->second, v.value);
+            if (!has_same_low_half(old->second, v) ||
+                (before.type().size > 4 && old->second.value != v.value)) {
+                details.push_back(compare_values(before, old->second, after, v));
+                details.back().place = inside(place, v.name);
+            }
             found.erase(old);
         }
         for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
             EnumValue v = enum_value(before.btf(), before.id, i);
             if (found.count(v.name))
-                numbers(Kind::value_went, inside(place, v.name), v.value, 0);
+                details.push_back({.kind = Kind::value_went,
+                                   .place = inside(place, v.name),
+                                   .old_number = v.value,
+                                   .old_unsigned = v.is_unsigned});
         }
         details.insert(details.end(), added.begin(), added.end());
     }
@@ -345,12 +373,8 @@ std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after)
 Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
                          uint32_t new_index)
 {
-    return {Detail::Kind::value_changed,
-            "",
-            "",
-            "",
-            enum_value(before.btf(), before.id, old_index).value,
-            enum_value(after.btf(), after.id, new_index).value};
+    return compare_values(before, enum_value(before.btf(), before.id, old_index), after,
+                          enum_value(after.btf(), after.id, new_index));
 }
 
 std::string find_cause(const TypeOf &before, const TypeOf &after,

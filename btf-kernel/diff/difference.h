@@ -40,6 +40,8 @@ struct Detail {
         value_came,     // new_number
         value_went,     // old_number
         value_changed,  // numbers
+        value_cut,      // numbers: the new one is the low half, by an encoder without ENUM64
+        value_mended,   // numbers: the old one was
         target,         // texts: the type of a typedef or variable
         result,         // texts
         parameter_came, // new_text
@@ -52,9 +54,10 @@ struct Detail {
         tag_went,       // old_text
     };
     Kind kind;
-    std::string place;              // "member", "member.inner", "parameter 2 (flags)"; "": whole
-    std::string old_text, new_text; // C
+    std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; "": whole
+    std::string old_text = {}, new_text = {}; // C
     int64_t old_number = 0, new_number = 0;
+    bool old_unsigned = false, new_unsigned = false; // of values
     bool fits =
         true; // of types: one that was compiled with the old takes the new, by CO-RE's rules
     bool same_size = true;    // of types

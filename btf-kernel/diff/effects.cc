@@ -102,6 +102,18 @@ void of_detail(const Detail &d, Effects &out)
                 "another value: only bpf_core_enum_value() finds it, a program has it inside",
                 d.place);
         break;
+    case D::value_cut:
+        out.add(Effect::Kind::baked,
+                "bpf_core_enum_value() finds the low half of the value: the new BTF was made "
+                "without ENUM64",
+                d.place);
+        break;
+    case D::value_mended:
+        out.add(Effect::Kind::baked,
+                "programs that were compiled with the old BTF have the low half of the value "
+                "inside",
+                d.place);
+        break;
     default:
         out.add(Effect::Kind::none, "nothing that was there is gone");
     }

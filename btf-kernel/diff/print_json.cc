@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes a difference as JSON, a change per line.
 #include "btf-kernel/diff/print.h"
+#include "btf-kernel/diff/types.h"
 #include "btf-kernel/diff/words.h"
 #include "common/io/trace.h"
 
@@ -59,6 +60,8 @@ bool has_numbers(Detail::Kind kind)
     case Detail::Kind::value_came:
     case Detail::Kind::value_went:
     case Detail::Kind::value_changed:
+    case Detail::Kind::value_cut:
+    case Detail::Kind::value_mended:
         return true;
     default:
         return false;
@@ -81,9 +84,9 @@ std::string detail_json(const Detail &d)
     const bool came = name.ends_with("_came"), went = name.ends_with("_went");
     if (has_numbers(d.kind)) {
         if (!came)
-            out.number("old", d.old_number);
+            out.field("old", number_text(d.old_number, d.old_unsigned));
         if (!went)
-            out.number("new", d.new_number);
+            out.field("new", number_text(d.new_number, d.new_unsigned));
     }
     if (!d.old_text.empty())
         out.text("old_text", d.old_text);

@@ -196,13 +196,19 @@ std::vector<Member> members_of(const Btf &btf, uint32_t id)
 EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index)
 {
     const btf_type &t = btf.type(TypeId{id});
+    const bool is_unsigned = !btf::kflag_of(t);
     if (btf::kind_of(t) == BTF_KIND_ENUM64) {
         const uint32_t *v = btf::tail_of(t) + index * 3;
-        return {btf.str(v[0]), static_cast<int64_t>(uint64_t{v[2]} << 32 | v[1])};
+        return {btf.str(v[0]), static_cast<int64_t>(uint64_t{v[2]} << 32 | v[1]), is_unsigned};
     }
     const uint32_t *v = btf::tail_of(t) + index * 2;
     const auto narrow = static_cast<int32_t>(v[1]);
-    return {btf.str(v[0]), btf::kflag_of(t) ? int64_t{narrow} : int64_t{v[1]}};
+    return {btf.str(v[0]), is_unsigned ? int64_t{v[1]} : int64_t{narrow}, is_unsigned};
+}
+
+std::string number_text(int64_t value, bool is_unsigned)
+{
+    return is_unsigned ? std::to_string(static_cast<uint64_t>(value)) : std::to_string(value);
 }
 
 std::string_view essential_name(std::string_view name)

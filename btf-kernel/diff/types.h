@@ -38,8 +38,10 @@ std::vector<Member> members_of(const Btf &btf, uint32_t id);
 struct EnumValue {
     std::string_view name;
     int64_t value;
+    bool is_unsigned; // then `value` has its bits
 };
 EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index);
+std::string number_text(int64_t value, bool is_unsigned);
 
 /// May code that was compiled for a field of type `local` be given one of type `target`, by the
 /// rules of CO-RE relocations (libbpf's, and the kernel's)?

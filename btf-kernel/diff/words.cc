@@ -2,6 +2,7 @@
 // Words for what the comparison found.
 #include "btf-kernel/diff/words.h"
 
+#include "btf-kernel/diff/types.h"
 #include "common/result.h"
 
 #include <algorithm>
@@ -65,11 +66,18 @@ std::string line_of(const Detail &d)
     case Kind::member_renamed:
         return d.place + " is called " + d.new_text;
     case Kind::value_came:
-        return strf("+ %s = %" PRId64, d.place.c_str(), d.new_number);
+        return "+ " + d.place + " = " + number_text(d.new_number, d.new_unsigned);
     case Kind::value_went:
-        return strf("- %s = %" PRId64, d.place.c_str(), d.old_number);
+        return "- " + d.place + " = " + number_text(d.old_number, d.old_unsigned);
     case Kind::value_changed:
-        return at_place(d) + strf("%" PRId64 " -> %" PRId64, d.old_number, d.new_number);
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
+               number_text(d.new_number, d.new_unsigned);
+    case Kind::value_cut:
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " is cut off to " +
+               number_text(d.new_number, d.new_unsigned);
+    case Kind::value_mended:
+        return at_place(d) + number_text(d.old_number, d.old_unsigned) + " was cut off, it is " +
+               number_text(d.new_number, d.new_unsigned);
     case Kind::result:
         return "result: " + from_to(d.old_text, d.new_text);
     case Kind::parameter_came:
@@ -125,11 +133,11 @@ std::string_view what_name(What what)
 std::string_view detail_name(Detail::Kind kind)
 {
     constexpr std::string_view names[] = {
-        "kind",           "size",        "member_came",    "member_went",    "member_moved",
-        "member_bits",    "member_type", "member_renamed", "value_came",     "value_went",
-        "value_changed",  "target",      "result",         "parameter_came", "parameter_went",
-        "parameter_type", "meaning",     "section",        "encoding",       "tag_came",
-        "tag_went"};
+        "kind",           "size",           "member_came",    "member_went", "member_moved",
+        "member_bits",    "member_type",    "member_renamed", "value_came",  "value_went",
+        "value_changed",  "value_cut",      "value_mended",   "target",      "result",
+        "parameter_came", "parameter_went", "parameter_type", "meaning",     "section",
+        "encoding",       "tag_came",       "tag_went"};
     static_assert(std::size(names) == static_cast<size_t>(Kind::tag_went) + 1);
     return names[static_cast<size_t>(kind)];
 }

@@ -150,6 +150,61 @@ class Diff(CliCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn('compile it with -g', done.stderr)
 
+    def two_adapters(self):
+        """A kernel with two structs of one name."""
+        for number, members in enumerate(('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
+            self.write(f'{number}.c', f'struct adapter {{ {members} }} *a{number};\n')
+            self.must('gcc', '-g', '-c', f'{number}.c')
+            self.must(self.btf_emit, f'{number}.o')
+        self.must(self.btf_merge, '-o', 'two', '0.o', '1.o')
+        return 'two'
+
+    def adapters_program(self, body, target='bpf'):
+        if not shutil.which('clang'):
+            self.skipTest('clang is not installed')
+        self.write('p.c', 'struct adapter { long o; long x; long y; }'
+                   ' __attribute__((preserve_access_index));\n'
+                   f'long f(struct adapter *a) {{ {body} }}\n')
+        self.must('clang', '-target', target, '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
+
+    def test_candidates_are_of_one_type(self):
+        """libbpf strikes a struct that lacks a field for all relocations behind it."""
+        kernel = self.two_adapters()
+        self.adapters_program('return a->x + a->y;')
+        said = self.diff(kernel, kernel, '--bpf=p.o')
+        self.assertIn('struct adapter.x: holds (at 600)', said)
+        self.assertIn('struct adapter.y: broken (no single struct adapter has both this and '
+                      'struct adapter.x)', said)
+        self.adapters_program('return a->o + a->y;')
+        self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
+
+    def test_question_needs_one_place(self):
+        """libbpf refuses candidates that disagree even if the program asks only whether."""
+        self.write('2.c', 'struct adapter { long x; } *a2;\n')
+        self.must('gcc', '-g', '-c', '2.c')
+        self.must(self.btf_emit, '2.o')
+        self.two_adapters()
+        self.must(self.btf_merge, '-o', 'three', '0.o', '1.o', '2.o')
+        self.adapters_program('return __builtin_preserve_field_info(a->x, 2);')
+        self.assertIn('CO-RE exists struct adapter.x: broken',
+                      self.diff('three', 'three', '--bpf=p.o'))
+        self.diff('two', 'two', '--bpf=p.o', status=0)
+
+    def test_byte_order(self):
+        kernel = self.two_adapters()
+        self.adapters_program('return a->x;', target='bpfeb')
+        self.assertEqual(self.diff(kernel, kernel, '--bpf=p.o').splitlines()[1].strip(),
+                         'byte order big-endian: broken (the kernel is little-endian: '
+                         'no such kernel loads it)')
+        if not shutil.which('s390x-linux-gnu-gcc'):
+            self.skipTest('s390x-linux-gnu-gcc is not installed')
+        self.must('s390x-linux-gnu-gcc', '-g', '-c', '0.c', '-o', 's390x.o')
+        self.must(self.btf_emit, 's390x.o')
+        self.must(self.btf_merge, '-o', 's390x', 's390x.o')
+        self.assertIn('holds (at 600)', self.diff('s390x', 's390x', '--bpf=p.o', status=0))
+        said = self.diff(kernel, 's390x', '--bpf=p.o', status=0)
+        self.assertIn('byte order big-endian: holds; before: broken', said)
+
     def test_symbols(self):
         kernels = self.kernels()
         self.write('list', '[a_list]\n# none\n\tstays\n0x12345678\tleaves\tvmlinux\tEXPORT_SYMBOL\n'
