@@ -12,10 +12,10 @@
 #include "common/btf/btf_check.h"
 
 #include "common/btf/btf_check_header.h"
+#include "common/btf/name_rules.h"
 #include "common/btf/type_sizes.h"
 
 #include <algorithm>
-#include <array>
 
 namespace btflink
 {
@@ -23,48 +23,11 @@ namespace btflink
 namespace
 {
 
-constexpr uint32_t max_name = 512;         // KSYM_NAME_LEN
+constexpr uint32_t always_taken = 128;     // characters of a name, by all kernels
 constexpr uint32_t max_modifiers = 32;     // in a row
 constexpr uint32_t max_int_bits = 128;     // also the bits that one load of a bitfield may span
 constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
 constexpr uint32_t int_data_bits = 0x0fffffff;
-
-// The kernel's character classes: Latin-1, whatever the locale.
-constexpr bool is_letter(unsigned char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (c >= 0xc0 && c != 0xd7 && c != 0xf7);
-}
-bool is_printable(unsigned char c)
-{
-    return (c >= 0x20 && c < 0x7f) || c >= 0xa0;
-}
-
-constexpr uint8_t may_begin = 1, may_follow = 2;
-constexpr std::array<uint8_t, 256> in_identifiers = [] {
-    std::array<uint8_t, 256> table{};
-    for (unsigned c = 0; c < table.size(); ++c)
-        if (is_letter(static_cast<unsigned char>(c)) || c == '_' || c == '.')
-            table[c] = may_begin | may_follow;
-        else if (c >= '0' && c <= '9')
-            table[c] = may_follow;
-    return table;
-}();
-
-bool is_identifier(std::string_view name)
-{
-    auto may = [](uint8_t what) {
-        return [what](char c) { return in_identifiers[static_cast<unsigned char>(c)] & what; };
-    };
-    return !name.empty() && name.size() <= max_name && may(may_begin)(name[0]) &&
-           std::all_of(name.begin() + 1, name.end(), may(may_follow));
-}
-
-bool is_section_name(std::string_view name)
-{
-    return !name.empty() && name.size() <= max_name &&
-           std::all_of(name.begin(), name.end(), is_printable);
-}
 
 /// Nothing but a few special places may refer to these.
 bool is_declaration(uint32_t kind)
@@ -203,7 +166,7 @@ private:
                 return bad(id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
             for (uint32_t i = 0; i < vlen; ++i)
                 if (!is_identifier_at(tail[i * info.element_words]))
-                    return bad_element(id, i, "name is no identifier");
+                    return bad_element(id, i, identifier_fault(tail[i * info.element_words]));
             break;
         case BTF_KIND_FUNC:
             if (vlen > BTF_FUNC_GLOBAL)
@@ -231,14 +194,48 @@ private:
     /// once.
     bool is_identifier_at(uint32_t offset)
     {
+        auto good = [&](std::string_view name) {
+            return is_identifier(name) && is_short_enough(name);
+        };
         if (offset < btf_.str_base())
-            return is_identifier(btf_.str(offset));
+            return good(btf_.str(offset));
         if (identifiers_.empty())
             identifiers_.resize(btf_.str_size());
         auto known = identifiers_[offset - btf_.str_base()];
         if (!known)
-            known = is_identifier(btf_.str(offset));
+            known = good(btf_.str(offset));
         return known;
+    }
+
+    bool is_short_enough(std::string_view name)
+    {
+        return name.size() <= always_taken || name.size() <= forms().name_length;
+    }
+
+    std::string too_long(std::string_view name)
+    {
+        return strf("name has %zu characters, %s read %u at most", name.size(),
+                    name.size() > KernelForms{}.name_length ? "kernels" : "kernels before 6.1",
+                    forms().name_length);
+    }
+
+    /// Of what is_identifier_at() denies.
+    std::string identifier_fault(uint32_t offset)
+    {
+        const std::string_view name = btf_.str(offset);
+        return is_identifier(name) ? too_long(name) : "name is no identifier";
+    }
+
+    Result<void> check_section_name(TypeId id)
+    {
+        const std::string_view name = btf_.name(id);
+        if (!is_section_name(name))
+            return bad(id, "name is no section name");
+        if (!is_short_enough(name))
+            return bad(id, too_long(name));
+        if (!is_identifier(name) && !forms().printable_sections)
+            return bad(id, "name is no identifier, as kernels before 6.9 want it of a section");
+        return {};
     }
 
     Result<void> check_name(TypeId id)
@@ -249,9 +246,7 @@ private:
         case BTF_KIND_FLOAT:
             return {}; // any
         case BTF_KIND_DATASEC:
-            if (!is_section_name(btf_.name(id)))
-                return bad(id, "name is no section name");
-            return {};
+            return check_section_name(id);
         case BTF_KIND_DECL_TAG:
         case BTF_KIND_TYPE_TAG:
             if (btf_.name(id).empty())
@@ -272,7 +267,7 @@ private:
             }
         }
         if (!is_identifier_at(t.name_off))
-            return bad(id, "name is no identifier");
+            return bad(id, identifier_fault(t.name_off));
         return {};
     }
 
@@ -311,7 +306,7 @@ private:
         for (const btf_member &m : elements<btf_member>(t)) {
             uint32_t offset = bit_offset(t, m);
             if (m.name_off && !is_identifier_at(m.name_off))
-                return bad_element(id, i, "name is no identifier");
+                return bad_element(id, i, identifier_fault(m.name_off));
             if (m.type == 0)
                 return bad_element(id, i, "type is void");
             if (btf::kind_of(t) == BTF_KIND_UNION && offset)
@@ -503,7 +498,7 @@ private:
                 break;
             }
             if (p.name_off && !is_identifier_at(p.name_off))
-                return bad_element(id, i, "name is no identifier");
+                return bad_element(id, i, identifier_fault(p.name_off));
             if (sizes_.of(TypeId{p.type}) == unsized)
                 return bad_element(id, i, "type has no size");
         }

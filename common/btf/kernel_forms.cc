@@ -38,6 +38,8 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.flagged_tags = *kernel >= KernelVersion{6, 15};
         forms.layout = *kernel >= KernelVersion{7, 1};
         forms.tags_anywhere = *kernel >= KernelVersion{7, 2};
+        forms.printable_sections = *kernel >= KernelVersion{6, 9};
+        forms.name_length = *kernel >= KernelVersion{6, 1} ? 512 : 128;
         forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }

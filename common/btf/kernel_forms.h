@@ -28,8 +28,10 @@ struct KernelForms {
     uint32_t vlen = btf::max_vlen; // the most
     // A layout section in the blob. No value: the BTF is of no kernel.
     std::optional<bool> layout;
-    bool flagged_tags = true;  // TYPE_TAG and DECL_TAG with kflag
-    bool tags_anywhere = true; // a TYPE_TAG behind another modifier
+    bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
+    bool tags_anywhere = true;      // a TYPE_TAG behind another modifier
+    bool printable_sections = true; // names of DATASECs: any printable characters
+    uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
 };
 
 /// Those of a kernel. Without a version, of the kernel that `btf` is of, or is split over, as far

@@ -35,6 +35,40 @@ std::string verdict(const std::string &text, std::optional<KernelVersion> kernel
     return result ? "" : result.error().what;
 }
 
+TEST(KernelForms, NamesOfSections)
+{
+    auto with = [](const std::string &name, std::optional<KernelVersion> kernel) {
+        return verdict("[2] VAR 'v' type_id=1 linkage=global\n[3] DATASEC '" + name +
+                           "' size=4 vlen=1\ntype_id=2 offset=0 size=4\n",
+                       kernel);
+    };
+    const std::string fault = "name is no identifier, as kernels before 6.9 want it of a section";
+    for (std::string name : {"9lives", ".data-x", "a/b$c+d", "?.struct_ops"}) {
+        EXPECT_EQ(with(name, KernelVersion{6, 8}), "type 3 (DATASEC '" + name + "'): " + fault);
+        EXPECT_EQ(with(name, KernelVersion{6, 9}), "");
+        EXPECT_EQ(with(name, std::nullopt), "");
+    }
+    EXPECT_EQ(with(".data..percpu", KernelVersion{5, 10}), "");
+    EXPECT_NE(with("a\tb", KernelVersion{6, 9}), "");
+}
+
+TEST(KernelForms, LengthsOfNames)
+{
+    const std::string longest(512, 'a'), of_510(128, 'a');
+    auto with = [](const std::string &name, std::optional<KernelVersion> kernel) {
+        return verdict("[2] STRUCT '" + name + "' size=4 vlen=1\n'" + name +
+                           "' type_id=1 bits_offset=0\n",
+                       kernel);
+    };
+    EXPECT_EQ(with(of_510, KernelVersion{5, 10}), "");
+    EXPECT_NE(with(of_510 + "a", KernelVersion{6, 0})
+                  .find("name has 129 characters, kernels before 6.1 read 128 at most"),
+              std::string::npos);
+    EXPECT_EQ(with(longest, KernelVersion{6, 1}), "");
+    EXPECT_NE(with(longest + "a", std::nullopt).find("513 characters, kernels read 512"),
+              std::string::npos);
+}
+
 TEST(KernelForms, OrderOfTags)
 {
     const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1";
