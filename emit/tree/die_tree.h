@@ -78,6 +78,8 @@ struct Die {
         // Parameters, see ParamLocation:
         is_constant = 1u << 15,
         on_stack = 1u << 16,
+        // Functions, if signatures are known: parameters are not where their prototype puts them.
+        shifted = 1u << 17,
     };
 
     // References are offsets in .debug_info, 0: none. Sections of 4 GB are refused.
@@ -120,6 +122,8 @@ public:
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
+    // The compiler says which parameters are passed: those with Die::location. Registers are not known.
+    bool signatures_known = false;
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }

@@ -14,6 +14,9 @@
 // Where the compiler says that it changed the prototype, the instance is described twice: with the
 // parameters of the source and with those that are passed.
 //
+// If the entries come from the compiler itself, step 3 has nothing to guess: parameters that are not
+// passed have no location, and a function whose others are not where they should be is marked.
+//
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
 #include "emit/unit/unit_functions.h"
@@ -226,7 +229,9 @@ private:
         std::vector<Param> left;
         if (changed && features_.has(Feature::true_signature))
             left.assign(params(f).begin(), params(f).end());
-        if (tree_.clang && !changed)
+        if (tree_.signatures_known)
+            ; // nothing to guess
+        else if (tree_.clang && !changed)
             registers_.check_kept_signature(params(f));
         else
             registers_.check(params(f));
@@ -254,6 +259,7 @@ private:
         auto set = [&](bool condition, uint32_t flag) { out.flags |= condition ? flag : 0; };
         set(f.reordered, fn_reordered);
         set(changed, fn_signature_changed);
+        set(d.is(Die::shifted), fn_unexpected_reg);
         set(d.is(Die::low_pc), fn_has_address);
         set(!d.is(Die::low_pc) && d.is(Die::ranges), fn_has_ranges);
         set(d.is(Die::inlined), fn_inline);

@@ -47,6 +47,7 @@ WALLS = {
     "emit/dwarf/libdw": ([*COMMON, "emit/tree", "emit/dwarf"], r"llvm/|bpf/"),
     "emit/unit": ([*COMMON, "emit/tree", "emit/object", "emit/steps.h"], EMIT_DWARF),
     "emit/object": (COMMON, NO_LIBRARY),
+    "emit/gcc": ([*COMMON, "emit/tree", "emit/unit"], EMIT_DWARF),
     "merge": ([*COMMON, "common/cli", "merge/input", "merge/base_index", "merge/link", "merge/dedup",
                "merge/dedup/libbpf", "merge/gather", "merge/output", "merge/explain"], NO_DWARF),
     "merge/input": (COMMON, r"elfutils/libdw|dwarf\.h|bpf/"),

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Writes sections as 8-byte words in hexadecimal, which costs the assembler less than shorter items
+// or strings. Where a relocation stands, the symbol's name takes the place of the number.
+#include "emit/gcc/assembly_text.h"
+
+#include "common/elf/arch.h"
+#include "common/object_btf/address_pool.h"
+
+namespace btflink::emit::gcc
+{
+
+namespace
+{
+
+constexpr std::string_view newline_eight = "\n\t.8byte\t0x", newline_four = "\n\t.4byte\t0x";
+
+void put_hex(std::string &out, uint64_t value)
+{
+    char digits[16];
+    size_t at = sizeof digits;
+    do
+        digits[--at] = "0123456789abcdef"[value & 15];
+    while (value >>= 4);
+    out.append(digits + at, sizeof digits - at);
+}
+
+/// `bytes` with `relocs` in ascending order, each `reloc_size` bytes long and aligned to its size.
+void put_words(std::string &out, Bytes bytes, std::span<const NewReloc> relocs, size_t reloc_size,
+               ByteOrder order, const std::vector<std::string> &symbols)
+{
+    size_t next = 0;
+    for (size_t at = 0; at < bytes.size();) {
+        const uint64_t reloc = next < relocs.size() ? relocs[next].offset : UINT64_MAX;
+        if (at == reloc) {
+            out += reloc_size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
+            out += symbols[relocs[next++].symbol - 1];
+            at += reloc_size;
+            continue;
+        }
+        if (at % 8 == 0 && bytes.size() - at >= 8 && reloc - at >= 8) {
+            out += newline_eight;
+            put_hex(out, load<uint64_t>(bytes.data() + at, order));
+            at += 8;
+        } else {
+            out += newline_four;
+            put_hex(out, load<uint32_t>(bytes.data() + at, order));
+            at += 4;
+        }
+    }
+    out += '\n';
+}
+
+} // namespace
+
+std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
+                          const std::vector<std::string> &symbols)
+{
+    std::string out;
+    out.reserve(object.contribution.size() * 3);
+    // Assemblers for which '@' begins a comment take '%', and so do all others.
+    out += "\t.section\t.BTF,\"e\",%0x80425446\n\t.balign\t8";
+    put_words(out, object.contribution, object.btf_relocs, 4, order, symbols);
+    if (!object.has_pool)
+        return out;
+    out += "\t.section\t.debug,\"\",%progbits\n\t.balign\t8";
+    put_words(out, encode_pool(object.object_id, object.pool_entries, arch.address_size, order),
+              object.pool_relocs, arch.address_size, order, symbols);
+    return out;
+}
+
+} // namespace btflink::emit::gcc

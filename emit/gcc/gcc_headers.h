@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// gcc's headers in the order that they need. The standard library's come first: gcc's poison some
+// of their names.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <gcc-plugin.h>
+#include <plugin-version.h>
+
+#include <tree.h>
+
+#include <attribs.h>
+#include <basic-block.h>
+#include <cgraph.h>
+#include <debug.h>
+#include <diagnostic-core.h>
+#include <function.h>
+#include <langhooks.h>
+#include <memmodel.h>
+#include <output.h>
+#include <stringpool.h>
+#include <target.h>
+#include <toplev.h>
+#include <varasm.h>
+
+#include <rtl.h>
+
+#include <calls.h>
+#include <emit-rtl.h>

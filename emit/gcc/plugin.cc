@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The gcc plugin: makes object BTF while gcc compiles, without -g.
+//
+// gcc tells a writer of debug information at fixed moments what there is, whether one is there or
+// not: `debug_hooks` is a table of callbacks, and without -g they do nothing. The plugin puts a
+// copy of that table in its place, which calls the original and then looks at what gcc showed it:
+//   early_global_decl   a variable as it is declared; after parsing each function
+//   type_decl           a type that is declared
+//   early_finish        nothing is optimised yet; all types are described here
+//   outlining_inline_function   somebody has a copy of a function's body
+//   function_decl       a function or a clone of it is in the assembly output
+//   late_global_decl    a variable is
+//   finish              the assembly output is still open: object BTF goes there
+// With -g both work side by side.
+#include "emit/gcc/gcc_headers.h"
+
+#include "emit/gcc/trees.h"
+
+#include <cstring>
+
+// BSD-2-Clause, the licence chosen here, is compatible with the GPL.
+extern "C" {
+__attribute__((visibility("default"))) int plugin_is_GPL_compatible;
+}
+
+namespace btflink::emit::gcc
+{
+
+namespace
+{
+
+struct Plugin {
+    unsigned features = 0;
+    gcc_debug_hooks hooks;
+    const gcc_debug_hooks *original = nullptr;
+    bool level_raised = false;
+    std::unique_ptr<Entries> entries;
+    std::unique_ptr<TreeReader> reader; // until early_finish
+};
+Plugin plugin;
+
+/// Memory may be short. Then there is no object BTF, but the compile goes on.
+template <typename Work>
+void guarded(Work work)
+{
+    if (!plugin.entries)
+        return;
+    try {
+        work();
+    } catch (...) {
+        plugin.entries.reset();
+        plugin.reader.reset();
+        warning(0, "btflink: no object BTF: out of memory");
+    }
+}
+
+/// The name that the assembler knows.
+std::string assembler_name(tree decl)
+{
+    const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
+    if (*name == '*') // to be taken as it is
+        return name + 1;
+    return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
+}
+
+/// Is the place of the result, in memory, passed like a first parameter?
+bool has_hidden_parameter(tree decl)
+{
+    return DECL_RESULT(decl) && DECL_ARGUMENTS(decl) &&
+           aggregate_value_p(DECL_RESULT(decl), decl) &&
+           !targetm.calls.struct_value_rtx(TREE_TYPE(decl), 1);
+}
+
+void on_early_global_decl(tree decl)
+{
+    plugin.original->early_global_decl(decl);
+    guarded([&] {
+        if (!plugin.reader)
+            return;
+        if (TREE_CODE(decl) == FUNCTION_DECL)
+            plugin.reader->function(decl);
+        else if (TREE_CODE(decl) == VAR_DECL)
+            plugin.reader->declared_variable(decl);
+    });
+}
+
+void on_type_decl(tree decl, int local)
+{
+    plugin.original->type_decl(decl, local);
+    guarded([&] {
+        if (plugin.reader && !local)
+            plugin.reader->declared_type(decl);
+    });
+}
+
+void restore_level()
+{
+    if (plugin.level_raised)
+        debug_info_level = DINFO_LEVEL_NONE;
+    plugin.level_raised = false;
+}
+
+void on_early_finish(const char *file)
+{
+    restore_level();
+    plugin.original->early_finish(file);
+    guarded([&] {
+        plugin.reader->finish();
+        plugin.reader.reset();
+    });
+}
+
+void on_outlining_inline_function(tree decl)
+{
+    plugin.original->outlining_inline_function(decl);
+    guarded([&] { plugin.entries->was_inlined(DECL_UID(decl)); });
+}
+
+/// The list of what a clone takes, as parameters of its original.
+std::vector<uint32_t> parameters_of(tree clone)
+{
+    std::vector<uint32_t> list;
+    for (tree p = DECL_ARGUMENTS(clone); p; p = DECL_CHAIN(p)) {
+        tree origin = DECL_ORIGIN(p);
+        const bool same = origin && TREE_CODE(origin) == PARM_DECL &&
+                          TYPE_MAIN_VARIANT(TREE_TYPE(origin)) == TYPE_MAIN_VARIANT(TREE_TYPE(p));
+        list.push_back(same ? DECL_UID(origin) : 0);
+    }
+    return list;
+}
+
+void on_function_decl(tree decl)
+{
+    plugin.original->function_decl(decl);
+    guarded([&] {
+        const std::string symbol = assembler_name(decl);
+        const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_hidden_parameter(decl),
+                          static_cast<bool>(DECL_WEAK(decl))};
+        tree origin = DECL_ORIGIN(decl);
+        if (origin == decl && plugin.entries->has_function(DECL_UID(decl))) {
+            plugin.entries->emitted(DECL_UID(decl), how);
+        } else if (plugin.entries->has_function(DECL_UID(origin))) {
+            const std::vector<uint32_t> list = parameters_of(decl);
+            plugin.entries->emitted_clone(DECL_UID(origin), how, list.data(),
+                                          static_cast<unsigned>(list.size()));
+        }
+    });
+}
+
+/// Null: a common symbol.
+const char *section_name(section *s)
+{
+    switch (SECTION_STYLE(s)) {
+    case SECTION_NAMED:
+        return s->named.name;
+    case SECTION_NOSWITCH:
+        return s == comm_section ? nullptr : ".bss";
+    default:
+        return s == readonly_data_section        ? ".rodata"
+               : (s->common.flags & SECTION_BSS) ? ".bss"
+                                                 : ".data";
+    }
+}
+
+void on_late_global_decl(tree decl)
+{
+    plugin.original->late_global_decl(decl);
+    guarded([&] {
+        if (TREE_CODE(decl) != VAR_DECL || !TREE_ASM_WRITTEN(decl) || DECL_EXTERNAL(decl) ||
+            !plugin.entries->has_variable(DECL_UID(decl)))
+            return;
+        section *s = get_variable_section(decl, false);
+        const std::string symbol = assembler_name(decl);
+        plugin.entries->emitted_variable(DECL_UID(decl), symbol.c_str(), section_name(s),
+                                         s->common.flags & SECTION_BSS, DECL_WEAK(decl));
+    });
+}
+
+void on_finish(const char *file)
+{
+    plugin.original->finish(file);
+    guarded([&] {
+        std::string complaint;
+        const std::string text = plugin.entries->assembly(complaint);
+        if (!complaint.empty())
+            warning(0, "btflink: %s", complaint.c_str());
+        fwrite(text.data(), 1, text.size(), asm_out_file);
+        in_section = nullptr; // gcc names its next section again
+        plugin.entries.reset();
+    });
+}
+
+void on_start_unit(void *, void *)
+{
+    const Setup setup{BTFLINK_GCC_TARGET, static_cast<unsigned>(POINTER_SIZE / 8),
+                      BYTES_BIG_ENDIAN != 0, plugin.features,
+                      main_input_filename ? main_input_filename : ""};
+    plugin.entries = Entries::create(setup);
+    if (!plugin.entries) {
+        error("btflink: this target is not supported");
+        return;
+    }
+    plugin.reader = std::make_unique<TreeReader>(*plugin.entries);
+    plugin.original = debug_hooks;
+    plugin.hooks = *debug_hooks;
+    plugin.hooks.early_global_decl = on_early_global_decl;
+    plugin.hooks.type_decl = on_type_decl;
+    plugin.hooks.early_finish = on_early_finish;
+    plugin.hooks.outlining_inline_function = on_outlining_inline_function;
+    plugin.hooks.function_decl = on_function_decl;
+    plugin.hooks.late_global_decl = on_late_global_decl;
+    plugin.hooks.finish = on_finish;
+    debug_hooks = &plugin.hooks;
+    // The parser notes types in casts and sizeof only if there is debug information. Nothing behind
+    // the parser sees this level.
+    if (debug_info_level == DINFO_LEVEL_NONE) {
+        debug_info_level = DINFO_LEVEL_TERSE;
+        plugin.level_raised = true;
+    }
+}
+
+void on_ggc_marking(void *, void *)
+{
+    if (plugin.reader)
+        plugin.reader->mark();
+}
+
+bool is_c()
+{
+    return std::strncmp(lang_hooks.name, "GNU C", 5) == 0 && lang_hooks.name[5] != '+';
+}
+
+/// False, and an error: the arguments cannot be understood.
+bool read_arguments(const plugin_name_args &info)
+{
+    for (int i = 0; i < info.argc; ++i) {
+        if (std::strcmp(info.argv[i].key, "features") != 0 || !info.argv[i].value) {
+            error("btflink: unknown plugin argument %qs", info.argv[i].key);
+            return false;
+        }
+        plugin.features = static_cast<unsigned>(std::strtoul(info.argv[i].value, nullptr, 0));
+    }
+    return true;
+}
+
+} // namespace
+
+} // namespace btflink::emit::gcc
+
+extern "C" __attribute__((visibility("default"))) int plugin_init(plugin_name_args *info,
+                                                                  plugin_gcc_version *version)
+{
+    using namespace btflink::emit::gcc;
+    if (!plugin_default_version_check(version, &gcc_version)) {
+        error("btflink: this plugin was built for another gcc (%s %s); build one by %<btf-cc "
+              "--build-plugin%>",
+              gcc_version.basever, gcc_version.datestamp);
+        return 1;
+    }
+    if (!read_arguments(*info))
+        return 1;
+    if (!is_c())
+        return 0;
+    register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
+    register_callback(info->base_name, PLUGIN_GGC_MARKING, on_ggc_marking, nullptr);
+    return 0;
+}

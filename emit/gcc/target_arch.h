@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The row of common/elf/arch.h for a compiler's target.
+#pragma once
+
+#include "common/elf/arch.h"
+
+#include <string_view>
+
+namespace btflink::emit::gcc
+{
+
+/// `target`: as gcc -dumpmachine prints it, such as "aarch64-linux-gnu". `pointer_bytes` tells -m32
+/// from -m64. Null: not supported.
+const Arch *target_arch(std::string_view target, unsigned pointer_bytes);
+
+} // namespace btflink::emit::gcc
