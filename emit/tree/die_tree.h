@@ -122,7 +122,8 @@ public:
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
-    // The compiler says which parameters are passed: those with Die::location. Registers are not known.
+    // The compiler says which parameters are passed: those with Die::location. Registers are not
+    // known.
     bool signatures_known = false;
     uint8_t address_size = 8;
 

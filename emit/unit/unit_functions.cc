@@ -14,8 +14,8 @@
 // Where the compiler says that it changed the prototype, the instance is described twice: with the
 // parameters of the source and with those that are passed.
 //
-// If the entries come from the compiler itself, step 3 has nothing to guess: parameters that are not
-// passed have no location, and a function whose others are not where they should be is marked.
+// If the entries come from the compiler itself, step 3 has nothing to guess: parameters that are
+// not passed have no location, and a function whose others are not where they should be is marked.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
