@@ -9,10 +9,12 @@
 
 #include "btf-kernel/encode/encode_binary.h"
 #include "btf-kernel/package/archive.h"
+#include "btf-kernel/package/binary.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/names.h"
 #include "common/io/file_io.h"
+#include "common/io/file_parts.h"
 #include "common/io/keep_memory.h"
 
 #include <algorithm>
@@ -122,7 +124,7 @@ private:
         TRY(check_settings());
         const std::string image = source(files.vmlinux);
         if (!is_kept(vmlinux_btf_, image))
-            TRY(binary_.encode_vmlinux(image, image, options_.jobs));
+            TRY(encode_vmlinux(image, files.vmlinux, image));
         TRY(begin_modules());
         all_ = files.modules.size();
         for (const std::string &module : files.modules)
@@ -205,7 +207,7 @@ private:
         TRY(spill(options_.output, bytes, file));
         bytes = {};
         if (is_vmlinux(path)) {
-            TRY(binary_.encode_vmlinux(path_of(file.get()), shown, options_.jobs));
+            TRY(encode_vmlinux(path_of(file.get()), path, shown));
             return begin_modules();
         }
         seen_.insert(path);
@@ -213,6 +215,35 @@ private:
     }
 
     // Both.
+
+    /// `path`: in the package.
+    Result<void> encode_vmlinux(const std::string &file, const std::string &path,
+                                const std::string &shown)
+    {
+        TRY(binary_.encode_vmlinux(file, shown, options_.jobs));
+        const auto parts = TRY(read_parts(file));
+        std::string release = release_of(parts.bytes);
+        if (release.empty()) // debug information alone
+            release = release_in(path);
+        return link_by_release(release);
+    }
+
+    /// A link by which collections of BTF and loaders of BPF programs find it.
+    Result<void> link_by_release(const std::string &release)
+    {
+        std::error_code error;
+        const fs::path target = fs::path(vmlinux_btf_).filename();
+        for (const fs::directory_entry &entry : fs::directory_iterator(options_.output, error))
+            if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
+                fs::remove(entry.path(), error); // of another release
+        if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
+            return {};
+        const fs::path link = fs::path(options_.output) / (release + ".btf");
+        fs::create_symlink(target, link, error);
+        if (error)
+            return fail(Where{link.string()}, "cannot be made: " + error.message());
+        return {};
+    }
 
     std::string result(const std::string &path) const
     {

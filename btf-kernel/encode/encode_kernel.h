@@ -30,7 +30,8 @@ struct EncodeReport {
     std::vector<Error> failed;                 // modules, and members that were refused
 };
 
-/// Write OUTPUT/vmlinux.btf and OUTPUT/MODULE.btf for each module, at its path in the package. A
+/// Write OUTPUT/vmlinux.btf and OUTPUT/MODULE.btf for each module, at its path in the package.
+/// OUTPUT/RELEASE.btf is a link to the first, by the release that vmlinux itself states. A
 /// file is there whole or not at all. What an earlier run with the same settings left is kept, if
 /// neither its source nor vmlinux has changed since. Nothing else is written: what an archive has
 /// is read from files without names. Errors: nothing to encode; vmlinux cannot be; the folder

@@ -188,6 +188,16 @@ Result<Binary> read_binary(Bytes file, const Where &where)
     return Picker(elf).run();
 }
 
+std::string release_of(Bytes file)
+{
+    auto elf = read_elf(file, {});
+    if (elf)
+        for (Bytes bytes : loaded_data(*elf))
+            if (std::string banner = find_banner(bytes); !banner.empty())
+                return banner.substr(0, banner.find(' '));
+    return {};
+}
+
 Binary raw_binary(Bytes file, const Where &where)
 {
     Binary binary;

@@ -9,6 +9,8 @@ namespace btflink::kernel
 
 /// `file`: an ELF file.
 Result<Binary> read_binary(Bytes file, const Where &where);
+/// The release that the ELF file of a vmlinux states; empty: it does not, or cannot be read.
+std::string release_of(Bytes file);
 /// `file`: raw BTF.
 Binary raw_binary(Bytes file, const Where &where);
 

@@ -38,8 +38,9 @@ class Encode(PackageCase):
         count = '%d of 3 modules encoded, %d were there, 0 have nothing for BTF, %d failed'
         self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out))
         files = sorted(str(path.relative_to(out)) for path in out.rglob('*') if path.is_file())
-        self.assertEqual(files, ['btf-kernel.settings', *(f'drivers/m-{n}.ko.btf' for n in range(3)),
-                                 'vmlinux.btf'])
+        self.assertEqual(files, [f'{RELEASE}.btf', 'btf-kernel.settings',
+                                 *(f'drivers/m-{n}.ko.btf' for n in range(3)), 'vmlinux.btf'])
+        self.assertEqual(os.readlink(out / f'{RELEASE}.btf'), 'vmlinux.btf')
         for n in range(3):
             must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
         checked = json.loads(must(PROGRAMS['kernel'], 'check', '--json', out))
@@ -90,7 +91,21 @@ class Encode(PackageCase):
     def made(self, folder):
         """Files and what is in them, but for the settings."""
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
-                if path.is_file() and path.name != 'btf-kernel.settings'}
+                if path.is_file() and not path.is_symlink() and path.name != 'btf-kernel.settings'}
+
+    def test_named_by_its_own_release(self):
+        """Whatever the package calls it; a link of another release goes."""
+        folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
+        out = self.top / 'named-out'
+        for _ in range(2):
+            self.encode(folder, '-o', out, '--anew')
+            self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()], [f'{RELEASE}.btf'])
+            (out / f'{RELEASE}.btf').rename(out / '6.11.btf')
+        self.write('other.c', b'struct s { int a; } s; int main(void) { return s.a; }')
+        must('gcc', '-g', '-o', folder / 'boot/vmlinux-5.14.21-package.7', self.top / 'other.c')
+        self.encode(folder, '-o', out, '--anew')
+        self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()],
+                         ['5.14.21-package.7.btf'])
 
     def report(self, *arguments, status=0):
         done = run(PROGRAMS['kernel'], 'encode', '--json', *arguments)
@@ -182,7 +197,7 @@ class Encode(PackageCase):
         self.assertEqual(set(self.made(out)), {
             'vmlinux.btf', 'absolute/a.ko.btf', name, modules[1][0] + '.btf',
             f'{PLACE}/kernel/l.ko/below.ko.btf'})
-        self.assertFalse([path for path in out.rglob('*') if path.is_symlink()])
+        self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
     def test_archives_of_any_bytes(self):
         """BTFLINK_MUTATIONS: how many."""
