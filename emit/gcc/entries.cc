@@ -283,7 +283,7 @@ void Entries::State::add_instance(const Function &function, const Instance &inst
     for (DieIndex c = function.entry + 1; c < tree.at(function.entry).end; c = tree.at(c).end)
         if (tree.at(c).tag == DW_TAG_formal_parameter)
             origins.push_back(c);
-    bool shifted = instance.hidden_parameter;
+    bool displaced = instance.hidden_parameter;
     std::vector<bool> taken(origins.size());
     auto add_parameter = [&](size_t i, bool is_passed) {
         Die &p = add(DW_TAG_formal_parameter, entry);
@@ -297,11 +297,11 @@ void Entries::State::add_instance(const Function &function, const Instance &inst
                (parameters[function.first_parameter + i].uid != uid || taken[i]))
             ++i;
         if (i == origins.size()) {
-            shifted = true; // a part of one, or a new one
+            displaced = true; // a part of one, or a new one: what follows is elsewhere
             continue;
         }
         taken[i] = true;
-        add_parameter(i, true);
+        add_parameter(i, !displaced);
     }
     for (size_t i = 0; i < origins.size(); ++i)
         if (!taken[i])
@@ -310,7 +310,6 @@ void Entries::State::add_instance(const Function &function, const Instance &inst
         add(DW_TAG_unspecified_parameters, entry);
         tree.complete(last());
     }
-    tree.dies[entry].has |= shifted ? Die::shifted : 0u;
     tree.complete(entry);
     if (!instance.split)
         set_address(entry, instance.symbol, 0, false, instance.weak);

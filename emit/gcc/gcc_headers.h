@@ -12,26 +12,23 @@
 #include <unordered_map>
 #include <vector>
 
-#include <gcc-plugin.h>
-#include <plugin-version.h>
-
-#include <tree.h>
-
+// clang-format off: each needs some that stand before it
 #include <attribs.h>
 #include <basic-block.h>
+#include <calls.h>
 #include <cgraph.h>
 #include <debug.h>
 #include <diagnostic-core.h>
+#include <emit-rtl.h>
 #include <function.h>
+#include <gcc-plugin.h>
 #include <langhooks.h>
 #include <memmodel.h>
 #include <output.h>
+#include <plugin-version.h>
+#include <rtl.h>
 #include <stringpool.h>
 #include <target.h>
 #include <toplev.h>
+#include <tree.h>
 #include <varasm.h>
-
-#include <rtl.h>
-
-#include <calls.h>
-#include <emit-rtl.h>

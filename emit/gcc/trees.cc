@@ -509,8 +509,7 @@ void TreeReader::used_type(tree type)
 {
     if (!type || type == error_mark_node)
         return;
-    if (typedef_of(type) || (RECORD_OR_UNION_TYPE_P(type) && TYPE_SIZE(type)) ||
-        (TREE_CODE(type) == ENUMERAL_TYPE && TYPE_SIZE(type)))
+    if (typedef_of(type) || RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE)
         type_of(type);
 }
 
