@@ -43,7 +43,7 @@ struct Parameter {
 /// A function or a clone of it, as it is in the object.
 struct Instance {
     uint32_t symbol; // in State::symbols
-    bool split, hidden_parameter, weak;
+    bool split, displaced, weak;
     bool is_clone;
     std::vector<uint32_t> parameters; // of a clone
 };
@@ -246,7 +246,7 @@ void Entries::State::add_function(Function &function)
     set(!whole && function.inlined, Die::inlined);
     set(whole && !whole->split, Die::low_pc);
     set(whole && whole->split, Die::ranges);
-    set(whole && whole->hidden_parameter, Die::shifted);
+    set(whole && whole->displaced, Die::shifted);
     for (uint32_t i = 0; i < function.parameter_count; ++i) {
         const Parameter &parameter = parameters[function.first_parameter + i];
         Die &p = add(DW_TAG_formal_parameter, entry);
@@ -283,7 +283,7 @@ void Entries::State::add_instance(const Function &function, const Instance &inst
     for (DieIndex c = function.entry + 1; c < tree.at(function.entry).end; c = tree.at(c).end)
         if (tree.at(c).tag == DW_TAG_formal_parameter)
             origins.push_back(c);
-    bool displaced = instance.hidden_parameter;
+    bool displaced = instance.displaced;
     std::vector<bool> taken(origins.size());
     auto add_parameter = [&](size_t i, bool is_passed) {
         Die &p = add(DW_TAG_formal_parameter, entry);
@@ -531,7 +531,7 @@ void Entries::emitted(uint32_t uid, const Emitted &how)
 {
     State &s = *state_;
     s.functions[s.function_of.at(uid)].instances.push_back(
-        {s.add_symbol(how.symbol), how.split, how.hidden_parameter, how.weak, false, {}});
+        {s.add_symbol(how.symbol), how.split, how.displaced, how.weak, false, {}});
 }
 
 void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
@@ -540,7 +540,7 @@ void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *pa
     State &s = *state_;
     s.functions[s.function_of.at(uid)].instances.push_back({s.add_symbol(how.symbol),
                                                             how.split,
-                                                            how.hidden_parameter,
+                                                            how.displaced,
                                                             how.weak,
                                                             true,
                                                             {parameters, parameters + count}});

@@ -29,9 +29,9 @@ struct MemberPlace {
 
 /// What the compiler made of a function's parameters.
 struct Emitted {
-    const char *symbol;    // in the assembler's spelling
-    bool split;            // hot and cold parts, whose addresses are not one range
-    bool hidden_parameter; // the result's address is passed as if it were the first parameter
+    const char *symbol; // in the assembler's spelling
+    bool split;         // hot and cold parts, whose addresses are not one range
+    bool displaced; // parameters are not in the registers that belong to their place in the list
     bool weak;
 };
 

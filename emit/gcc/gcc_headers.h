@@ -12,23 +12,25 @@
 #include <unordered_map>
 #include <vector>
 
-// clang-format off: each needs some that stand before it
-#include <attribs.h>
+// Each needs some that stand before it.
+// clang-format off
+#include <gcc-plugin.h>
+#include <plugin-version.h>
+#include <tree.h>
+#include <function.h>
 #include <basic-block.h>
+#include <stringpool.h>
+#include <attribs.h>
+#include <memmodel.h>
+#include <rtl.h>
+#include <emit-rtl.h>
+#include <target.h>
+#include <output.h>
 #include <calls.h>
 #include <cgraph.h>
 #include <debug.h>
 #include <diagnostic-core.h>
-#include <emit-rtl.h>
-#include <function.h>
-#include <gcc-plugin.h>
 #include <langhooks.h>
-#include <memmodel.h>
-#include <output.h>
-#include <plugin-version.h>
-#include <rtl.h>
-#include <stringpool.h>
-#include <target.h>
 #include <toplev.h>
-#include <tree.h>
 #include <varasm.h>
+// clang-format on

@@ -63,11 +63,16 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// Is the place of the result, in memory, passed like a first parameter?
-bool has_hidden_parameter(tree decl)
+/// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
+/// the place of the result is passed like a first parameter, and if some are in floating-point
+/// registers.
+bool has_displaced_parameters(tree decl)
 {
-    return DECL_RESULT(decl) && DECL_ARGUMENTS(decl) &&
-           aggregate_value_p(DECL_RESULT(decl), decl) &&
+    tree first = DECL_ARGUMENTS(decl);
+    for (tree p = first; p; p = DECL_CHAIN(p))
+        if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE)
+            return true;
+    return first && DECL_RESULT(decl) && aggregate_value_p(DECL_RESULT(decl), decl) &&
            !targetm.calls.struct_value_rtx(TREE_TYPE(decl), 1);
 }
 
@@ -134,7 +139,7 @@ void on_function_decl(tree decl)
     plugin.original->function_decl(decl);
     guarded([&] {
         const std::string symbol = assembler_name(decl);
-        const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_hidden_parameter(decl),
+        const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_displaced_parameters(decl),
                           static_cast<bool>(DECL_WEAK(decl))};
         tree origin = DECL_ORIGIN(decl);
         if (origin == decl && plugin.entries->has_function(DECL_UID(decl))) {

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """The oracle of the gcc plugin: objects compiled by gcc -g with the plugin have DWARF and object BTF of
 the same compile. btf-emit makes object BTF of the DWARF; both must mean the same.
-usage: compare-objects.py [-v] BTF_EMIT OBJECT...      prints what differs and a sum; exit status 1 if
+usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints what differs and a sum; exit status 1 if
 types or variables differ (functions are listed: docs/differences.md says why some may)
--v: also types of objects that only ... are listed one by one."""
+-v: what differs is listed by object.
+BITS: those of common/object_btf/features.h that the plugin was told; default: what kernels ask for"""
 import collections
 import os
 import subprocess
@@ -14,20 +15,20 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 from helpers import object_btf as ob  # noqa: E402
 
-FEATURES = 'encode_force,var,float,decl_tag,type_tag,enum64'
+FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
+            'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
+BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 # gcc's DWARF describes types of its own expressions, which no source has.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 
 
 def judged(functions):
-    """How each function in the object is judged: name -> set of 'kept' and reasons."""
+    """Which instances in the object keep their parameters: name -> {'kept', 'left out'}."""
+    changed = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
     result = collections.defaultdict(set)
     for f in functions:
         if f.flags & (ob.ADDRESS | ob.RANGES):
-            words = [w for bit, w in ((ob.UNEXPECTED, 'register'), (ob.OPTIMIZED, 'optimized'),
-                                      (ob.UNCERTAIN, 'uncertain'), (ob.REORDERED, 'reordered'))
-                     if f.flags & bit]
-            result[f.name].add('+'.join(words) or 'kept')
+            result[f.name].add('left out' if f.flags & changed else 'kept')
     return result
 
 
@@ -61,14 +62,19 @@ def compare(path, by_dwarf, by_plugin, total, say):
 def main():
     arguments = sys.argv[1:]
     verbose = arguments[:1] == ['-v']
-    emit, *objects = arguments[verbose:]
+    arguments = arguments[verbose:]
+    bits = 0x77
+    if arguments[0].startswith('--features='):
+        bits = int(arguments.pop(0).split('=')[1], 0)
+    features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
+    emit, *objects = arguments
     total = collections.Counter()
     all_types = [set(), set()]
     with tempfile.TemporaryDirectory() as folder:
         for path in objects:
             by_plugin = ob.ObjectBtf(path)
             again = os.path.join(folder, 'again.o')
-            done = subprocess.run([emit, '-q', f'--features={FEATURES}', '--address-pool', '-o', again, path],
+            done = subprocess.run([emit, '-q', f'--features={features}', '--address-pool', '-o', again, path],
                                   capture_output=True, text=True)
             if done.returncode:
                 total['no DWARF'] += 1

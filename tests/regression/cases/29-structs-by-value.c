@@ -7,6 +7,7 @@
 // expect: FUNC large: word (struct triple t, word x)
 // reject-gcc: ^FUNC union_first
 // expect-clang: FUNC union_first: word (union many u, word x)
+// judged otherwise: large union_first
 typedef long word;
 struct pair {
     word a, b;

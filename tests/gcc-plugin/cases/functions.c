@@ -1,0 +1,46 @@
+// What the optimiser makes of parameters. gcc -g and the plugin agree, but for functions that are named:
+// judged otherwise: by_value_in_memory result_in_memory
+struct large { long l[8]; };
+struct pair { long a, b; };
+struct __attribute__((packed)) crooked { char c; long l; char d[15]; };
+#define apart __attribute__((noinline))
+static apart int dropped(int a, int unused, int b) { return a * b; }
+static apart int constant(int a, int b) { return a * b; }
+static apart int scalar(struct pair *p, int b) { return (int)p->a + b; }
+static apart int split(int *p, int n)
+{
+    if (n < 3)
+        return 0;
+    for (int i = 0; i < n; ++i)
+        p[i] += p[i + 1] * n;
+    return p[0];
+}
+static inline int inlined(int a) { return a + 1; }
+static int unused(int a) { return a; }
+static int alone(int a) { return a * 3; }
+int calls(int *p, int x)
+{
+    struct pair s = {x, x};
+    return dropped(x, 3, 4) + dropped(x + 1, 4, x) + constant(x, 5) + constant(x + 1, 5) +
+           scalar(&s, x) + split(p, x) + split(p + 1, x) + inlined(x) + alone(x);
+}
+int (*address)(int) = inlined;
+double real(double d) { return d + 1; }
+int real_last(int a, float f) { return a + (int)f; }
+long on_stack(int a, int b, int c, int d, int e, int f, struct crooked g)
+{
+    return a + b + c + d + e + f + g.l;
+}
+long by_value(struct pair p, int x) { return p.a + p.b + x; }
+long by_value_in_memory(struct large p, int x) { return p.l[0] + x; }
+struct large result_in_memory(int x) { return (struct large){{x}}; }
+struct pair result_in_registers(int x) { return (struct pair){x, x}; }
+int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
+__attribute__((weak)) int weak(int a) { return a; }
+int aliased(int a) { return a + 2; }
+int other_name(int a) __attribute__((alias("aliased")));
+int renamed(int a) asm("renamed_for_the_assembler");
+int renamed(int a) { return a + 4; }
+__attribute__((section(".init.text"))) int in_section(int a) { return a; }
+__attribute__((cold)) int cold(int a) { return a; }
+__attribute__((noreturn)) void stop(int a) { for (;;) ; }

@@ -1,0 +1,104 @@
+// Types in all places where a program may name them: each must be described if gcc -g describes it.
+typedef unsigned char u8;
+typedef __int128 wide;
+typedef int table[3];
+typedef const int fixed;
+struct only_declared;
+struct never_used { int x; };
+struct in_cast { int x; };
+struct in_sizeof { int y; };
+struct in_local { struct in_nested { int z; } nested; };
+struct in_static { int s; };
+struct in_statement { long l; };
+struct behind_pointer { struct behind_pointer *next; struct only_declared *other; };
+union number { int i; float f; double d; long double ld; };
+enum plain { ZERO, ONE, MINUS = -1 };
+enum large { BIG = 0x100000000, SMALL = 1 };
+enum named_by_enumerator { LONELY = 7 };
+enum incomplete;
+struct bits {
+    unsigned a : 1, : 2, b : 3;
+    int : 0;
+    u8 c : 7;
+    _Bool flag : 1;
+    enum plain e : 2;
+    long wide : 40;
+};
+struct __attribute__((packed)) packed { char c; int i; short s : 5; };
+struct __attribute__((aligned(64))) aligned { int i; };
+struct flexible { int n; char data[]; };
+struct zero { int n; char data[0]; };
+struct nested { union { struct { int a, b; }; long c; }; struct { char d; } e; };
+typedef int vector __attribute__((vector_size(16)));
+struct more {
+    table t, u[2];
+    int grid[2][3][4];
+    const char *const names[5];
+    volatile int v;
+    const volatile long cv;
+    int *restrict r;
+    void (*callback)(struct more *, int, ...);
+    int (*unprototyped)();
+    vector vec;
+    fixed f;
+    _Atomic int at;
+    _Complex double z;
+    void *nothing;
+    const void *constant_nothing;
+    wide w;
+    enum incomplete *inc;
+};
+struct more more;
+struct bits bits;
+struct packed packed;
+struct aligned aligned;
+struct flexible flexible;
+struct zero zero;
+struct nested nested;
+union number number;
+enum plain plain;
+enum large large;
+table row;
+extern struct declared_here { int q; } declared;
+extern int unknown_size[];
+int unknown_size[4];
+extern const char text[];
+const char text[] = "text";
+static const struct in_static unused = {1};
+extern int never_referenced;
+extern struct only_extern *referenced;
+int *taken = (int *)&referenced;
+register unsigned long stack_pointer asm("sp");
+_Thread_local int per_thread;
+
+int old_style(a, b)
+int a;
+char b;
+{
+    return a + b;
+}
+static int variadic(int n, ...) { return n; }
+int declared_only(struct in_prototype *);
+int many(struct behind_pointer *p, const int c, volatile struct more *m, int n)
+{
+    typedef struct { int hidden; } local_typedef;
+    struct in_local l = {{n}};
+    static struct { int counter; } kept;
+    extern int declared_inside(struct in_inner_prototype *);
+    char vla[n];
+    local_typedef t = {n};
+    vla[0] = (char)n;
+    for (int i = 0; i < n; ++i) {
+        struct in_loop { int i; } inner = {i};
+        kept.counter += inner.i + t.hidden;
+    }
+    int value = ({ struct in_statement s = {n}; (int)s.l; });
+    return ((struct in_cast *)p)->x + (int)sizeof(struct in_sizeof) + LONELY + l.nested.z + value +
+           (int)m->cv + c + vla[0] + declared_inside(0) + variadic(1, 2) + declared_only(0) +
+           __builtin_offsetof(struct nested, c) + kept.counter;
+}
+int with_nested(int n)
+{
+    int inner(int m) { return n + m; }
+    return inner(n);
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The plugin against gcc's own debug information: each case is compiled once, by gcc -g with the plugin,
+and compare-objects.py compares what btf-emit makes of the DWARF with what the plugin wrote.
+usage: oracle-test.py GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
+Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
+options of the compiler. Cases for other compilers ("// compilers: clang") are left out."""
+import concurrent.futures
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Without optimisation, DWARF does not say in which registers parameters arrive.
+LEVELS = (['-O0'], ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'])
+# All but what concerns the link.
+FEATURES = 0x477
+
+
+def directive(text, name):
+    return [w for line in re.findall(rf'^// {name}: (.*)$', text, re.M) for w in line.split()]
+
+
+def run(gcc, plugin, emit, case, level, folder):
+    text = open(case, encoding='utf-8', errors='replace').read()
+    compilers = directive(text, 'compilers')
+    if compilers and 'gcc' not in compilers:
+        return None
+    out = os.path.join(folder, re.sub(r'\W', '_', case + ' '.join(level)) + '.o')
+    name = os.path.basename(plugin).removesuffix('.so')
+    flags = [w for w in directive(text, 'flags') if not w.startswith(('-O', '-g', '-m', '-flto'))]
+    # gcc warns of what cases are about.
+    command = [gcc, '-w', '-std=gnu11', '-g', *level, *flags, f'-fplugin={plugin}',
+               f'-fplugin-arg-{name}-features={FEATURES:#x}', '-c', case, '-o', out]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        without = subprocess.run([w for w in command if 'plugin' not in w], capture_output=True)
+        if without.returncode:
+            return None # not C that this gcc compiles
+        return f'{shlex.join(command)}\n{done.stderr}'
+    done = subprocess.run([sys.executable, os.path.join(HERE, 'compare-objects.py'), '-v',
+                           f'--features={FEATURES:#x}', emit, out], capture_output=True, text=True)
+    allowed = set(directive(text, 'judged otherwise'))
+    wrong = [line for line in done.stdout.splitlines()[:-1]
+             if not line.startswith(('missing in all', 'more in all')) and
+             (not (match := re.search(r': function (\S+): ', line)) or
+              level != ['-O0'] and match[1] not in allowed)]
+    return '\n'.join([shlex.join(command), *wrong, done.stderr]) if wrong or done.returncode else ''
+
+
+def main():
+    gcc, plugin, emit, *folders = sys.argv[1:]
+    cases = sorted(os.path.join(f, c) for f in folders for c in os.listdir(f) if c.endswith('.c'))
+    bad = compared = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
+        jobs = [pool.submit(run, gcc, plugin, emit, c, level, folder) for c in cases for level in LEVELS]
+        for job in jobs:
+            result = job.result()
+            compared += result is not None
+            if result:
+                bad += 1
+                print(result)
+    print(f'{compared} objects compared, {bad} differ')
+    sys.exit(bad != 0 or compared == 0)
+
+
+main()
