@@ -4,6 +4,8 @@
 #include "btf-kernel/check/check_kernel.h"
 
 #include "btf-kernel/check/kfuncs.h"
+#include "btf-kernel/check/layout.h"
+#include "btf-kernel/check/other_builds.h"
 #include "btf-kernel/check/per_cpu.h"
 #include "btf-kernel/check/redefinitions.h"
 #include "common/btf/base_match.h"
@@ -70,6 +72,9 @@ public:
             counts.tagged += modules[i].counts.tagged;
             report_.with_btf += !kernel_.modules[i].btf.empty();
         }
+        Findings mixed;
+        check_other_builds(kernel_, report_.findings, mixed);
+        move_to_report(mixed);
         std::stable_sort(report_.unchecked.begin(), report_.unchecked.end(),
                          [](const Unchecked &a, const Unchecked &b) { return a.rule < b.rule; });
         report_.kfuncs = counts.kfuncs;
@@ -123,6 +128,7 @@ private:
             return {};
         vmlinux_ = kept;
         names_.emplace(*vmlinux_);
+        note_layout(binary, out);
         check_per_cpu(binary, *vmlinux_, out);
         tags_ = expect_tags();
         const KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);

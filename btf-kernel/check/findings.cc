@@ -10,7 +10,7 @@ namespace
 
 constexpr const char *names[rule_count] = {
     "unreadable", "no-btf",     "empty",      "verifier",  "base",    "ids",     "kfunc-func",
-    "kfunc-tag",  "kfunc-impl", "kfunc-type", "redefined", "per-cpu", "against",
+    "kfunc-tag",  "kfunc-impl", "kfunc-type", "redefined", "per-cpu", "against", "layout",
 };
 
 } // namespace

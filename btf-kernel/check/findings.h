@@ -25,8 +25,9 @@ enum class Rule : uint8_t {
     redefined,  // a module has types of its own that vmlinux has
     per_cpu,    // per-CPU variables are not where the symbols are
     against,    // another build of it has other BTF
+    layout,     // some readers refuse BTF with a layout section
 };
-constexpr size_t rule_count = 13;
+constexpr size_t rule_count = 14;
 
 /// "kfunc-tag".
 const char *rule_name(Rule rule);

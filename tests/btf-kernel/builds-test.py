@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Packages that mix builds of one release; BTF with a layout section.
+
+usage: builds-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
+"""
+import json
+
+from helpers.kernel_packages import (MODULE, PROGRAMS, RELEASE, SOURCE, PackageCase, bz_image, must, run,
+                                     run_tests)
+
+VERMAGIC = 'static const char m[] __attribute__((section(".modinfo"), used)) = "vermagic=%s SMP";\n'
+
+
+class Builds(PackageCase):
+    def check(self, *paths, status=0):
+        done = run(PROGRAMS['kernel'], 'check', '--json', *paths)
+        self.assertEqual(done.returncode, status, f'{done.stdout[:3000]}{done.stderr}')
+        return json.loads(done.stdout)
+
+    def make_other(self, source, features='default'):
+        """vmlinux of another build."""
+        self.write('other.c', source.encode())
+        must('gcc', '-g', '-O1', '-ffreestanding', '-c', 'other.c', cwd=self.top)
+        must(PROGRAMS['emit'], '--address-pool', 'other.o', cwd=self.top)
+        must('gcc', '-nostdlib', '-static', '-o', 'other', 'other.o', cwd=self.top)
+        must(PROGRAMS['merge'], f'--features={features}', '--image=other', '--update=other', 'other.o',
+             cwd=self.top)
+        return (self.top / 'other').read_bytes()
+
+    def module_over(self, vmlinux, release):
+        self.write('over', vmlinux)
+        self.write('m.c', (MODULE % {'n': 7} + VERMAGIC % release).encode())
+        must('gcc', '-g', '-O1', '-c', '-o', 'm.ko', 'm.c', cwd=self.top)
+        must(PROGRAMS['emit'], 'm.ko', cwd=self.top)
+        must(PROGRAMS['merge'], '--base=over', '--update=m.ko', 'm.ko', cwd=self.top)
+        return (self.top / 'm.ko').read_bytes()
+
+    def test_images_of_two_builds(self):
+        rebuilt = self.make_other(SOURCE.replace('#1', '#2'))
+        self.assertNotEqual(rebuilt, self.vmlinux)
+        files = [(f'usr/lib/debug/boot/vmlinux-{RELEASE}', self.vmlinux),
+                 (f'boot/vmlinuz-{RELEASE}', bz_image(rebuilt, 'gz'))]
+        found, = self.check(self.unpacked(files, 'two'), status=1)['findings']
+        self.assertEqual((found['rule'], found['file'], found['what']),
+                         ('base', f'boot/vmlinuz-{RELEASE}', f'is "{RELEASE} (a@b) #2", another build than '
+                                                             f'"{RELEASE} (a@b) #1"'))
+        files[1] = (files[1][0], bz_image(self.vmlinux, 'gz'))
+        self.check(self.unpacked(files, 'one'))
+
+    def test_modules_of_another_build(self):
+        """The release is no proof. Without a fault in the BTF nothing is said of it."""
+        other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
+        for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, as vmlinux does: one '
+                                        'is of another build of it, or of another flavour'),
+                              ('6.12.0-other', '1 of these modules states release 6.12.0-other, vmlinux '
+                                               f'{RELEASE}')):
+            files = self.files()
+            files[3] = (files[3][0], self.module_over(other, release))
+            findings = self.check(self.unpacked(files, 'mixed'), status=1)['findings']
+            self.assertIn(('base', '', said), [(f['rule'], f['binary'], f['what']) for f in findings])
+            files[3] = (files[3][0], self.module_over(self.vmlinux, release))
+            self.check(self.unpacked(files, 'good'))
+
+    def test_layout(self):
+        for features, notes in (('default', []), ('+layout', ['layout'])):
+            report = self.check('--kernel=7.2', self.write('vmlinux', self.make_other(SOURCE, features)))
+            self.assertEqual([note['rule'] for note in report['notes']], notes)
+
+
+if __name__ == '__main__':
+    run_tests()
