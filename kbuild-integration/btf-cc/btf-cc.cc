@@ -10,6 +10,7 @@
 #include "common/version.h"
 #include "emit/heap.h"
 #include "emit/warnings.h"
+#include "kbuild-integration/btf-cc/build_plugin.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
@@ -48,6 +49,8 @@ constexpr OptionWords own_options[] = {
      .value = "LIST",
      .help = "What to encode, as of btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS "
              "asks for"},
+    {.name = "build-plugin",
+     .help = "Run nothing; build the plugin for each COMPILER that is named, a gcc"},
     {.name = "settings",
      .help = "Run nothing; print a line that differs when objects would, for compiler caches"},
 };
@@ -56,7 +59,8 @@ std::string help_text()
 {
     return "Run a compiler and, if it makes an object with DWARF, put object BTF into that.\n"
            "Usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
-           "       btf-cc [OPTIONS] --settings [COMPILER]\n\n"
+           "       btf-cc [OPTIONS] --settings [COMPILER]\n"
+           "       btf-cc --build-plugin COMPILER...\n\n"
            "COMPILER may be ccache with a compiler behind it: objects are then cached with their "
            "BTF.\n\n" +
            options_text(own_options);
@@ -233,7 +237,7 @@ int usage_error(const std::string &why)
 
 /// What precedes the compiler on the command line.
 struct Own {
-    std::string question;             // "help", "version", "settings"; empty: none
+    std::string question;             // "help", "version", "settings", "build-plugin"; or empty
     std::vector<std::string> options; // the others, as "--NAME" or "--NAME=VALUE"
     char **compiler;                  // its words, up to a null pointer
 };
@@ -247,7 +251,7 @@ Result<Own> read_own(int argc, char **argv)
         if (found.index == SIZE_MAX)
             break;
         const std::string name = own_options[found.index].name;
-        if (name == "help" || name == "version" || name == "settings")
+        if (name == "help" || name == "version" || name == "settings" || name == "build-plugin")
             own.question = name;
         else
             own.options.push_back("--" + name + (*found.value ? "=" : "") + found.value);
@@ -279,6 +283,23 @@ int answer(const std::string &question, const std::vector<std::string> &options,
     return print(*key + "\n");
 }
 
+int build_plugins(char **compilers)
+{
+    if (!*compilers)
+        return usage_error("--build-plugin: COMPILER is required");
+    int status = 0;
+    for (; *compilers; ++compilers) {
+        auto path = build_plugin(*compilers);
+        auto printed = path ? print_answer(*path + "\n") : Result<void>();
+        const Error *error = !path ? &path.error() : !printed ? &printed.error() : nullptr;
+        if (!error)
+            continue;
+        std::fprintf(stderr, "btf-cc: ERROR: %s\n", error->str().c_str());
+        status = exit_bad_input;
+    }
+    return status;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -288,6 +309,8 @@ int main(int argc, char **argv)
         return usage_error(own.error().str());
     const std::vector<std::string> &options = own->options;
     char **compiler = own->compiler;
+    if (own->question == "build-plugin")
+        return build_plugins(compiler);
     if (!own->question.empty())
         return answer(own->question, options, *compiler ? *compiler : "");
     if (!*compiler)

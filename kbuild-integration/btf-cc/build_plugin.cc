@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The C++ compiler need not be that of the gcc in question: gcc's headers are compiled by any, and
+// the plugin brings its own C++ library. What has no need of gcc's headers is in an archive, from
+// which the linker takes what it needs.
+#include "kbuild-integration/btf-cc/build_plugin.h"
+
+#include "common/elf/elf_image.h"
+#include "common/io/fd.h"
+#include "common/io/file_io.h"
+#include "common/io/response_file.h"
+#include "kbuild-integration/btf-cc/gcc_plugin.h"
+#include "kbuild-integration/btf-cc/lean_debug.h"
+#include "kbuild-integration/environment.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <spawn.h>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+extern char **environ;
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+constexpr std::string_view trial_source =
+    "struct btflink_trial { int member; };\n"
+    "int btflink_trial(struct btflink_trial *t) { return t->member; }\n";
+
+/// What the command printed on standard output. What it says on standard error is shown. Errors: it
+/// failed.
+Result<std::string> output_of(const std::vector<std::string> &command)
+{
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0)
+        return fail_errno({}, "pipe");
+    Fd from(ends[0]), to(ends[1]);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
+    std::vector<char *> words;
+    for (const std::string &word : command)
+        words.push_back(const_cast<char *>(word.c_str()));
+    words.push_back(nullptr);
+    pid_t child = 0;
+    const int error = ::posix_spawnp(&child, words[0], &actions, nullptr, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return fail({}, command[0] + ": " + std::strerror(error));
+    to.reset(-1);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t got; (got = ::read(from.get(), buffer, sizeof buffer)) != 0;) {
+        if (got > 0)
+            text.append(buffer, static_cast<size_t>(got));
+        else if (errno != EINTR)
+            break;
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        return fail({}, command[0] + " failed");
+    return text;
+}
+
+/// What a question to the compiler is answered, without the end of the line.
+Result<std::string> ask(const std::string &program, const char *question)
+{
+    std::string text = TRY(output_of({program, question}));
+    return text.substr(0, text.find('\n'));
+}
+
+/// Errors: gcc's headers for plugins are not there; names what to install.
+Result<std::string> header_folder(const std::string &program, const std::string &target)
+{
+    const std::string folder = TRY(ask(program, "-print-file-name=plugin")) + "/include";
+    if (::access((folder + "/gcc-plugin.h").c_str(), R_OK) == 0)
+        return folder;
+    const std::string version = TRY(ask(program, "-dumpversion"));
+    const std::string package = "gcc-" + version.substr(0, version.find('.')) + "-plugin-dev";
+    return fail(Where{folder + "/gcc-plugin.h"},
+                "the headers of " + program + " for plugins are missing (Debian: " + package +
+                    ", of a cross compiler " + package + "-" + target +
+                    "; Fedora: gcc-plugin-devel)");
+}
+
+/// A folder that is removed with all that is in it.
+struct Scratch {
+    std::string path;
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
+    explicit Scratch(std::string name) : path(std::move(name)) {}
+    ~Scratch()
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(path, ignored);
+    }
+};
+
+Result<void> compile(const std::string &program, const PluginSources &sources,
+                     const std::string &output)
+{
+    const std::string target = TRY(ask(program, "-dumpmachine"));
+    const std::string headers = TRY(header_folder(program, target));
+    const std::string chosen = variable("CXX");
+    std::vector<std::string> command =
+        TRY(split_words(chosen.empty() ? "g++" : chosen, Where{"CXX"}));
+    const std::string ours = sources.folder + "/emit/gcc/";
+    for (const std::string &word :
+         {std::string("-std=c++20"), std::string("-O2"), std::string("-fPIC"),
+          std::string("-shared"), std::string("-fno-rtti"), std::string("-fvisibility=hidden"),
+          "-I" + sources.folder, std::string("-isystem"), headers,
+          "-DBTFLINK_GCC_TARGET=\"" + target + "\"", ours + "plugin.cc", ours + "trees.cc",
+          sources.archive, std::string("-static-libstdc++"), std::string("-static-libgcc"),
+          "-Wl,--version-script=" + ours + "plugin.map", std::string("-Wl,--gc-sections,-s"),
+          std::string("-o"), output})
+        command.push_back(word);
+    TRY(output_of(command));
+    return {};
+}
+
+/// Compiles a small file as btf-cc does.
+Result<void> try_plugin(const std::string &program, const std::string &plugin,
+                        const std::string &folder)
+{
+    const std::string source = folder + "/trial.c", object = folder + "/trial.o";
+    TRY(write_file(source, std::as_bytes(std::span(trial_source))));
+    TRY(output_of({program, "-O2", "-c", source, "-o", object, "-g0", "-fplugin=" + plugin}));
+    auto elf = TRY(open_elf(object));
+    for (const ElfSection &section : elf.image.sections)
+        if (section.name == ".BTF" && !section.data.empty())
+            return {};
+    return fail({}, "the plugin was built, but makes no object BTF when " + program + " loads it");
+}
+
+} // namespace
+
+Result<std::string> build_plugin(const std::string &program)
+{
+    const std::string driver = find_driver(program);
+    if (driver.empty())
+        return fail({}, program + ": no such compiler");
+    if (compiler_kind(driver) == CompilerKind::clang) // which loads no plugin of gcc
+        return fail({}, program + " is clang; the plugin is for gcc");
+    const std::string key = TRY(compiler_key(driver));
+    const PluginSources sources = TRY(plugin_sources());
+    const std::string folder = TRY(folder_for_new_plugins(sources));
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return fail(Where{folder}, error.message());
+    std::string name = folder + "/.new-XXXXXX";
+    if (!::mkdtemp(name.data()))
+        return fail_errno(Where{folder}, "cannot make a folder there");
+    const Scratch scratch(name);
+    const std::string built = name + "/btflink.so", place = folder + "/" + key,
+                      path = place + "/btflink.so";
+    TRY(compile(driver, sources, built));
+    TRY(try_plugin(driver, built, name));
+    if ((::mkdir(place.c_str(), 0777) != 0 && errno != EEXIST) ||
+        ::rename(built.c_str(), path.c_str()) != 0)
+        return fail_errno(Where{path}, "cannot put the plugin there");
+    return path;
+}
+
+} // namespace btflink::kbuild

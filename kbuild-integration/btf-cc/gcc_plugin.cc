@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A plugin fits one build of gcc and no other. This runs once per object, so neither the
+// compiler nor another program may be asked which one it is.
+//
+// Method. The build id of the driver (gcc, not cc1) names the build, and its plugin is in a folder
+// called after it. A distribution's update of gcc has another build id, so its old plugin is not
+// found. gcc itself compares versions once more when it loads the plugin. A plugin must fit
+// btflink, too: those that the build system made are installed with it, those of `btf-cc
+// --build-plugin` are in a folder called after size and time of what they were made of.
+#include "kbuild-integration/btf-cc/gcc_plugin.h"
+
+#include "common/elf/elf_image.h"
+#include "common/io/file_io.h"
+#include "kbuild-integration/environment.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <xxhash.h>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+constexpr const char *folder_variable = "BTF_CC_PLUGIN_DIR";
+constexpr const char *system_folder = BTFLINK_STATE_DIR "/btflink/gcc-plugins";
+constexpr std::string_view stand_ins[] = {"ccache", "sccache", "distcc", "icecc"};
+constexpr const char *plugin_files[] = {"plugin.cc", "trees.cc",      "trees.h",
+                                        "entries.h", "gcc_headers.h", "plugin.map"};
+
+std::string resolve(const std::string &path)
+{
+    char whole[PATH_MAX];
+    return realpath(path.c_str(), whole) ? whole : "";
+}
+
+/// The folder of this program, with a slash at its end.
+std::string own_folder()
+{
+    const std::string self = resolve("/proc/self/exe");
+    return self.substr(0, self.find_last_of('/') + 1);
+}
+
+bool is_stand_in(const std::string &path)
+{
+    const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
+    return std::find(std::begin(stand_ins), std::end(stand_ins), name) != std::end(stand_ins);
+}
+
+std::string hex(Bytes bytes)
+{
+    std::string text;
+    for (std::byte byte : bytes)
+        text += strf("%02x", static_cast<unsigned>(byte));
+    return text;
+}
+
+constexpr size_t padded(size_t size)
+{
+    return (size + 3) & ~size_t{3};
+}
+
+/// The build id in a section of notes of this machine; empty: there is none.
+std::string build_id(Bytes notes)
+{
+    Elf64_Nhdr head; // the same in both classes
+    while (notes.size() >= sizeof head) {
+        std::memcpy(&head, notes.data(), sizeof head);
+        notes = notes.subspan(sizeof head);
+        const size_t name = padded(head.n_namesz), whole = name + padded(head.n_descsz);
+        if (whole > notes.size())
+            break;
+        if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == sizeof ELF_NOTE_GNU &&
+            std::memcmp(notes.data(), ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0)
+            return hex(notes.subspan(name, head.n_descsz));
+        notes = notes.subspan(whole);
+    }
+    return "";
+}
+
+/// Plugins that belong to this btflink: installed with it, or beside it in the folder of a build.
+std::string own_plugins()
+{
+    const std::string folder = own_folder();
+    if (::access((folder + "gcc-plugin.paths").c_str(), R_OK) == 0)
+        return folder + "gcc-plugins";
+    const std::string libraries = BTFLINK_LIBRARIES; // from the folder of programs, or absolute
+    return (libraries[0] == '/' ? libraries : folder + libraries) + "/gcc-plugins";
+}
+
+/// "" if nothing says where the user's files are.
+std::string user_folder()
+{
+    if (std::string data = variable("XDG_DATA_HOME"); !data.empty())
+        return data + "/btflink/gcc-plugins";
+    const std::string home = variable("HOME");
+    return home.empty() ? home : home + "/.local/share/btflink/gcc-plugins";
+}
+
+/// A name for what plugins are made of here.
+std::string sources_id(const PluginSources &sources)
+{
+    std::string text;
+    auto add = [&](const std::string &path) {
+        struct stat info = {};
+        ::stat(path.c_str(), &info);
+        text += strf("%lld %lld.%09ld\n", static_cast<long long>(info.st_size),
+                     static_cast<long long>(info.st_mtim.tv_sec), info.st_mtim.tv_nsec);
+    };
+    for (const char *file : plugin_files)
+        add(sources.folder + "/emit/gcc/" + file);
+    add(sources.archive);
+    return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
+}
+
+/// In the order in which plugins are looked for.
+std::vector<std::string> plugin_folders()
+{
+    if (std::string only = variable(folder_variable); !only.empty())
+        return {only};
+    std::vector<std::string> folders = {own_plugins()};
+    if (auto sources = plugin_sources()) {
+        const std::string id = "/" + sources_id(*sources), user = user_folder();
+        if (!user.empty())
+            folders.push_back(user + id);
+        folders.push_back(system_folder + id);
+    }
+    return folders;
+}
+
+} // namespace
+
+std::string find_driver(const std::string &program)
+{
+    std::vector<std::string> found = {program};
+    if (program.find('/') == std::string::npos)
+        found = programs_named(program);
+    for (const std::string &candidate : found)
+        if (std::string path = resolve(candidate); !path.empty() && !is_stand_in(path))
+            return path;
+    return "";
+}
+
+Result<std::string> compiler_key(const std::string &driver)
+{
+    auto file = TRY(FilePages::read(driver));
+    if (auto image = read_elf(file.bytes(), Where{driver}))
+        for (const ElfSection &section : image->sections)
+            if (section.head.sh_type == SHT_NOTE)
+                if (std::string id = build_id(section.data); !id.empty())
+                    return id;
+    const XXH128_hash_t hash = XXH3_128bits(file.bytes().data(), file.bytes().size());
+    return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
+                static_cast<unsigned long long>(hash.low64));
+}
+
+Result<std::string> find_plugin(const std::string &program)
+{
+    const std::string driver = find_driver(program);
+    if (driver.empty())
+        return fail({}, program + ": no such compiler");
+    const std::string key = TRY(compiler_key(driver));
+    const std::vector<std::string> folders = plugin_folders();
+    for (const std::string &folder : folders)
+        if (std::string path = folder + "/" + key + "/btflink.so";
+            ::access(path.c_str(), R_OK) == 0)
+            return path;
+    return fail({}, program + ": no plugin for exactly this compiler (" + driver + ", " + key +
+                        "); build one by: btf-cc --build-plugin " + program);
+}
+
+Result<PluginSources> plugin_sources()
+{
+    const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";
+    PluginSources sources;
+    if (auto file = read_file(paths)) { // two lines
+        const std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
+        const size_t end = std::min(text.find('\n'), text.size());
+        sources.folder = text.substr(0, end);
+        sources.archive = text.substr(std::min(end + 1, text.size()));
+        sources.archive = sources.archive.substr(0, sources.archive.find('\n'));
+    } else {
+        const std::string libraries = BTFLINK_LIBRARIES;
+        sources.folder = (libraries[0] == '/' ? libraries : folder + libraries) + "/plugin-source";
+        sources.archive = sources.folder + "/libbtflink-gcc-plugin.a";
+    }
+    if (::access(sources.archive.c_str(), R_OK) != 0)
+        return fail_errno(Where{sources.archive}, "sources of gcc plugins are not installed");
+    return sources;
+}
+
+Result<std::string> folder_for_new_plugins(const PluginSources &sources)
+{
+    if (std::string only = variable(folder_variable); !only.empty())
+        return only;
+    const std::string folder = ::geteuid() == 0 ? system_folder : user_folder();
+    if (folder.empty())
+        return fail({}, "neither BTF_CC_PLUGIN_DIR nor XDG_DATA_HOME nor HOME says where to put a "
+                        "plugin");
+    return folder + "/" + sources_id(sources);
+}
+
+} // namespace btflink::kbuild
