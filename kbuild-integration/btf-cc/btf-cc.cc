@@ -16,6 +16,7 @@
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/btf-cc/lean_debug.h"
 #include "kbuild-integration/btf-cc/merge_program.h"
+#include "kbuild-integration/btf-cc/plugin_compile.h"
 #include "kbuild-integration/btf-cc/settings.h"
 
 #include <cerrno>
@@ -39,6 +40,8 @@ constexpr int passed_on[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2}
 constexpr OptionWords own_options[] = {
     {.letter = 'h', .name = "help", .help = "Print this help and exit"},
     {.name = "version", .help = "Print the version and exit"},
+    {.name = "plugin",
+     .help = "Have a gcc plugin make BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
     {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
     {.name = "lean-debug",
      .help = "With --strip-dwarf: add options to the compiler's that make it write less debug "
@@ -283,6 +286,32 @@ int answer(const std::string &question, const std::vector<std::string> &options,
     return print(*key + "\n");
 }
 
+/// With --plugin: if this is a compile for the plugin, become the compiler that loads it. Returns
+/// if the object's BTF is to be made of DWARF. Errors: no plugin fits.
+Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
+                               const Settings &settings)
+{
+    std::vector<std::string> words;
+    for (char **word = compiler; *word; ++word)
+        words.emplace_back(*word);
+    const std::string why = why_not_by_plugin(words, command, settings);
+    if (settings.verbose)
+        for (const std::string &object : command.objects)
+            std::fprintf(
+                stderr, "btf-cc: %s: %s%s\n", object.c_str(),
+                why.empty() ? "object BTF by the plugin" : "not by the plugin: ", why.c_str());
+    if (!why.empty())
+        return {};
+    words = TRY(with_plugin(std::move(words), settings));
+    if (std::string warning = why_not_merged(); !warning.empty())
+        std::fprintf(stderr, "btf-cc: WARNING: %s\n", warning.c_str());
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    become(arguments.data());
+}
+
 int build_plugins(char **compilers)
 {
     if (!*compilers)
@@ -331,6 +360,11 @@ int main(int argc, char **argv)
     }
     if (!settings)
         return refuse(settings.error().str());
+    if (settings->plugin) {
+        auto done = compile_by_plugin(compiler, command, *settings);
+        if (!done)
+            return refuse(done.error().str());
+    }
     if (get_behind_cache(*compiler, options))
         become(compiler);
 

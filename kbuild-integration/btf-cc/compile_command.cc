@@ -102,6 +102,13 @@ bool is_source(std::string_view argument)
     return dot != std::string_view::npos && contains(source_suffixes, argument.substr(dot));
 }
 
+bool is_c(std::string_view source, std::string_view language)
+{
+    if (language.empty())
+        return source.ends_with(".c") || source.ends_with(".i");
+    return language == "c" || language == "cpp-output";
+}
+
 /// Does an option that begins with "-g" ask for DWARF? Empty: it does not matter.
 std::optional<bool> asks_for_dwarf(std::string_view word)
 {
@@ -145,11 +152,11 @@ struct Hints {
     bool assembler = false;  // a source is
 };
 
-/// Are sources in that language from here on, whatever their names?
-bool set_language(std::string_view language, Hints &hints)
+/// The language of sources from here on, whatever their names; empty: their names say it.
+std::string_view set_language(std::string_view language, Hints &hints)
 {
     hints.assembler |= language.starts_with("assembler");
-    return language != "none";
+    return language == "none" ? "" : language;
 }
 
 /// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
@@ -187,15 +194,18 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
     bool compile_only = false, only_options = false;
     std::string output;
     std::vector<std::string> sources;
-    bool language_given = false; // then the names of sources do not matter
+    std::string_view language; // of -x
+    bool lto = false, fat_lto = false, other_language = false;
     Hints hints;
     for (size_t i = 0; i < arguments.size(); ++i) {
         std::string_view word = arguments[i];
         if (only_options || word.empty() || word == "-" || word[0] != '-') {
             if (word == "-" || word == "/dev/null")
                 return command; // reads no file
-            if (language_given || is_source(word))
+            if (!language.empty() || is_source(word)) {
                 sources.emplace_back(word);
+                other_language |= !is_c(word, language);
+            }
             hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
             continue;
         }
@@ -211,11 +221,11 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
         else if ((word == "-o" || word == "--output") && i + 1 < arguments.size())
             output = arguments[++i];
         else if ((word == "-x" || word == "--language") && i + 1 < arguments.size())
-            language_given = set_language(arguments[++i], hints);
+            language = set_language(arguments[++i], hints);
         else if (word.starts_with("-x"))
-            language_given = set_language(word.substr(2), hints);
+            language = set_language(word.substr(2), hints);
         else if (word.starts_with("--language="))
-            language_given = set_language(word.substr(sizeof "--language=" - 1), hints);
+            language = set_language(word.substr(sizeof "--language=" - 1), hints);
         else if (word.starts_with("--output="))
             output = word.substr(sizeof "--output=" - 1);
         else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
@@ -235,12 +245,18 @@ CompileCommand read_compile_command(const std::vector<std::string> &given)
         else if (word == "-fno-pic" || word == "-fno-PIC" || word == "-fpie" || word == "-fPIE" ||
                  word == "-fno-pie" || word == "-fno-PIE")
             hints.pic = false;
+        else if (word.starts_with("-flto") || word == "-fno-lto")
+            lto = word != "-fno-lto";
+        else if (word == "-ffat-lto-objects" || word == "-fno-fat-lto-objects")
+            fat_lto = word == "-ffat-lto-objects";
         else if (contains(options_with_value, word))
             ++i;
     }
     if (!compile_only)
         return command;
     command.asks_for_dwarf &= !hints.assembler;
+    command.only_c = !sources.empty() && !other_language;
+    command.slim_lto = lto && !fat_lto;
     if (!output.empty())
         command.objects = {output};
     else

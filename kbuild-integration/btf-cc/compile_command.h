@@ -19,6 +19,10 @@ struct CompileCommand {
     bool of_a_module = false; // -DMODULE
     /// -g or the like, of a compile. An assembler has no DWARF to write for data.
     bool asks_for_dwarf = false;
+    /// All sources are C, to the compiler called gcc.
+    bool only_c = false;
+    /// The object has no code but that of link-time optimisation.
+    bool slim_lto = false;
     /// An option says where variables are to be described, or puts debug information or the command
     /// itself where it stays: it is not for us to change what is made.
     bool debug_is_chosen = false;

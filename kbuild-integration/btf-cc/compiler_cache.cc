@@ -3,6 +3,7 @@
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 
 #include "common/io/file_io.h"
+#include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
@@ -73,7 +74,15 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
     std::snprintf(text, sizeof text, ",size=%lld,time=%lld.%09ld",
                   static_cast<long long>(info.st_size), static_cast<long long>(info.st_mtim.tv_sec),
                   info.st_mtim.tv_nsec);
-    return key + " compiler=" + std::string(base_name(compiler)) + text;
+    key += " compiler=" + std::string(base_name(compiler)) + text;
+    if (!settings.plugin)
+        return key;
+    if (auto plugin = find_plugin(compiler)) { // without one nothing is compiled
+        auto file = TRY(FilePages::read(*plugin));
+        key += strf(" plugin=%016llx", static_cast<unsigned long long>(
+                                           XXH3_64bits(file.bytes().data(), file.bytes().size())));
+    }
+    return key;
 }
 
 bool get_behind_cache(const std::string &program, const std::vector<std::string> &options)

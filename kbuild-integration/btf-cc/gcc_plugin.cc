@@ -50,6 +50,13 @@ std::string own_folder()
     return self.substr(0, self.find_last_of('/') + 1);
 }
 
+std::vector<std::string> candidates(const std::string &program)
+{
+    if (program.find('/') != std::string::npos)
+        return {program};
+    return programs_named(program);
+}
+
 bool is_stand_in(const std::string &path)
 {
     const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
@@ -139,12 +146,15 @@ std::vector<std::string> plugin_folders()
 
 } // namespace
 
+std::string first_program(const std::string &program)
+{
+    const std::vector<std::string> found = candidates(program);
+    return found.empty() ? "" : resolve(found.front());
+}
+
 std::string find_driver(const std::string &program)
 {
-    std::vector<std::string> found = {program};
-    if (program.find('/') == std::string::npos)
-        found = programs_named(program);
-    for (const std::string &candidate : found)
+    for (const std::string &candidate : candidates(program))
         if (std::string path = resolve(candidate); !path.empty() && !is_stand_in(path))
             return path;
     return "";

@@ -15,6 +15,9 @@ namespace btflink::kbuild
 /// Empty: there is none.
 std::string find_driver(const std::string &program);
 
+/// The same, but a cache or a distributor that is called like a compiler counts.
+std::string first_program(const std::string &program);
+
 /// Differs between any two builds of gcc: the build id of the driver, or, if it has none, a hash of
 /// its contents.
 Result<std::string> compiler_key(const std::string &driver);

@@ -27,6 +27,7 @@ struct Switch {
     bool &(*value)(Settings &);
 };
 constexpr Switch switches[] = {
+    {"--plugin", "BTF_CC_PLUGIN", [](Settings &s) -> bool & { return s.plugin; }},
     {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
      [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
     {"--lean-debug", "BTF_CC_LEAN_DEBUG", [](Settings &s) -> bool & { return s.lean_debug; }},
@@ -117,6 +118,7 @@ std::string describe(const Settings &settings)
     }
     if (!filter.excluded_names.empty())
         text += " excluded-names=" + filter.excluded_names;
+    text += settings.plugin ? " plugin=1" : " plugin=0";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     text += settings.lean_debug ? " lean-debug=1" : " lean-debug=0";
     text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// An object must not get its BTF in one way here and in another there, depending on what happens to
+// be installed: the rules below are about the command, and a plugin that is missing is an error.
+#include "kbuild-integration/btf-cc/plugin_compile.h"
+
+#include "kbuild-integration/btf-cc/gcc_plugin.h"
+#include "kbuild-integration/btf-cc/kbuild_plans.h"
+#include "kbuild-integration/btf-cc/lean_debug.h"
+#include "kbuild-integration/environment.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace btflink::kbuild
+{
+
+namespace
+{
+
+std::string_view base_name(std::string_view path)
+{
+    return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0
+}
+
+/// Sends compiles to other machines, where our plugins are not.
+bool distributes(std::string_view program)
+{
+    return base_name(program) == "distcc" || base_name(program) == "icecc";
+}
+
+/// Does one of the programs that run the compiler, or ccache's prefix, distribute?
+bool is_distributed(const std::vector<std::string> &words)
+{
+    for (const std::string &word : words) {
+        if (word.starts_with('-'))
+            break;
+        if (distributes(word) || distributes(first_program(word)))
+            return true;
+        if (compiler_kind(word) != CompilerKind::other)
+            break;
+    }
+    const std::string prefix = variable("CCACHE_PREFIX");
+    for (size_t at = 0; at < prefix.size();) {
+        const size_t end = std::min(prefix.find(' ', at), prefix.size());
+        if (distributes(std::string_view(prefix).substr(at, end - at)))
+            return true;
+        at = end + 1;
+    }
+    return false;
+}
+
+bool takes_all_c(const emit::UnitFilter &filter)
+{
+    constexpr uint16_t languages[] = {0x01, 0x02, 0x0c, 0x1d, 0x2c}; // DW_LANG_C89, C, C99, 11, 17
+    return filter.excluded_names.empty() &&
+           std::all_of(std::begin(languages), std::end(languages),
+                       [&](uint16_t language) { return filter.takes_language(language); });
+}
+
+/// The place of the compiler in a command: a name that we know, or else the first word that is the
+/// name of a program, but not of one that runs compilers.
+size_t compiler_place(const std::vector<std::string> &words)
+{
+    size_t at = find_compiler(words);
+    if (at < words.size())
+        return at;
+    for (at = 0; at < words.size() && !words[at].starts_with('-'); ++at)
+        if (words[at].find('=') == std::string::npos && base_name(words[at]) != "env" &&
+            !find_driver(words[at]).empty())
+            return at;
+    return 0;
+}
+
+} // namespace
+
+std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
+                              const Settings &settings)
+{
+    if (!command.only_c)
+        return "not C";
+    if (words[compiler_place(words)].ends_with("++") || base_name(words[0]).ends_with("++"))
+        return "a compiler for C++";
+    if (!command.asks_for_dwarf)
+        return "no -g";
+    if (command.slim_lto)
+        return "-flto without -ffat-lto-objects";
+    if (is_distributed(words))
+        return "compiled on another machine";
+    if (!takes_all_c(settings.emit.filter))
+        return "units are left out by language or name";
+    if (reads_dwarf_later())
+        return "CONFIG_GENDWARFKSYMS reads DWARF";
+    return "";
+}
+
+Result<std::vector<std::string>> plugin_options(const std::string &program,
+                                                const Settings &settings)
+{
+    if (compiler_kind(program) == CompilerKind::clang)
+        return fail({}, "--plugin is for gcc; clang has none, leave the option out");
+    const std::string plugin = TRY(find_plugin(program));
+    return std::vector<std::string>{
+        "-g0",
+        "-fplugin=" + plugin,
+        strf("-fplugin-arg-btflink-features=0x%x", settings.emit.unit.features.bits()),
+    };
+}
+
+Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
+                                             const Settings &settings)
+{
+    const std::vector<std::string> options =
+        TRY(plugin_options(words[compiler_place(words)], settings));
+    // At the end, for the last -g counts.
+    words.insert(std::find(words.begin(), words.end(), "--"), options.begin(), options.end());
+    return words;
+}
+
+} // namespace btflink::kbuild
