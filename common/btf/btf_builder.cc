@@ -3,6 +3,7 @@
 #include "common/btf/btf_builder.h"
 
 #include "common/btf/btf_blob.h"
+#include "common/btf/name_rules.h"
 #include "common/io/keep_memory.h"
 
 #include <cstring>
@@ -85,6 +86,13 @@ StrOff StringTable::add_short(const char *text, size_t length)
     if (key && slot.text != key)
         slot = {key, insert({text, length})};
     return key ? slot.offset : StrOff{0};
+}
+
+bool StringTable::has_odd_character()
+{
+    odd_ = odd_ || !is_plain_text(std::string_view(blob_).substr(looked_at_));
+    looked_at_ = blob_.size();
+    return odd_;
 }
 
 void StringTable::reserve(size_t strings, size_t bytes)

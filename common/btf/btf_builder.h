@@ -36,6 +36,9 @@ public:
     }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
+    /// Has any string so far a character that C has in no identifier, but compilers take: '$', or
+    /// one beyond ASCII?
+    bool has_odd_character();
     /// Room for so many strings with so many bytes in all.
     void reserve(size_t strings, size_t bytes);
 
@@ -68,6 +71,8 @@ private:
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
+    size_t looked_at_ = 0; // bytes of blob_
+    bool odd_ = false;     // in these
 };
 
 class BtfBuilder
@@ -91,6 +96,8 @@ public:
     /// placed_str() will be asked for it soon.
     void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
+    /// Also in strings that others have in a table that is shared.
+    bool has_odd_character() { return strings().has_odd_character(); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
 

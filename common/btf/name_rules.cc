@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel's character classes.
+// The kernel's character classes, which are Latin-1's; what is made legal is ASCII.
 #include "common/btf/name_rules.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 
 namespace btflink
 {
@@ -34,6 +35,25 @@ constexpr std::array<uint8_t, 256> in_identifiers = [] {
     return table;
 }();
 
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+bool is_ascii_identifier_part(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
+}
+
+bool is_beyond_ascii(char c)
+{
+    return static_cast<unsigned char>(c) >= 0x80;
+}
+bool continues_character(char c) // of several bytes (UTF-8)
+{
+    return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
+}
+
 } // namespace
 
 bool is_identifier(std::string_view name)
@@ -48,6 +68,47 @@ bool is_identifier(std::string_view name)
 bool is_section_name(std::string_view name)
 {
     return !name.empty() && std::all_of(name.begin(), name.end(), is_printable);
+}
+
+bool is_plain_text(std::string_view text)
+{
+    // All names of an object pass here, so 64 bytes at a time.
+    using Vector [[gnu::vector_size(16)]] = char;
+    Vector all{}, dollars{};
+    const char *at = text.data(), *const end = at + text.size();
+    for (; end - at >= 64; at += 64) {
+        Vector some[4];
+        std::memcpy(some, at, sizeof some);
+        all |= some[0] | some[1] | some[2] | some[3];
+        dollars |= (some[0] == '$') | (some[1] == '$') | (some[2] == '$') | (some[3] == '$');
+    }
+    dollars |= all < 0;
+    for (; at != end; ++at)
+        dollars[0] |= *at == '$' || is_beyond_ascii(*at);
+    uint64_t found[2];
+    std::memcpy(found, &dollars, sizeof found);
+    return !(found[0] | found[1]);
+}
+
+std::string legal_name(std::string_view name, size_t length_limit)
+{
+    std::string out(name.empty() || is_digit(name.front()) ? "_" : "");
+    bool in_character = false;
+    for (char c : name) {
+        if (is_ascii_identifier_part(c))
+            out += c;
+        else if (!in_character || !continues_character(c))
+            out += '_';
+        in_character = is_beyond_ascii(c);
+    }
+    out.resize(std::min(out.size(), length_limit));
+    return out;
+}
+
+bool is_legal_name(std::string_view name, size_t length_limit)
+{
+    return !name.empty() && name.size() <= length_limit && !is_digit(name.front()) &&
+           std::ranges::all_of(name, is_ascii_identifier_part);
 }
 
 } // namespace btflink

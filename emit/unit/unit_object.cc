@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The passes over one unit in order, from its entries to its contribution.
 #include "emit/unit/unit_object.h"
+#include "common/btf/btf_mend.h"
+#include "common/btf/name_rules.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/unit/legal_names.h"
@@ -331,18 +333,37 @@ private:
     std::vector<Instance> instances_; // of each of trailer_.functions
 };
 
-/// Leaves out the functions that have more parameters than BTF counts.
-void drop_long_functions(std::vector<FunctionCandidate> &functions, const Where &where,
-                         std::vector<Error> &left_out, Skips &skips)
+/// What kernels would refuse is changed here, where it is known which source has it. That structs
+/// may be defined elsewhere, and what parameters are called, is left to the merge.
+void settle(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
+{
+    if (!types.suspect && !types.btf.has_odd_character())
+        return;
+    auto mended = mend_btf(types.btf.view(), tree.address_size, BtfPart::object);
+    if (!mended)
+        return;
+    skips[Skip::mended] += mended->changes.size();
+    const std::string source = tree.source ? tree.source : "";
+    for (const std::string &change : mended->changes)
+        types.left_out.push_back({where, source + ": " + change});
+    types.btf = std::move(mended->btf);
+}
+
+/// Leaves out the functions that have more parameters than BTF counts, or names that it does not
+/// take. (With another name a FUNC would be that of another function, or of none.)
+void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
+                                  std::vector<Error> &left_out, Skips &skips)
 {
     std::erase_if(functions, [&](const FunctionCandidate &f) {
         // Its true signature has no more.
-        if (f.params.size() <= btf::max_vlen)
+        const bool is_long = f.params.size() > btf::max_vlen;
+        if (!is_long && is_plain_text(f.name)) [[likely]]
             return false;
         ++skips[Skip::inexpressible];
-        left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express more "
-                                        "than %u parameters",
-                                        std::string(f.name).c_str(), btf::max_vlen)});
+        const std::string what =
+            is_long ? strf("more than %u parameters", btf::max_vlen) : "such a name";
+        left_out.push_back({where, strf("function '%s' is left out, as BTF cannot express %s",
+                                        std::string(f.name).c_str(), what.c_str())});
         return true;
     });
 }
@@ -379,7 +400,8 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
         names = make_names_legal(tree, skips);
     // Names that were made legal end with the unit.
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
-    auto types = TRY(encode_types(tree, options.features, file.order, file.where, skips, strings));
+    UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
+    settle(types, tree, file.where, skips);
     clock.begin(Step::variables);
     std::vector<RejectedVariable> rejected;
     auto variables = collect_variables(file, tree, types, options.features, skips, rejected);
@@ -390,7 +412,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
 
     const Where debug_info = file.where;
     drop_surplus_variables(variables, debug_info, types.left_out, skips);
-    drop_long_functions(functions, debug_info, types.left_out, skips);
+    drop_inexpressible_functions(functions, debug_info, types.left_out, skips);
 
     // What is named by now is named by the file's own strings, and `names`.
     tree = {};

@@ -30,11 +30,11 @@ public:
     Encoder(const DieTree &tree, FeatureSet features, ByteOrder order, const Where &where,
             Skips &skips, StringTable *strings)
         : tree_(tree), layout_(tree), features_(features), order_(order), where_(where),
-          skips_(skips), out_{BtfBuilder(strings), {}, {}}
+          skips_(skips), out_{BtfBuilder(strings), {}, {}, false}
     {
     }
 
-    Result<UnitTypes> run()
+    UnitTypes run()
     {
         number();
         // An entry makes three words as a rule, every second one has a name that is new, and few
@@ -43,13 +43,13 @@ public:
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
             if (out_.ids[i] != void_id) {
-                TRY(encode(i));
+                encode(i);
                 CHECK(raw(out_.ids[i]) + 1 == raw(out_.btf.next_id()));
             }
-        if (synthetic_ != void_id) {
-            TypeId id = out_.btf.add_int("int", 4, BTF_INT_SIGNED);
-            CHECK(id == synthetic_);
-        }
+        if (synthetic_int_ != void_id)
+            CHECK(out_.btf.add_int("int", 4, BTF_INT_SIGNED) == synthetic_int_);
+        if (synthetic_byte_ != void_id)
+            CHECK(out_.btf.add_int("unsigned char", 1, 0) == synthetic_byte_);
         if (features_.has(Feature::decl_tag) && tree_.annotations)
             decl_tags();
         return std::move(out_);
@@ -126,7 +126,6 @@ private:
     {
         out_.ids.assign(tree_.dies.size(), void_id);
         uint32_t next = 1;
-        TypeId int_type = void_id;
         bool arrays = false;
         for (DieIndex i : tree_.types) {
             const Die &d = tree_.at(i);
@@ -145,75 +144,101 @@ private:
                 arrays = true;
             }
             out_.ids[i] = TypeId{next++};
-            if (d.tag == DW_TAG_base_type && int_type == void_id &&
-                std::string_view(d.name) == "int")
-                int_type = out_.ids[i];
+            if (d.tag == DW_TAG_base_type)
+                note_base_type(d, out_.ids[i]);
         }
         // All arrays are indexed by "int", whatever type the compiler names: otherwise equal arrays
         // of gcc and clang objects would differ.
-        index_type_ = int_type;
-        if (arrays && int_type == void_id)
-            index_type_ = synthetic_ = TypeId{next};
+        if ((arrays || bytes_) && index_type_ == void_id)
+            index_type_ = synthetic_int_ = TypeId{next++};
+        if (bytes_ && byte_type_ == void_id)
+            byte_type_ = synthetic_byte_ = TypeId{next++};
+    }
+
+    void note_base_type(const Die &d, TypeId id)
+    {
+        const std::string_view name(d.name);
+        if (index_type_ == void_id && name == "int")
+            index_type_ = id;
+        if (byte_type_ == void_id && name == "unsigned char" && d.byte_size == 1)
+            byte_type_ = id;
+        floats_ |= is_float(d);
+        bytes_ |= is_bytes(d);
+    }
+
+    bool is_float(const Die &d) const
+    {
+        const uint64_t size = d.byte_size;
+        return d.encoding == DW_ATE_float && features_.has(Feature::float_kind) &&
+               (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
+    }
+
+    /// Of a size that BTF's INT cannot have: clang's 24-bit or 1024-bit integers, `_BitInt(200)`,
+    /// `_Complex long double`.
+    bool is_bytes(const Die &d) const
+    {
+        return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&
+               !is_float(d);
     }
 
     StrOff str(const char *name) { return out_.btf.placed_str(name); }
     TypeId ref(const Die &d) { return out_.of(layout_, d); }
 
-    Result<void> encode(DieIndex i)
+    void encode(DieIndex i)
     {
         const Die &d = tree_.at(i);
         switch (d.tag) {
         case DW_TAG_base_type:
             base_type(d);
-            return {};
+            return;
         case DW_TAG_typedef:
             out_.btf.add_ref(BTF_KIND_TYPEDEF, str(d.name), ref(d));
-            return {};
+            return;
         case DW_TAG_const_type:
             out_.btf.add_ref(BTF_KIND_CONST, StrOff{0}, ref(d));
-            return {};
+            return;
         case DW_TAG_volatile_type:
             out_.btf.add_ref(BTF_KIND_VOLATILE, StrOff{0}, ref(d));
-            return {};
+            return;
         case DW_TAG_restrict_type:
             out_.btf.add_ref(BTF_KIND_RESTRICT, StrOff{0}, ref(d));
-            return {};
+            return;
         case DW_TAG_pointer_type:
             pointer(i);
-            return {};
+            return;
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
             ++skips_[Skip::reference_as_pointer];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
-            return {};
+            return;
         case DW_TAG_unspecified_type:
             ++skips_[Skip::nullptr_as_pointer];
             out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, void_id);
-            return {};
+            return;
         case DW_TAG_ptr_to_member_type:
             ++skips_[Skip::pointer_to_member_as_int];
             out_.btf.add_int("pointer_to_member",
                              static_cast<uint32_t>(layout_.member_pointer_size(d)), 0);
-            return {};
+            return;
         case DW_TAG_array_type:
             array(i);
-            return {};
+            return;
         case DW_TAG_enumeration_type:
-            return enumeration(i);
+            enumeration(i);
+            return;
         case DW_TAG_subroutine_type:
             prototype(i);
-            return {};
+            return;
         default:
             composite(i);
-            return {};
+            return;
         }
     }
 
     void base_type(const Die &d)
     {
         uint64_t size = d.byte_size;
-        bool float_size = size == 2 || size == 4 || size == 8 || size == 12 || size == 16;
-        if (d.encoding == DW_ATE_float && features_.has(Feature::float_kind) && float_size) {
+        if (is_float(d)) {
             out_.btf.add_float(d.name, static_cast<uint32_t>(size));
             return;
         }
@@ -229,10 +254,9 @@ private:
             out_.btf.add_composite(BTF_KIND_STRUCT, "", 0, false);
             return;
         }
-        // Sizes that BTF's INT cannot have (clang's 24-bit or 1024-bit integers, complex numbers).
-        if (size > 16 || !std::has_single_bit(size)) {
+        if (is_bytes(d)) {
             ++skips_[Skip::base_type_of_odd_size];
-            out_.btf.add_int("__SANITIZED_FAKE_INT__", 4, encoding);
+            out_.btf.add_array(byte_type_, index_type_, static_cast<uint32_t>(size));
             return;
         }
         out_.btf.add_int(str(d.name), static_cast<uint32_t>(size), encoding);
@@ -269,6 +293,11 @@ private:
         TypeId element = ref(tree_.at(i));
         for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d)
             element = out_.btf.add_array(element, index_type_, *d);
+        constexpr uint64_t large = 1 << 20; // of large elements it may be more than BTF's 4 GB
+        uint64_t count = 1;
+        for (uint32_t dimension : dimensions)
+            count = std::min(large, count * dimension);
+        out_.suspect |= count == large;
     }
 
     void composite(DieIndex i)
@@ -289,6 +318,8 @@ private:
         });
         out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, str(name),
                                static_cast<uint32_t>(d.byte_size), bitfields);
+        uint64_t last = 0;
+        const uint64_t end = d.byte_size * 8;
         auto add = [&](const Die &m) {
             const char *why = why_inexpressible(m, bitfields);
             if (!why && is_full(i))
@@ -306,7 +337,14 @@ private:
                 return;
             }
             const uint64_t offset = layout_.member_bit_offset(m, order_);
-            out_.btf.add_member(str(m.name), ref(m),
+            const DieIndex target = layout_.target(m);
+            const TypeId type = out_.ids[target];
+            if (type == void_id || offset < last || offset > end || m.bit_size > 32 || floats_)
+                [[unlikely]]
+                out_.suspect |= type == void_id || offset < last || offset > end ||
+                                is_suspect(m, target, offset);
+            last = offset;
+            out_.btf.add_member(str(m.name), type,
                                 static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
                                                                     << 24);
         };
@@ -314,6 +352,32 @@ private:
             for_each_member_by_offset(i, add);
         else
             for_each_child(i, DW_TAG_member, add);
+        out_.suspect |= is_sized_at_run_time(i);
+    }
+
+    /// A bitfield of an enum of 64 bits or of an integer that is_bytes(), or a floating-point
+    /// number that is not aligned. `type`: the member's.
+    [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
+    {
+        if (!m.bit_size && offset % 64 == 0)
+            return false;
+        if (const unsigned tag = tree_.at(type).tag; tag != DW_TAG_base_type)
+            type = layout_.stripped_target(m);
+        const Die &d = tree_.at(type);
+        if (m.bit_size > 32)
+            return d.tag != DW_TAG_base_type || is_bytes(d);
+        return d.tag == DW_TAG_base_type && is_float(d) &&
+               offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
+    }
+
+    /// A struct without a size that is known before the program runs.
+    bool is_sized_at_run_time(DieIndex i) const
+    {
+        bool sized = false;
+        if (tree_.at(i).byte_size == 0)
+            for_each_child(i, DW_TAG_member,
+                           [&](const Die &m) { sized |= layout_.size(layout_.target(m)) != 0; });
+        return sized;
     }
 
     [[gnu::cold]] void leave_out_member(const Die &m, const char *composite, const char *why)
@@ -403,15 +467,17 @@ private:
             visit(*member);
     }
 
-    Result<void> enumeration(DieIndex i)
+    void enumeration(DieIndex i)
     {
         const Die &d = tree_.at(i);
-        auto at = where_.at(d.offset);
         uint64_t size = d.byte_size ? d.byte_size : 4;
         const char *name = d.name ? d.name : "";
-        if (size > 8 || !std::has_single_bit(size))
-            return fail(
-                at, strf("enum '%s' has %llu bytes", name, static_cast<unsigned long long>(size)));
+        if (size > 8 || !std::has_single_bit(size)) {
+            leave_out(d, name, "all enumerators are",
+                      strf("an enum of %llu bytes", static_cast<unsigned long long>(size)).c_str());
+            out_.btf.add_composite(BTF_KIND_STRUCT, str(name), static_cast<uint32_t>(size), false);
+            return;
+        }
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
         bool is_signed = false;
         if (as_enum64) {
@@ -423,23 +489,18 @@ private:
         }
         out_.btf.add_enum(as_enum64 ? BTF_KIND_ENUM64 : BTF_KIND_ENUM, str(name),
                           static_cast<uint32_t>(size), is_signed);
-        const char *wrong = nullptr;
         for_each_child(i, DW_TAG_enumerator, [&](const Die &e) {
             auto value = static_cast<int64_t>(e.value);
             bool fits = e.is(Die::const_negative) ? value >= INT32_MIN : e.value <= UINT32_MAX;
-            if (!e.name)
-                wrong = "an enumerator without a name";
-            else if (!fits && size < 8)
-                wrong = "a value that does not fit";
-            else if (is_full(i))
-                leave_out(e, name, strf("enumerator '%s' is", e.name).c_str(),
-                          "more than 65535 enumerators");
+            const char *why = !e.name             ? "an enumerator without a name"
+                              : !fits && size < 8 ? "a value that its enum is too small for"
+                              : is_full(i)        ? "more than 65535 enumerators"
+                                                  : nullptr;
+            if (why) [[unlikely]]
+                leave_out(e, name, strf("enumerator '%s' is", e.name ? e.name : "").c_str(), why);
             else
                 out_.btf.add_enumerator(str(e.name), e.value);
         });
-        if (wrong)
-            return fail(at, strf("enum '%s' has %s", name, wrong));
-        return {};
     }
 
     void prototype(DieIndex i)
@@ -502,15 +563,18 @@ private:
     const Where &where_;
     Skips &skips_;
     UnitTypes out_;
-    TypeId index_type_ = void_id;      // of all arrays
-    TypeId synthetic_ = void_id;       // "int" added because the unit has none
-    std::set<uint32_t> inexpressible_; // offsets of DIEs that were left out
+    TypeId index_type_ = void_id; // of all arrays
+    TypeId byte_type_ = void_id;  // what is_bytes() is an array of
+    // These, if they are added because the unit has none.
+    TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
+    bool floats_ = false, bytes_ = false; // there are such base types
+    std::set<uint32_t> inexpressible_;    // offsets of DIEs that were left out
 };
 
 } // namespace
 
-Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
-                               const Where &where, Skips &skips, StringTable *strings)
+UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
+                       const Where &where, Skips &skips, StringTable *strings)
 {
     return Encoder(tree, features, order, where, skips, strings).run();
 }

@@ -13,14 +13,15 @@ struct UnitTypes {
     BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
     std::vector<TypeId> ids;     // of each DIE that is a type; void for all others
     std::vector<Error> left_out; // of types that are there, what BTF cannot express
+    bool suspect = false;        // kernels may refuse some of them: mend_btf() knows
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
 };
 
 /// `strings`: see BtfBuilder; may be null.
-Result<UnitTypes> encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
-                               const Where &where, Skips &skips, StringTable *strings);
+UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
+                       const Where &where, Skips &skips, StringTable *strings);
 
 /// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
 /// on the DIE at `i`: its children (clang), or, if there are none, the chain that it refers to
@@ -35,7 +36,7 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
     for (DieIndex c = i + 1; c < d.end; c = tree.at(c).end) {
         const Die &child = tree.at(c);
         if ((child.tag == tag_llvm_annotation || child.tag == tag_gnu_annotation) && child.name &&
-            child.text && child.name == kind) {
+            child.text && *child.text && child.name == kind) {
             visit(std::string_view(child.text));
             found = true;
         }
@@ -47,7 +48,8 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
         const Die &link = tree.at(a);
         if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
             break;
-        visit(std::string_view(link.text));
+        if (*link.text) // kernels refuse others
+            visit(std::string_view(link.text));
         a = tree.find(link.annotation);
     }
     return true;

@@ -8,12 +8,14 @@ Directives, one per line, anywhere in the C file:
   // flags: -O2                 compiler flags (added up)
   // emit: --features=+global_var   btf-emit options (added up)
   // compilers: gcc clang       only these families (default: both; cross64 is gcc's for other machines)
+  // said: REGEX                what btf-emit warns of, in all its lines (default: it says nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
 Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice: the
 second run must leave the bytes as they are. A compiler that is not installed is named; if there is
 none at all the test is skipped.
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -75,7 +77,8 @@ def one(emit, btf_lines, obj, wanted, family, compile_command, options):
     if done.returncode:
         return ['does not compile: ' + done.stderr]
     done = run([emit, obj] + options)
-    if done.returncode or done.stderr:
+    said = ''.join(text for key, text in wanted if key == 'said')
+    if done.returncode or not re.fullmatch(said, done.stderr.strip()):
         return [f'btf-emit: exit {done.returncode}: {done.stderr}']
     with open(obj, 'rb') as f:
         once = f.read()

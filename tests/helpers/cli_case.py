@@ -59,7 +59,8 @@ class CliCase(unittest.TestCase):
     # Programs.
 
     def call(self, *command, **options):
-        options = {'text': True, **options}
+        if options.setdefault('text', True):
+            options['errors'] = 'surrogateescape'  # names in messages are what files have
         return subprocess.run(command, cwd=self.folder, capture_output=True, check=False,
                               timeout=60, **options)
 

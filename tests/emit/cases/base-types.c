@@ -1,4 +1,4 @@
-// Sizes and encodings of base types; sizes that BTF cannot have are sanitised.
+// Sizes and encodings of base types; those of sizes that BTF cannot have are bytes.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: INT int size 4 bits 32 signed
@@ -9,7 +9,8 @@
 // expect: FLOAT float size 4
 // expect: FLOAT double size 8
 // expect: FLOAT long double size 16
-// expect: INT __SANITIZED_FAKE_INT__ size 4 bits 32
+// expect: ARRAY: [32 by int]unsigned char
+// reject: INT __SANITIZED_FAKE_INT__
 // reject: INT .*char-flag
 int i;
 unsigned char uc;

@@ -9,9 +9,9 @@ def bits(name, type, size, **attributes):
 
 def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
     """A struct with one member, of type int: `text` is how it comes out."""
-    return Case(name, unit(INT, struct('s', 64, Die('member', name='m', type=ref('int'),
-                                                    **attributes))),
-                lines=[INT_LINE, f'STRUCT s size 64; int m{text}'], skipped=skipped or {},
+    return Case(name, unit(INT, struct('s', 80000, Die('member', name='m', type=ref('int'),
+                                                       **attributes))),
+                lines=[INT_LINE, f'STRUCT s size 80000; int m{text}'], skipped=skipped or {},
                 versions=versions)
 
 
@@ -150,7 +150,8 @@ CASES = [
     Case('no size', unit(Die('structure_type', name='s')), lines=['STRUCT s size 0']),
     Case('member of an unknown type', unit(INT, struct('s', 8, Die('member', name='m'),
                                                        member('n', 'int', 4))),
-         lines=[INT_LINE, 'STRUCT s size 8; void m@0; int n@32']),
+         lines=[INT_LINE, 'STRUCT s size 8; int n@32'], skipped={'mended': 1},
+         said=r"\.debug_info: unit\.c: type 2 \(STRUCT 's'\): member 0 'm': type is void: it is left out"),
     Case('two definitions of one name',
          unit(INT, struct('s', 4, member('m', 'int'), label='a'),
               struct('s', 8, member('m', 'int'), label='b'), pointer('a'), pointer('b')),
@@ -236,9 +237,11 @@ CASES = [
     Case('C++: members in the order of their offsets',
          unit(INT, struct('s', 8, member('b', 'int', 4), member('a', 'int')), language=0x21),
          lines=[INT_LINE, 'STRUCT s size 8; int a@0; int b@32']),
-    Case('C: members as they come',
+    Case('C: members in the order of their offsets, which other compilers never change',
          unit(INT, struct('s', 8, member('b', 'int', 4), member('a', 'int')), language=0x0c),
-         lines=[INT_LINE, 'STRUCT s size 8; int b@32; int a@0']),
+         lines=[INT_LINE, 'STRUCT s size 8; int a@0; int b@32'], skipped={'mended': 1},
+         said=r"\.debug_info: unit\.c: type 2 \(STRUCT 's'\): member 1 'a': bit offset is 0, less than 32 "
+              'of the one before: members are sorted'),
     Case('variant part is passed over',
          unit(INT, struct('s', 8, member('a', 'int'),
                           Die(0x33, Die(0x19, member('v', 'int', 4), byte_size=4),

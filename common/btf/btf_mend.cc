@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Problem. A name with letters beyond ASCII, a struct whose size is known when the program runs, a
+// bitfield of 64 bits of an enum: compilers make all of these, and a kernel that meets one refuses
+// all.
+//
+// Method. Ask the check. For each violation, what stands at its place decides:
+//   a name                        '_' for what may not be in it; a FUNC, VAR or DATASEC, which is
+//                                 found by its name, is left out
+//   a member                      all in the order of their offsets; a bitfield that its type is
+//   too small for, a FLOAT that is not
+//                                 aligned: an INT in place of the type; else it is left out
+//   an INT, a FLOAT, an ARRAY     bytes of nothing that is known: a struct without members
+//   a result or parameter without a size
+//                                 const void: void. What is only declared: a struct of no bytes
+//   a tag, an entry of a DATASEC  left out
+//   more than 32 modifiers        the last type itself
+// Then ask again, until there is nothing or nothing more to be done. What refers to a type that was
+// left out is left out, too.
+//
+// Cost. A check and a copy of all per round. Only what is known to be wrong comes here; each round
+// mends one place of each type, and the last ones all that follows in it.
+#include "common/btf/btf_mend.h"
+
+#include "common/btf/btf_blob.h"
+#include "common/btf/btf_check.h"
+#include "common/btf/name_rules.h"
+#include "common/btf/type_sizes.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+namespace btflink
+{
+
+namespace
+{
+
+constexpr unsigned max_rounds = 64;    // then what is left cannot be mended
+constexpr unsigned patient_rounds = 8; // then a type loses all elements from the wrong one on
+constexpr uint32_t max_bitfield = 64;  // of an INT that is made for one
+constexpr uint32_t max_int_bits = 128; // see btf_check.cc
+
+using Remedy = std::optional<std::string>;
+using Words = std::vector<uint32_t>; // of one type; none: it is left out
+
+btf_type &head(Words &words)
+{
+    return *reinterpret_cast<btf_type *>(words.data());
+}
+
+struct Place {
+    uint32_t type;                   // index
+    std::optional<uint32_t> element; // of it
+};
+
+class Mender
+{
+public:
+    Mender(const Btf &btf, uint32_t pointer_size, BtfPart part)
+        : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size),
+          part_(part), out_{BtfBuilder(first_, btf.str_base()), {}}
+    {
+        for (TypeId id = first_; id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+            const auto *words = reinterpret_cast<const uint32_t *>(&btf.type(id));
+            types_.emplace_back(words, words + btf::words_of(btf.type(id)));
+            btf::for_each_str_off(head(types_.back()), [&](uint32_t &off) {
+                if (off >= btf.str_base())
+                    off = text(btf.str(off));
+            });
+        }
+    }
+
+    std::optional<MendedBtf> run()
+    {
+        for (round_ = 0; round_ < max_rounds && mend_some(); ++round_)
+            drop_empty();
+        if (out_.changes.empty())
+            return std::nullopt;
+        for (const Words &words : types_)
+            out_.btf.add_words(words);
+        return std::move(out_);
+    }
+
+private:
+    /// Whether anything was changed.
+    bool mend_some()
+    {
+        Words all;
+        for (const Words &words : types_)
+            all.insert(all.end(), words.begin(), words.end());
+        const std::vector<std::byte> blob = btf_blob(all, out_.btf.view().strings(), host_order);
+        auto btf = Btf::parse(blob, {}, base_);
+        if (!btf)
+            return false;
+        auto sizes = TypeSizes::compute(*btf, {}, pointer_size_);
+        if (!sizes)
+            return false; // a loop
+        btf_ = &*btf;
+        sizes_ = &*sizes;
+        bool changed = false;
+        for (const Error &error :
+             find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
+            if (!error.where.offset || *error.where.offset < btf->types_offset())
+                return changed; // of the blob as a whole, or of the base
+            const Place place = place_of(*error.where.offset);
+            const Remedy remedy = types_[place.type].empty() ? std::nullopt : mend(place);
+            if (!remedy)
+                continue;
+            changed = true;
+            if (!remedy->empty())
+                out_.changes.push_back(error.what + ": " + *remedy);
+        }
+        return changed;
+    }
+
+    Place place_of(uint64_t offset) const
+    {
+        const auto word = static_cast<uint32_t>((offset - btf_->types_offset()) / 4);
+        uint32_t low = 0, high = btf_->size();
+        while (high - low > 1) {
+            const uint32_t middle = (low + high) / 2;
+            (btf_->word_index(id_of(middle)) <= word ? low : high) = middle;
+        }
+        const btf::KindInfo &kind = btf::kinds[btf_->kind(id_of(low))];
+        const uint32_t behind = word - btf_->word_index(id_of(low));
+        if (!kind.element_words || behind < 3u + kind.fixed_words)
+            return {low, std::nullopt};
+        return {low, (behind - 3 - kind.fixed_words) / kind.element_words};
+    }
+
+    /// What was done, "" if that was said already; none: nothing can be.
+    Remedy mend(Place place)
+    {
+        Words &words = types_[place.type];
+        const uint32_t kind = btf::kind_of(head(words));
+        if (place.element && kind != BTF_KIND_DATASEC && rename_elements(words))
+            return "names get '_' for what may not be in them";
+        if (btf::is_composite(kind) && place.element)
+            return mend_member(words, *place.element);
+        switch (kind) {
+        case BTF_KIND_FUNC_PROTO:
+            return mend_prototype(words, place.element);
+        case BTF_KIND_DATASEC:
+            if (part_ == BtfPart::object)
+                return std::nullopt;
+            return place.element ? drop_elements(words, *place.element) : drop(words);
+        case BTF_KIND_FUNC:
+        case BTF_KIND_VAR:
+        case BTF_KIND_DECL_TAG:
+            return part_ == BtfPart::whole || kind == BTF_KIND_DECL_TAG ? drop(words)
+                                                                        : std::nullopt;
+        case BTF_KIND_INT:
+            return mend_int(words);
+        case BTF_KIND_FLOAT:
+        case BTF_KIND_ARRAY:
+            return make_opaque(words);
+        case BTF_KIND_PTR:
+            return std::nullopt;
+        default:
+            break;
+        }
+        const bool any_text = kind == BTF_KIND_TYPE_TAG && head(words).name_off;
+        if (btf::kinds[kind].named && !any_text && is_misnamed(head(words).name_off)) {
+            rename(head(words).name_off);
+            return "it is called '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
+        }
+        if (is_modifier(kind))
+            return cut(words);
+        return btf::is_enum(kind) ? make_opaque(words) : std::nullopt;
+    }
+
+    // Names.
+
+    bool is_misnamed(uint32_t offset) const
+    {
+        return !is_identifier(btf_->str(offset)) || btf_->str(offset).size() > max_legal_name;
+    }
+    uint32_t text(std::string_view text) { return raw(out_.btf.str(text)); }
+    void rename(uint32_t &offset) { offset = text(legal_name(btf_->str(offset))); }
+
+    bool rename_elements(Words &words)
+    {
+        const btf::KindInfo &kind = btf::kinds[btf::kind_of(head(words))];
+        bool renamed = false;
+        for (uint32_t i = 0; i < btf::vlen_of(head(words)); ++i) {
+            uint32_t &name = words[3 + kind.fixed_words + i * kind.element_words +
+                                   static_cast<uint32_t>(kind.element_name)];
+            const bool may_be_empty = !btf::is_enum(btf::kind_of(head(words)));
+            if (!is_misnamed(name) || (name == 0 && may_be_empty))
+                continue;
+            rename(name);
+            renamed = true;
+        }
+        return renamed;
+    }
+
+    // Members.
+
+    Remedy mend_member(Words &words, uint32_t i)
+    {
+        const bool kflag = btf::kflag_of(head(words));
+        uint32_t *member = &words[3 + i * 3]; // name, type, offset
+        if (i && offset_of(words, i) < offset_of(words, i - 1))
+            return sort_members(words);
+        const TypeId type = sizes_->behind_modifiers(TypeId{member[1]});
+        const uint32_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(member[2]) : 0;
+        const uint32_t offset = offset_of(words, i);
+        const uint32_t kind = btf_->kind(type);
+        const uint64_t size = sizes_->of(type);
+        if (size == TypeSizes::unsized ||
+            offset + (bits ? bits : size * 8) > uint64_t{head(words).size} * 8)
+            return drop_elements(words, i);
+        if (bits && bits <= max_bitfield && kind != BTF_KIND_INT) {
+            const bool is_signed = btf::is_enum(kind) && btf::kflag_of(btf_->type(type));
+            const char *name = is_signed ? "long long int" : "long long unsigned int";
+            set_type(words, i, new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0));
+            return "its type becomes an INT";
+        }
+        if (!bits && kind == BTF_KIND_FLOAT && std::has_single_bit(size) && offset % 8 == 0) {
+            const std::string name(btf_->name(type));
+            set_type(words, i, new_int(name, static_cast<uint32_t>(size), 0));
+            return "its type becomes an INT of the same name";
+        }
+        return drop_elements(words, i);
+    }
+
+    static uint32_t offset_of(Words &words, uint32_t member)
+    {
+        const uint32_t offset = words[3 + member * 3 + 2];
+        return btf::kflag_of(head(words)) ? BTF_MEMBER_BIT_OFFSET(offset) : offset;
+    }
+
+    Remedy sort_members(Words &words)
+    {
+        std::vector<uint32_t> order(btf::vlen_of(head(words))), places(order.size());
+        std::iota(order.begin(), order.end(), 0u);
+        std::ranges::stable_sort(order, {},
+                                 [&](uint32_t member) { return offset_of(words, member); });
+        const Words old = words;
+        for (uint32_t i = 0; i < order.size(); ++i) {
+            std::copy_n(old.begin() + 3 + order[i] * 3, 3, words.begin() + 3 + i * 3);
+            places[order[i]] = i;
+        }
+        for_component_tags(words, [&](Words &tag) {
+            if (tag[3] < places.size())
+                tag[3] = places[tag[3]];
+        });
+        return "members are sorted";
+    }
+
+    static void set_type(Words &words, uint32_t member, uint32_t type)
+    {
+        words[3 + member * 3 + 1] = type;
+    }
+
+    /// One for all that ask for it; in the last place.
+    uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
+    {
+        const Words wanted{text(name), btf::make_info(BTF_KIND_INT, 0, false), size,
+                           encoding << 24 | size * 8};
+        return append(wanted);
+    }
+    uint32_t append(const Words &wanted)
+    {
+        for (size_t i = 0; i < types_.size() + added_.size(); ++i) {
+            const Words &other = i < types_.size() ? types_[i] : added_[i - types_.size()];
+            if (other == wanted)
+                return raw(first_) + static_cast<uint32_t>(i);
+        }
+        added_.push_back(wanted);
+        return raw(first_) + static_cast<uint32_t>(types_.size() + added_.size() - 1);
+    }
+
+    // Prototypes.
+
+    Remedy mend_prototype(Words &words, std::optional<uint32_t> param)
+    {
+        uint32_t &ref = param ? words[3 + *param * 2 + 1] : head(words).type;
+        const TypeId target = sizes_->behind_modifiers(TypeId{ref});
+        if (target == void_id && !param && ref) {
+            ref = 0;
+            return "it becomes void";
+        }
+        if (part_ == BtfPart::object || btf_->kind(target) != BTF_KIND_FWD)
+            return std::nullopt;
+        const btf_type &fwd = btf_->type(target);
+        const bool is_union = btf::kflag_of(fwd);
+        const Words empty{fwd.name_off,
+                          btf::make_info(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, 0, false), 0};
+        const size_t known = types_.size() + added_.size();
+        bool is_new = target >= first_ && type(target) != empty;
+        if (target >= first_)
+            type(target) = empty;
+        else // a base cannot be changed
+            ref = append(empty);
+        is_new |= types_.size() + added_.size() > known;
+        if (is_new)
+            out_.changes.push_back((is_union ? "union " : "struct ") +
+                                   std::string(btf_->name(target)) +
+                                   " is passed by value where it is only declared: it is written "
+                                   "without members (kernels refuse a prototype with a type that "
+                                   "has no size)");
+        return "";
+    }
+
+    Words &type(TypeId id) { return types_[raw(id) - raw(first_)]; }
+    TypeId id_of(uint32_t index) const { return TypeId{raw(first_) + index}; }
+
+    // Whole types.
+
+    Remedy mend_int(Words &words)
+    {
+        const uint32_t encoding = words[3] >> 24, bits = words[3] & 0xff;
+        if ((encoding & (encoding - 1)) == 0)
+            return bits > max_int_bits ? make_opaque(words) : std::nullopt;
+        // gcc before 14 writes char as SIGNED and CHAR.
+        const uint32_t left = encoding & BTF_INT_BOOL ? BTF_INT_BOOL : BTF_INT_SIGNED;
+        words[3] = (words[3] & 0xffffff) | left << 24;
+        return "one of them is left";
+    }
+
+    /// A struct that is as long, as far as that is known.
+    Remedy make_opaque(Words &words)
+    {
+        const uint32_t kind = btf::kind_of(head(words));
+        const uint32_t name = btf::is_enum(kind) ? head(words).name_off : 0;
+        const uint32_t size = kind == BTF_KIND_ARRAY ? 0 : head(words).size;
+        words = {name, btf::make_info(BTF_KIND_STRUCT, 0, false), size};
+        return "it is written as a struct without members";
+    }
+
+    /// A type in its place that refers to what is behind all modifiers.
+    Remedy cut(Words &words)
+    {
+        const TypeId target = sizes_->behind_modifiers(TypeId{head(words).type});
+        const uint32_t kind = btf_->kind(target);
+        if (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC ||
+            kind == BTF_KIND_DECL_TAG || head(words).type == raw(target))
+            return std::nullopt;
+        head(words).type = raw(target);
+        return "the types between are left out";
+    }
+
+    static Remedy drop(Words &words)
+    {
+        words.clear();
+        return "it is left out";
+    }
+
+    /// The element; later all from it on.
+    Remedy drop_elements(Words &words, uint32_t i)
+    {
+        const uint32_t size = btf::kinds[btf::kind_of(head(words))].element_words;
+        const uint32_t count = round_ < patient_rounds ? 1 : btf::vlen_of(head(words)) - i;
+        const auto begin = words.begin() + 3 + i * size;
+        words.erase(begin, begin + count * size);
+        head(words).info -= count;
+        if (btf::is_composite(btf::kind_of(head(words))))
+            drop_component_tags(words, i, count);
+        return count == 1 ? "it is left out" : "it is left out with all that follows";
+    }
+
+    /// DECL_TAGs of members that are gone; those of later ones follow these.
+    void drop_component_tags(const Words &of, uint32_t first, uint32_t count)
+    {
+        for_component_tags(of, [&](Words &tag) {
+            if (tag[3] >= first + count)
+                tag[3] -= count;
+            else if (tag[3] >= first)
+                tag.clear();
+        });
+    }
+
+    /// The DECL_TAGs of its members.
+    template <typename Visit>
+    void for_component_tags(const Words &of, Visit visit)
+    {
+        const uint32_t id = raw(first_) + static_cast<uint32_t>(&of - types_.data());
+        for (Words &tag : types_)
+            if (!tag.empty() && btf::kind_of(head(tag)) == BTF_KIND_DECL_TAG &&
+                head(tag).type == id && static_cast<int32_t>(tag[3]) >= 0)
+                visit(tag);
+    }
+
+    /// Renumber; what refers to a type that is not there any more goes as well.
+    void drop_empty()
+    {
+        types_.insert(types_.end(), added_.begin(), added_.end());
+        added_.clear();
+        auto is_gone = [&](uint32_t id) { return id >= raw(first_) && type(TypeId{id}).empty(); };
+        for (Words &words : types_) {
+            if (words.empty())
+                continue;
+            const uint32_t kind = btf::kind_of(head(words));
+            if (kind == BTF_KIND_DECL_TAG && is_gone(head(words).type))
+                words.clear();
+            for (uint32_t i = 0; kind == BTF_KIND_DATASEC && i < btf::vlen_of(head(words));)
+                if (is_gone(words[3 + i * 3])) {
+                    words.erase(words.begin() + 3 + i * 3, words.begin() + 6 + i * 3);
+                    --head(words).info;
+                } else {
+                    ++i;
+                }
+            if (kind == BTF_KIND_DATASEC && btf::vlen_of(head(words)) == 0)
+                words.clear();
+        }
+        std::vector<uint32_t> ids(types_.size());
+        uint32_t next = raw(first_);
+        for (size_t i = 0; i < types_.size(); ++i)
+            ids[i] = types_[i].empty() ? 0 : next++;
+        std::erase_if(types_, [](const Words &words) { return words.empty(); });
+        for (Words &words : types_)
+            btf::for_each_type_id(head(words), [&](uint32_t &id) {
+                if (id >= raw(first_))
+                    id = ids[id - raw(first_)];
+            });
+    }
+
+    std::shared_ptr<const Btf> base_;
+    TypeId first_;
+    uint32_t pointer_size_;
+    BtfPart part_;
+    MendedBtf out_; // strings; types come at last
+    std::vector<Words> types_, added_;
+    unsigned round_ = 0;
+    const Btf *btf_ = nullptr; // this round's types, as they were when it began
+    const TypeSizes *sizes_ = nullptr;
+};
+
+} // namespace
+
+std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part)
+{
+    return Mender(btf, pointer_size, part).run();
+}
+
+} // namespace btflink

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What kernels would refuse, and what becomes of it.
+#include "common/btf/btf_check.h"
+#include "common/btf/btf_mend.h"
+#include "tests/unit/text_blob.h"
+
+namespace btflink::test
+{
+
+namespace
+{
+
+constexpr std::string_view prelude = R"(
+    [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+    [2] FLOAT 'double' size=8
+    [3] FWD 'fwd' fwd_kind=struct
+    [4] ENUM64 'wide' size=8 encoding=SIGNED
+        'W' val=-5000000000
+    [5] FUNC_PROTO '' ret_type_id=0
+        'p' type_id=1
+)";
+
+/// What becomes of the prelude and `text` behind it: types from 6 on. "": nothing is changed. A
+/// kernel takes the result.
+std::string mended(std::string_view text, std::vector<std::string> *changes = nullptr,
+                   std::shared_ptr<const Btf> base = nullptr)
+{
+    const TextBlob blob =
+        from_text(base ? std::string(text) : std::string(prelude) + std::string(text), base);
+    auto after = mend_btf(*blob, 8, BtfPart::whole);
+    if (!after)
+        return "";
+    if (changes)
+        *changes = after->changes;
+    const std::vector<std::byte> bytes = after->btf.serialize(host_order);
+    auto btf = Btf::parse(bytes, Where{"mended"}, base);
+    EXPECT_EQ(error_of(btf), "");
+    EXPECT_EQ(error_of(check_btf(bytes, *btf, Where{"mended"})), "");
+    std::string out = btf_to_text(*btf);
+    const size_t own = out.find(base ? "[" : "[6]");
+    return own == out.npos ? "nothing" : out.substr(own);
+}
+
+/// As btf_to_text() has it.
+std::string plain(std::string_view text)
+{
+    const TextBlob blob = from_text(std::string(prelude) + std::string(text));
+    const std::string out = btf_to_text(*blob);
+    return out.substr(out.find("[6]"));
+}
+
+TEST(BtfMend, NothingToDo)
+{
+    EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0"), "");
+}
+
+/// Bytes that contradict themselves are no matter of meaning.
+TEST(BtfMend, Damage)
+{
+    EXPECT_EQ(mended("[6] PTR '' type_id=1 vlen=3"), "");
+    EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=6 bits_offset=0"), "");
+}
+
+TEST(BtfMend, Names)
+{
+    std::vector<std::string> changes;
+    EXPECT_EQ(mended("[6] STRUCT 'gr\\xc3\\xb6\\xc3\\x9fe' size=4\n'l$\\xc3\\xa4nge' type_id=1 "
+                     "bits_offset=0\n"
+                     "[7] TYPEDEF '9x' type_id=6",
+                     &changes),
+              plain("[6] STRUCT 'gr__e' size=4\n'l__nge' type_id=1 bits_offset=0\n"
+                    "[7] TYPEDEF '_9x' type_id=6"));
+    ASSERT_EQ(changes.size(), 3u);
+    EXPECT_TRUE(changes[0].ends_with("name is no identifier: it is called 'gr__e'")) << changes[0];
+    EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is no identifier: it is called '_9x'");
+    // With another name it would be another function.
+    EXPECT_EQ(
+        mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"
+               "[8] DECL_TAG 't' type_id=6 component_idx=-1\n"
+               "[9] DECL_TAG 't' type_id=7 component_idx=-1"),
+        plain("[6] FUNC 'c' type_id=5 linkage=static\n"
+              "[7] DECL_TAG 't' type_id=6 component_idx=-1"));
+}
+
+TEST(BtfMend, Members)
+{
+    // One that is left out takes its tag with it, and those of later ones follow.
+    EXPECT_EQ(
+        mended("[6] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n'f' type_id=3 bits_offset=32\n"
+               "'b' type_id=1 bits_offset=32\n"
+               "[7] DECL_TAG 'f' type_id=6 component_idx=1\n"
+               "[8] DECL_TAG 'b' type_id=6 component_idx=2"),
+        plain("[6] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n'b' type_id=1 bits_offset=32\n"
+              "[7] DECL_TAG 'b' type_id=6 component_idx=1"));
+    EXPECT_EQ(
+        mended("[6] STRUCT 's' size=8\n'b' type_id=1 bits_offset=32\n'a' type_id=1 bits_offset=0\n"
+               "[7] DECL_TAG 'b' type_id=6 component_idx=0"),
+        plain("[6] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n'b' type_id=1 bits_offset=32\n"
+              "[7] DECL_TAG 'b' type_id=6 component_idx=1"));
+    EXPECT_EQ(mended("[6] STRUCT 's' size=16 kflag=1\n"
+                     "'e' type_id=4 bits_offset=0 bitfield_size=40\n'd' type_id=2 bits_offset=40"),
+              plain("[6] STRUCT 's' size=16 kflag=1\n"
+                    "'e' type_id=7 bits_offset=0 bitfield_size=40\n'd' type_id=8 bits_offset=40\n"
+                    "[7] INT 'long long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED\n"
+                    "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
+}
+
+/// More than there are rounds.
+TEST(BtfMend, ManyMembers)
+{
+    std::string members;
+    for (int i = 0; i < 1000; ++i)
+        members += "'m" + std::to_string(i) + "' type_id=1 bits_offset=0\n";
+    EXPECT_EQ(mended("[6] STRUCT 's' size=0\n" + members), plain("[6] STRUCT 's' size=0"));
+}
+
+TEST(BtfMend, Types)
+{
+    // As gcc 12 writes char; more bits than kernels read; an enum of 3 bytes.
+    EXPECT_EQ(mended("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=3"),
+              plain("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=SIGNED"));
+    EXPECT_EQ(mended("[6] INT 'big' size=32 bits_offset=0 nr_bits=200 encoding=(none)"),
+              plain("[6] STRUCT '' size=32"));
+    EXPECT_EQ(mended("[6] ENUM 'e' size=3 encoding=UNSIGNED\n'A' val=0"),
+              plain("[6] STRUCT 'e' size=3"));
+    EXPECT_EQ(mended("[6] ARRAY '' type_id=1 index_type_id=1 nr_elems=4000000000"),
+              plain("[6] STRUCT '' size=0"));
+    EXPECT_EQ(mended("[6] TYPE_TAG '' type_id=1\n[7] DECL_TAG '' type_id=5 component_idx=-1"),
+              plain("[6] TYPE_TAG '_' type_id=1"));
+}
+
+TEST(BtfMend, ModifierChain)
+{
+    std::string text;
+    for (int id = 6; id < 46; ++id)
+        text += "[" + std::to_string(id) +
+                "] TYPEDEF 't' type_id=" + std::to_string(id < 45 ? id + 1 : 1) + "\n";
+    EXPECT_NE(mended(text), "");
+}
+
+TEST(BtfMend, Prototypes)
+{
+    std::vector<std::string> changes;
+    constexpr std::string_view rest = "\n'p' type_id=7\n'q' type_id=7\n"
+                                      "[7] CONST '' type_id=3\n[8] VOLATILE '' type_id=0";
+    EXPECT_EQ(mended("[6] FUNC_PROTO '' ret_type_id=8" + std::string(rest), &changes),
+              plain("[6] FUNC_PROTO '' ret_type_id=0" + std::string(rest)));
+    ASSERT_EQ(changes.size(), 2u);
+    EXPECT_TRUE(changes[1].starts_with("struct fwd is passed by value")) << changes[1];
+    // A base stays as it is.
+    const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
+    EXPECT_EQ(
+        mended("[2] FUNC_PROTO '' ret_type_id=0\n'p' type_id=1", nullptr, base.btf),
+        "[2] FUNC_PROTO '(anon)' ret_type_id=0 vlen=1\n\t'p' type_id=3\n[3] UNION 'fwd' size=0 "
+        "vlen=0\n");
+}
+
+TEST(BtfMend, Variables)
+{
+    EXPECT_EQ(
+        mended("[6] VAR 'v' type_id=3 linkage=global\n[7] VAR 'w' type_id=1 linkage=global\n"
+               "[8] DATASEC '.data' size=8\ntype_id=6 offset=0 size=4\ntype_id=7 offset=4 size=4"),
+        plain("[6] VAR 'w' type_id=1 linkage=global\n"
+              "[7] DATASEC '.data' size=8\ntype_id=6 offset=4 size=4"));
+}
+
+/// Structs may be defined in another object; nothing but tags gets another id.
+TEST(BtfMend, Object)
+{
+    const TextBlob blob =
+        from_text(std::string(prelude) + "[6] FUNC_PROTO '' ret_type_id=0\n'p' type_id=3\n"
+                                         "[7] VAR 'a b' type_id=1 linkage=global");
+    EXPECT_FALSE(mend_btf(*blob, 8, BtfPart::object));
+}
+
+} // namespace
+
+} // namespace btflink::test
