@@ -1,0 +1,372 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""btf-cc --plugin and --build-plugin: which compiles the gcc plugin is for, which plugin is taken, and
+that nothing but the object's BTF depends on it. What is in that BTF: tests/gcc-plugin.
+
+usage: btf-cc-plugin-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from helpers.btf_reader import Elf
+from helpers.cache_tools import Ccache, missing
+from helpers.kbuild_case import HERE, KbuildCase, run
+
+COMPILE = ['-g', '-O2', '-c', 'add.c', '-o', 'add.o']
+BTF = ('.BTF', '.rela.BTF', '.debug', '.rela.debug')
+
+
+def headers_of(gcc):
+    """Are the headers for its plugins installed?"""
+    if not shutil.which(gcc):
+        return False
+    folder = subprocess.run([gcc, '-print-file-name=plugin'], capture_output=True, text=True).stdout
+    return os.path.exists(os.path.join(folder.strip(), 'include/gcc-plugin.h'))
+
+
+class PluginCase(KbuildCase):
+    def setUp(self):
+        super().setUp()
+        for name in ('add.c', 'main.c', 'other.c'):
+            self.compile(name)
+            os.remove(self.path(name[:-2] + '.o'))
+
+    def plugin(self, *arguments, said='', status=0, settings=None):
+        """btf-cc --plugin; what it prints on standard error is `said`."""
+        done = self.cc('--plugin', *arguments, settings=settings)
+        self.assertEqual((done[0], done[2].decode()), (status, said), arguments)
+        return done[1]
+
+    def way(self, *arguments, settings=None):
+        """"plugin", or why not, of one compile that succeeds."""
+        done = self.cc('--plugin', '-v', *arguments, settings=settings)
+        self.assertEqual(done[0], 0, done)
+        first = done[2].decode().splitlines()[0]
+        return first.split(': ', 2)[-1].removeprefix('object BTF by the ').removeprefix(
+            'not by the plugin: ')
+
+    def sections(self, name, without=BTF):
+        """All that the object has but for what is named and what lists sections and symbols."""
+        return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
+                if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
+
+
+class Compiles(PluginCase):
+    def test_object(self):
+        self.plugin('gcc', *COMPILE)
+        self.assertTrue(self.has_object_btf('add.o'))
+        self.assertFalse([n for n in self.section_names('add.o') if n.startswith('.debug_')])
+        self.assertEqual(self.names(), {'add.c', 'main.c', 'other.c', 'add.o'})
+        types = {line.split('] ')[1].split(' size')[0] for line in self.dump('add.o') if line[0] == '['}
+        self.assertLessEqual({"STRUCT 'point'", "INT 'int'"}, types)
+
+    def test_link(self):
+        """Objects of both ways in one link, without a warning."""
+        for way, name in ((['--plugin'], 'add'), ([], 'main'), (['--plugin'], 'other')):
+            self.assertEqual(self.cc(*way, 'gcc', '-g', '-O1', '-c', f'{name}.c')[0::2], (0, b''))
+        self.must('ld', '-r', '-o', 'all.o', 'add.o', 'main.o', 'other.o')
+        self.must('gcc', '-o', 'program', 'add.o', 'main.o', 'other.o')
+        done = self.call(self.btf_merge, 'all.o', '--image=program', '-o', 'all.btf')
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
+
+    def test_exec_only(self):
+        """The process becomes the compiler, with a plugin that is only looked for."""
+        self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
+        key = self.key_of('./gcc-13')
+        self.write_plugin(key)
+        with subprocess.Popen([self.btf_cc, '--plugin', './gcc-13', *COMPILE], cwd=self.folder, text=True,
+                              env=self.environment({'BTF_CC_PLUGIN_DIR': self.path('plugins')}),
+                              stdout=subprocess.PIPE) as process:
+            words = process.communicate()[0].split()
+        self.assertEqual(words, [str(process.pid), *COMPILE, '-g0',
+                                 f'-fplugin={self.path("plugins")}/{key}/btflink.so',
+                                 '-fplugin-arg-btflink-features=0x1ff'])
+
+    def key_of(self, gcc):
+        """By the message that there is no plugin."""
+        done = self.cc('--plugin', gcc, *COMPILE)
+        self.assertEqual(done[0], 2)
+        return done[2].decode().split(')')[0].split()[-1]
+
+    def write_plugin(self, key):
+        os.makedirs(self.path(f'plugins/{key}'))
+        self.write(f'plugins/{key}/btflink.so', '')
+
+    def test_features(self):
+        self.script('gcc-13', '#!/bin/sh\necho "$@"\n')
+        self.write_plugin(self.key_of('./gcc-13'))
+        settings = {'BTF_CC_PLUGIN_DIR': self.path('plugins'),
+                    'PAHOLE_FLAGS': '--btf_features=float,var --lang_exclude=rust'}
+        said = self.plugin('./gcc-13', *COMPILE, settings=settings)
+        self.assertIn(b'-features=0x6', said)
+
+    def test_no_plugin(self):
+        """An error before the first object, and only there."""
+        none = {'BTF_CC_PLUGIN_DIR': self.path('nothing')}
+        done = self.cc('--plugin', 'gcc', *COMPILE, settings=none)
+        self.assertEqual(done[0], 2)
+        self.assertRegex(done[2].decode(),
+                         r'^btf-cc: ERROR: gcc: no plugin for exactly this compiler \(/.*gcc.*, [0-9a-f]+\); '
+                         'build one by: btf-cc --build-plugin gcc\n$')
+        self.assertNotIn('add.o', self.names())
+        self.write('empty.S', '.globl x\nx:\n')
+        for words in (['--version'], ['-E', 'add.c'], ['-S', 'add.c', '-o', '-'], ['-M', 'add.c'],
+                      ['-print-file-name=plugin'], ['-c', '-x', 'c', '/dev/null', '-o', '/dev/null'],
+                      ['-g', '-c', '-x', 'assembler', '/dev/null', '-o', 'tmp.o'],
+                      ['-g', '-c', 'empty.S'], ['-fsyntax-only', 'add.c'], ['-O2', '-c', 'add.c'],
+                      ['-g', 'add.c', 'main.c', '-o', 'program'],
+                      ['-g', '-DBUILD_VDSO', '-c', 'add.c'],
+                      ['-g', '-m16', '-ffreestanding', '-c', 'add.c']):
+            plain = self.run_tool('gcc', *words)
+            self.assertEqual(self.cc('--plugin', 'gcc', *words, settings=none),
+                             (0, plain.stdout, b''), words)
+
+    def test_clang(self):
+        """It is never asked to load one."""
+        for name in ('clang', 'clang-19'):
+            self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; clang has none, '
+                        'leave the option out\n')
+
+    def test_upgraded_compiler(self):
+        driver = pathlib.Path(shutil.which('gcc')).resolve()
+        contents = bytearray(driver.read_bytes())
+        note = contents.index(b'GNU\0', contents.index(b'\x14\0\0\0\x03\0\0\0GNU\0'))
+        contents[note + 4] ^= 1
+        self.script('gcc', bytes(contents))
+        done = self.cc('--plugin', './gcc', *COMPILE)
+        self.assertEqual(done[0], 2)
+        self.assertIn(b'no plugin for exactly this compiler', done[2])
+
+    def test_names_of_one_compiler(self):
+        """Links are followed; a link to ccache in PATH is not the compiler."""
+        driver = pathlib.Path(shutil.which('gcc')).resolve()
+        os.mkdir(self.path('bin'))
+        os.symlink(driver, self.path('bin/my-gcc'))
+        self.assertEqual(self.way(self.path('bin/my-gcc'), *COMPILE), 'plugin')
+        if ccache := shutil.which('ccache'):
+            os.symlink(ccache, self.path('bin/gcc'))
+            with_path = {'PATH': f'{self.path("bin")}:{os.environ["PATH"]}', 'CCACHE_DISABLE': '1'}
+            self.assertEqual(self.way('gcc', *COMPILE, settings=with_path), 'plugin')
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_languages_and_options(self):
+        self.write('code.S', '.text\n.globl f\n.type f,@function\nf: ret\n.size f,.-f\n')
+        for name in ('add.cc', 'add.h', 'odd'):
+            shutil.copy(self.path('other.c'), self.path(name))
+        c = ['gcc', '-g', '-O2', '-c']
+        for expected, words in {
+                'plugin': [[*c, 'add.c'], [*c, '-x', 'c', 'odd'], [*c, '-xc', 'odd', '-o', 'odd.o'],
+                           [*c, '-fno-lto', 'add.c'], [*c, '-flto', '-ffat-lto-objects', 'add.c'],
+                           [*c, '-gdwarf-4', '-ggdb', 'add.c'], [*c, '-g0', '-g1', 'add.c']],
+                'not C': [[*c, 'code.S'], [*c, '-x', 'c', 'odd', '-x', 'none', 'code.S', '-o', 'both.o'],
+                          [*c, '-x', 'c-header', 'add.h', '-o', 'add.h.gch']],
+                'no -g': [[*c, '-g0', 'add.c']],
+                '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
+            for command in words:
+                if 'both.o' in command:
+                    command = [*command[:-2], '-I.']  # several objects, by their names
+                self.assertEqual(self.way(*command), expected, command)
+        if shutil.which('g++'):
+            self.assertEqual(self.way('g++', '-g', '-c', 'add.c'), 'a compiler for C++')
+            self.assertEqual(self.way('gcc', '-g', '-c', 'add.cc'), 'not C')
+        for flags in ('--lang_exclude=c', '--lang=rust', '--btf_features=var --lang_exclude=c99,c11'):
+            self.assertEqual(self.way(*c, 'add.c', settings={'PAHOLE_FLAGS': flags}),
+                             'units are left out by language or name')
+        os.makedirs(self.path('include/config'))
+        self.write('include/config/auto.conf',
+                   '\nCONFIG_DEBUG_INFO_BTF=y\nCONFIG_GENDWARFKSYMS=y\n')
+        tree = {'objtree': '.', 'PAHOLE': 'btf-pahole'}
+        self.assertEqual(self.way(*c, 'add.c', settings=tree), 'CONFIG_GENDWARFKSYMS reads DWARF')
+        self.assertTrue(self.section('add.o', '.debug_info'))
+
+    def test_other_outputs(self):
+        """Preprocessing and assembly are those of gcc alone."""
+        for words in (['-E', 'add.c'], ['-S', '-O2', 'add.c', '-o', '-'], ['-M', 'add.c'],
+                      ['-MM', '-MG', 'add.c'], ['-g', '-S', 'add.c', '-o', '-']):
+            plain = self.run_tool('gcc', *words)
+            self.assertEqual(self.plugin('gcc', *words), plain.stdout, words)
+        self.plugin('gcc', *COMPILE, '-MD', '-MF', 'deps')
+        ours = self.read('deps')
+        self.must('gcc', *COMPILE, '-MD', '-MF', 'deps')
+        self.assertEqual(ours, self.read('deps'))
+
+    def test_names_of_files(self):
+        for name in ('with blank.c', "quo'te.c", 'do$lar.c', 'a,b=c.c', 'ü.c', 'new\nline.c', '-dash.c'):
+            shutil.copy(self.path('add.c'), self.path('./' + name))
+            self.plugin('gcc', '-g', '-c', './' + name)
+            self.assertTrue(self.has_object_btf(name[:-2] + '.o'), name)
+        folder = self.path('plug ins,=')
+        driver = self.plugin_file()
+        os.makedirs(f'{folder}/{driver.parent.name}')
+        shutil.copy(driver, f'{folder}/{driver.parent.name}')
+        self.plugin('gcc', *COMPILE, settings={'BTF_CC_PLUGIN_DIR': folder})
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def plugin_file(self):
+        found = list(pathlib.Path(self.btf_cc).parent.glob('gcc-plugins/*/btflink.so'))
+        notes = self.must('readelf', '-n', str(pathlib.Path(shutil.which('gcc')).resolve()))
+        return next(path for path in found if path.parent.name in notes)
+
+    def test_several_sources(self):
+        self.plugin('gcc', '-g', '-O1', '-c', 'add.c', 'main.c', 'other.c')
+        for name in ('add.o', 'main.o', 'other.o'):
+            self.assertTrue(self.has_object_btf(name))
+        self.write('words', '-g -c "add.c"')
+        self.plugin('gcc', '@words')
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_nothing_to_strip(self):
+        self.plugin('--strip-dwarf', '--lean-debug', '--strict', 'gcc', *COMPILE)
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_compiler_errors(self):
+        self.write('bad.c', 'int f(void) { return nothing; }\n')
+        plain = self.run_tool('gcc', '-g', '-c', 'bad.c')
+        self.assertEqual(self.cc('--plugin', 'gcc', '-g', '-c', 'bad.c'),
+                         (1, plain.stdout, plain.stderr))
+        self.assertNotIn('bad.o', self.names())
+
+    def test_precompiled_header(self):
+        """One of debug information is not taken, for the compile has none; types are there."""
+        self.write('types.h', 'struct from_header { int a; };\n')
+        self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
+        for flags in (['-g'], ['-g0']):
+            self.plugin('gcc', *flags, '-c', 'types.h', '-o', 'types.h.gch')
+            self.plugin('gcc', '-g', '-c', 'use.c')
+            self.assertIn("STRUCT 'from_header'", '\n'.join(self.dump('use.o')))
+
+    def test_code(self):
+        """All sections but those of BTF are, with the plugin, what they are without -g."""
+        tests = pathlib.Path(HERE).parent
+        cases = [*tests.glob('emit/cases/*.c'), *tests.glob('gcc-plugin/cases/*.c')]
+        compared = 0
+        for case in cases:
+            words = ['-w', '-O2', '-c', str(case), '-o', 'case.o']
+            if self.call('gcc', *words).returncode:
+                continue  # for other compilers
+            expected = self.sections('case.o')
+            self.plugin('gcc', '-g', *words)
+            self.assertEqual(self.sections('case.o'), expected, case)
+            compared += 1
+        self.assertGreater(compared, 10)
+
+    def test_settings_line(self):
+        lines = {self.cc(*options, '--settings', 'gcc', settings=settings)[1]
+                 for options, settings in (([], {}), (['--plugin'], {}),
+                                           (['--plugin'], {'BTF_CC_PLUGIN_DIR': self.path('none')}))}
+        self.assertEqual(len(lines), 3)
+        self.assertEqual(self.cc('--plugin', '--settings', 'gcc')[1],
+                         self.cc('--settings', 'gcc', settings={'BTF_CC_PLUGIN': '1'})[1])
+
+
+class Caches(PluginCase):
+    def setUp(self):
+        super().setUp()
+        if reason := missing('ccache'):
+            self.skipTest(reason)
+        self.cache = Ccache(self.path('cache'))
+
+    def compile_cached(self, *front, hit, **settings):
+        settings = self.cache.environment(**settings)
+        self.plugin(*front, 'ccache', 'gcc', *COMPILE, settings=settings)
+        counters = self.cache.statistics()
+        self.assertEqual((counters['hit'], counters['cache_miss']), (int(hit), int(not hit)), counters)
+        return self.read('add.o')
+
+    def test_ccache(self):
+        folder = pathlib.Path(shutil.copytree(pathlib.Path(self.btf_cc).parent / 'gcc-plugins',
+                                              self.path('plugins')))
+        place = {'BTF_CC_PLUGIN_DIR': str(folder)}
+        first = self.compile_cached(hit=False, **place)
+        os.remove(self.path('add.o'))
+        self.assertEqual(self.compile_cached(hit=True, **place), first)
+        self.assertTrue(self.has_object_btf('add.o'))
+        self.compile_cached('--features=float', hit=False, **place)
+        for plugin in folder.glob('*/btflink.so'):  # another build of it
+            with open(plugin, 'ab') as file:
+                file.write(b'\0')
+        self.compile_cached(hit=False, **place)
+
+    def test_plain_objects_stay_apart(self):
+        self.call('ccache', 'gcc', *COMPILE, env=self.environment(self.cache.environment()))
+        self.cache.statistics()
+        self.compile_cached(hit=False)
+        self.assertTrue(self.has_object_btf('add.o'))
+
+    def test_distributed(self):
+        """Servers have no plugin."""
+        os.mkdir(self.path('bin'))
+        for name in ('distcc', 'icecc'):
+            self.script(f'bin/{name}', '#!/bin/sh\nexec "$@"\n')
+        with_path = {'PATH': f'{self.path("bin")}:{os.environ["PATH"]}'}
+        for words, more in ((['distcc', 'gcc'], {}), (['icecc', 'gcc'], {}),
+                            (['gcc'], {'CCACHE_PREFIX': 'distcc'})):
+            self.assertEqual(self.way(*words, *COMPILE, settings={**with_path, **more}),
+                             'compiled on another machine')
+            self.assertTrue(self.has_object_btf('add.o'))
+
+
+class Builds(PluginCase):
+    """btf-cc --build-plugin."""
+
+    def build(self, *gccs, **settings):
+        settings = {'BTF_CC_PLUGIN_DIR': self.path('plugins'), 'CXX': None, **settings}
+        return self.cc('--build-plugin', *gccs, settings=settings)
+
+    def test_two_compilers(self):
+        gccs = [name for name in ('gcc', 'gcc-11', 'gcc-13', 'gcc-14') if headers_of(name)]
+        done = self.build(*gccs)
+        self.assertEqual((done[0], done[2]), (0, b''))
+        paths = done[1].decode().splitlines()
+        self.assertEqual(len(set(paths)), len(gccs))
+        self.assertEqual({str(p) for p in pathlib.Path(self.path('plugins')).rglob('*') if p.is_file()},
+                         set(paths))
+        for gcc in gccs:
+            self.plugin(gcc, *COMPILE, settings={'BTF_CC_PLUGIN_DIR': self.path('plugins')})
+            self.assertTrue(self.has_object_btf('add.o'))
+        if len(gccs) < 2:
+            self.skipTest('headers of only one gcc for plugins are installed')
+
+    def test_wrong_plugin(self):
+        """gcc compares versions when it loads a plugin that was put there for another one."""
+        if not headers_of('gcc-11'):
+            self.skipTest('no headers of gcc-11 for plugins')
+        done = self.build('gcc', 'gcc-11')
+        ours, other = done[1].decode().splitlines()
+        shutil.copy(ours, other)
+        done = self.cc('--plugin', 'gcc-11', *COMPILE,
+                       settings={'BTF_CC_PLUGIN_DIR': self.path('plugins')})
+        self.assertNotEqual(done[0], 0)
+        self.assertNotIn('add.o', self.names())
+
+    def test_user_folder(self):
+        """Without BTF_CC_PLUGIN_DIR it is the user's, and compiles find it there."""
+        if os.geteuid() == 0:
+            self.skipTest('root builds for the whole system')
+        home = {'XDG_DATA_HOME': self.path('data'), 'BTF_CC_PLUGIN_DIR': None}
+        done = self.build('gcc', **home)
+        self.assertTrue(done[1].decode().startswith(self.path('data/btflink/gcc-plugins/')), done)
+
+    def test_errors(self):
+        self.assertEqual(self.build()[0], 2)
+        for arguments, settings, pattern in (
+                (['no-such-gcc'], {}, 'no-such-gcc: no such compiler'),
+                (['clang'], {}, 'clang(: no such compiler| is clang; the plugin is for gcc)'),
+                (['gcc'], {'CXX': 'false'}, '.*false failed'),
+                (['gcc'], {'BTF_CC_PLUGIN_DIR': '/dev/null/x'}, '/dev/null/x: Not a directory')):
+            done = self.build(*arguments, **settings)
+            self.assertEqual(done[:2], (1, b''), done)
+            self.assertRegex(done[2].decode(), f'^btf-cc: ERROR: {pattern}\n$')
+            self.assertEqual([*pathlib.Path(self.path('plugins')).glob('**/.new*')] if
+                             os.path.exists(self.path('plugins')) else [], [])
+
+
+if __name__ == '__main__':
+    if not headers_of('gcc'):
+        print('skipped: the headers of gcc for plugins are not installed (tests/install-packages build)')
+        sys.exit(77)
+    run('__main__')
