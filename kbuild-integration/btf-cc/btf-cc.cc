@@ -47,6 +47,7 @@ constexpr OptionWords own_options[] = {
      .help = "With --strip-dwarf: add options to the compiler's that make it write less debug "
              "information (or BTF_CC_LEAN_DEBUG=1)"},
     {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
+    {.letter = 'q', .name = "quiet", .help = "Print no warnings (or BTF_CC_QUIET=1)"},
     {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
     {.name = "features",
      .value = "LIST",
@@ -209,13 +210,27 @@ std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
     return lines;
 }
 
+void warn(const Settings &settings, const std::string &text)
+{
+    if (!settings.quiet)
+        std::fprintf(stderr, "btf-cc: WARNING: %s\n", text.c_str());
+}
+
+/// What is wrong with an object; it fails the compile if that is strict and there is no BTF.
+void complain(const Settings &settings, bool fatal, const std::string &text)
+{
+    if (fatal)
+        std::fprintf(stderr, "btf-cc: ERROR: %s\n", text.c_str());
+    else
+        warn(settings, text);
+}
+
 /// False if the compile must fail.
 bool emit_into(const std::string &object, bool dwarf_asked, const Settings &settings)
 {
     auto report = emit::emit_file(object, settings.emit);
     if (!report) {
-        std::fprintf(stderr, "btf-cc: %s: no object BTF: %s\n",
-                     settings.strict ? "ERROR" : "WARNING", report.error().str().c_str());
+        complain(settings, settings.strict, "no object BTF: " + report.error().str());
         return !settings.strict;
     }
     if (settings.verbose)
@@ -223,7 +238,7 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
     const std::vector<std::string> lines = complaints(object, dwarf_asked, *report);
     const bool bad = settings.strict && !lines.empty() && report->btf_bytes == 0;
     for (const std::string &line : lines)
-        std::fprintf(stderr, "btf-cc: %s: %s\n", bad ? "ERROR" : "WARNING", line.c_str());
+        complain(settings, bad, line);
     return !bad;
 }
 
@@ -304,7 +319,7 @@ Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
         return {};
     words = TRY(with_plugin(std::move(words), settings));
     if (std::string warning = why_not_merged(); !warning.empty())
-        std::fprintf(stderr, "btf-cc: WARNING: %s\n", warning.c_str());
+        warn(settings, warning);
     std::vector<char *> arguments;
     for (std::string &word : words)
         arguments.push_back(word.data());
@@ -386,6 +401,6 @@ int main(int argc, char **argv)
             return 1;
         }
     if (std::string why = why_not_merged(); !why.empty())
-        std::fprintf(stderr, "btf-cc: WARNING: %s\n", why.c_str());
+        warn(*settings, why);
     return 0;
 }

@@ -7,8 +7,7 @@
 namespace btflink::kbuild
 {
 
-/// What is wrong with the PAHOLE that Kbuild exports; empty: nothing, or it was said before in this
-/// build (the outermost make that we run under; an empty file for it is left in $TMPDIR).
+/// What is wrong with the PAHOLE that Kbuild exports; empty: nothing.
 std::string why_not_merged();
 
 } // namespace btflink::kbuild

@@ -32,6 +32,7 @@ constexpr Switch switches[] = {
      [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
     {"--lean-debug", "BTF_CC_LEAN_DEBUG", [](Settings &s) -> bool & { return s.lean_debug; }},
     {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
+    {"--quiet", "BTF_CC_QUIET", [](Settings &s) -> bool & { return s.quiet; }},
     {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
 };
 

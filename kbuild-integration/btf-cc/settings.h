@@ -16,15 +16,16 @@ struct Settings {
     bool plugin = false;     // BTF_CC_PLUGIN: see plugin_compile.h
     bool lean_debug = false; // BTF_CC_LEAN_DEBUG: see lean_debug.h
     bool strict = false;     // BTF_CC_STRICT: a failed emission fails the compile
+    bool quiet = false;      // BTF_CC_QUIET: no warnings
     bool verbose = false;    // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
 /// From `options` ("--plugin", "--strip-dwarf", "--lean-debug", "--strict", "--verbose",
 /// "--features=LIST": given before the compiler's name, they are part of the command that Kbuild
 /// saves, so that objects are made anew when they change), from BTF_CC_PLUGIN, BTF_CC_STRIP_DWARF,
-/// BTF_CC_LEAN_DEBUG, BTF_CC_STRICT, BTF_CC_VERBOSE, BTF_CC_FEATURES, and, where none names
-/// features, from PAHOLE_FLAGS, which Kbuild exports. DWARF that Kbuild will read later stays.
-/// Errors: what cannot be understood.
+/// BTF_CC_LEAN_DEBUG, BTF_CC_STRICT, BTF_CC_QUIET, BTF_CC_VERBOSE, BTF_CC_FEATURES, and, where none
+/// names features, from PAHOLE_FLAGS, which Kbuild exports. DWARF that Kbuild will read later
+/// stays. Errors: what cannot be understood.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
 /// The variable and the value that mean the same as an option that read_settings() accepted.
