@@ -63,14 +63,32 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
+/// Does the caller pass the address of `parameter`, which is too large for registers, in its place?
+bool is_by_reference(tree parameter)
+{
+    const_rtx incoming = DECL_INCOMING_RTL(parameter);
+    if (!incoming || !MEM_P(incoming))
+        return false;
+    if (MEM_P(XEXP(incoming, 0)))
+        return true;
+    if (!REG_P(XEXP(incoming, 0)))
+        return false;
+    const unsigned number = REGNO(XEXP(incoming, 0));
+    return number > LAST_VIRTUAL_REGISTER ||
+           (HARD_REGISTER_NUM_P(number) && number != STACK_POINTER_REGNUM &&
+            number != FRAME_POINTER_REGNUM && number != HARD_FRAME_POINTER_REGNUM &&
+            number != ARG_POINTER_REGNUM);
+}
+
 /// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
-/// the place of the result is passed like a first parameter, and if some are in floating-point
-/// registers.
+/// the place of the result is passed like a first parameter, if some are passed by reference, and
+/// if some are in floating-point registers.
 bool has_displaced_parameters(tree decl)
 {
     tree first = DECL_ARGUMENTS(decl);
     for (tree p = first; p; p = DECL_CHAIN(p))
-        if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE)
+        if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE ||
+            is_by_reference(p))
             return true;
     return first && DECL_RESULT(decl) && aggregate_value_p(DECL_RESULT(decl), decl) &&
            !targetm.calls.struct_value_rtx(TREE_TYPE(decl), 1);

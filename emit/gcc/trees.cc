@@ -185,7 +185,13 @@ TypeNumber TreeReader::qualified(tree type, int quals, tree qualified_type)
 {
     int have =
         __builtin_popcount(static_cast<unsigned>(quals)) > 1 ? nearest_variant(type, quals) : 0;
-    TypeNumber number = type_of(type, have);
+    tree base = type;
+#if GCCPLUGIN_VERSION_MAJOR >= 16
+    // Of an array, earlier versions describe the typedef only where nothing qualifies it.
+    if (TREE_CODE(type) == ARRAY_TYPE && typedef_of(type))
+        base = TREE_TYPE(typedef_of(type));
+#endif
+    TypeNumber number = type_of(base, have);
     for (const Qualifier &q : qualifiers)
         if (quals & ~have & q.bit) {
             const TypeNumber target = number;

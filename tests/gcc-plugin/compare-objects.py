@@ -22,13 +22,15 @@ BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 
 
+CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
+
+
 def judged(functions):
     """Which instances in the object keep their parameters: name -> {'kept', 'left out'}."""
-    changed = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
     result = collections.defaultdict(set)
     for f in functions:
         if f.flags & (ob.ADDRESS | ob.RANGES):
-            result[f.name].add('left out' if f.flags & changed else 'kept')
+            result[f.name].add('left out' if f.flags & CHANGED else 'kept')
     return result
 
 
@@ -50,8 +52,10 @@ def compare(path, by_dwarf, by_plugin, total, say):
             total['judged otherwise'] += 1
             say(f'{path}: function {name}: DWARF {sorted(theirs.get(name, ["none"]))}, '
                 f'plugin {sorted(ours.get(name, ["none"]))}')
+    both_keep = {n for n in theirs if theirs[n] == ours.get(n) == {'kept'}}
     protos = [collections.Counter((f.name, f.loose_hash) for f in side.functions
-                                  if f.flags & (ob.ADDRESS | ob.RANGES))
+                                  if f.flags & (ob.ADDRESS | ob.RANGES) and not f.flags & CHANGED
+                                  and f.name in both_keep)
               for side in (by_dwarf, by_plugin)]
     if protos[0] != protos[1]:
         total['prototypes'] += 1

@@ -17,7 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # Without optimisation, DWARF does not say in which registers parameters arrive.
 LEVELS = (['-O0'], ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'])
 # All but what concerns the link.
-FEATURES = 0x477
+FEATURES = 0x47f
 
 
 def directive(text, name):

@@ -8,7 +8,7 @@
 // expect: FUNC bits_last: word (word a, word b, word c, word d, word e, word f, struct bits s)
 // expect: FUNC rest_last: word (word a, word b, word c, word d, word e, word f, struct rest s)
 // count: 5 ^FUNC\b
-// judged otherwise: crooked_first
+// judged otherwise: crooked_first crooked_among crooked_bits_last crooked_last
 typedef long word;
 struct __attribute__((packed)) crooked {
     char c;
