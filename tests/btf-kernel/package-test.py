@@ -164,6 +164,15 @@ class Package(PackageCase):
         return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                    ('data.tar.xz', tar(files, 'w:xz'))])
 
+    def test_apk(self):
+        """Alpine's (version 2): tar archives, each compressed; but for the last they have no end."""
+        end = 2 * 512
+        parts = [tar([('.SIGN.RSA.test', b'signature')]), tar([('.PKGINFO', b'pkgname = linux\n')]),
+                 tar(self.files())]
+        data = b''.join(gzip.compress(part.rstrip(b'\0') + bytes(-len(part.rstrip(b'\0')) % 512))
+                        for part in parts[:2])
+        self.good(self.write('linux.apk', data + gzip.compress(parts[2] + bytes(end))))
+
     def test_folder_of_packages(self):
         """Those of other programs lie beside the kernel's; what is unpacked counts more."""
         files = self.files()
