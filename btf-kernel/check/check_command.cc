@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the options of btf-kernel check, and prints what was found.
+// Reads the options of btf-kernel check, and decides the exit status.
 #include "btf-kernel/check/check_command.h"
 
 #include "btf-kernel/check/check_kernel.h"
 #include "btf-kernel/check/compare_builds.h"
+#include "btf-kernel/check/known.h"
+#include "btf-kernel/check/print_check.h"
 #include "btf-kernel/command.h"
 #include "btf-kernel/progress.h"
-#include "common/cli/json_text.h"
 
 #include <algorithm>
 #include <thread>
@@ -23,6 +24,8 @@ struct Draft {
     OpenOptions open;
     CheckOptions check;
     std::vector<Rule> ignored;
+    std::string known;
+    Degree fail_on = Degree::error;
     std::vector<std::string> against;
 };
 
@@ -46,6 +49,15 @@ Result<void> take_ignored(Draft &draft, std::string_view list)
     return {};
 }
 
+Result<void> take_fail_on(Draft &draft, std::string_view text)
+{
+    auto degree = parse_degree(text);
+    if (!degree)
+        return fail({}, "--fail-on: " + degree.error().what);
+    draft.fail_on = *degree;
+    return {};
+}
+
 constexpr Option<Draft> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
@@ -66,6 +78,14 @@ constexpr Option<Draft> options[] = {
                .help = "Rules whose findings do not count, such as redefined,kfunc-tag",
                .repeats = true},
      .take = take_ignored},
+    {.words = {.name = "known",
+               .value = "FILE",
+               .help = "Findings that may stay: lines of RULE BINARY [SUBJECT]"},
+     .text = [](Draft &d) -> std::string & { return d.known; }},
+    {.words = {.name = "fail-on",
+               .value = "DEGREE",
+               .help = "Exit with 1 from this degree on: error (default), suspicious, harmless"},
+     .take = take_fail_on},
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},
@@ -81,96 +101,11 @@ constexpr Option<Draft> options[] = {
                .name = "quiet",
                .help = "Print only findings: no counts, no progress bar"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
-    {.words = {.letter = 'v', .name = "verbose", .help = "Print notes, too"},
+    {.words = {.letter = 'v',
+               .name = "verbose",
+               .help = "Print each finding, and harmless ones, too"},
      .flag = [](Draft &d) -> bool & { return d.verbose; }},
 };
-
-std::string line_of(const Finding &finding)
-{
-    return std::string(rule_name(finding.rule)) + ": " +
-           (finding.binary.empty() ? "" : plain_text(finding.binary) + ": ") + finding.error.str();
-}
-
-std::string version_text(const std::optional<KernelVersion> &version)
-{
-    return version ? strf("%u.%u", version->major, version->minor) : "";
-}
-
-/// "vmlinux, 36 modules".
-std::string names_of(const Unchecked &skipped)
-{
-    std::string names = skipped.vmlinux ? "vmlinux" : "";
-    if (!skipped.modules.empty())
-        names += names.empty() ? "" : ", ";
-    if (skipped.modules.size() == 1)
-        names += plain_text(skipped.modules.front());
-    else if (!skipped.modules.empty())
-        names += strf("%zu modules", skipped.modules.size());
-    return names;
-}
-
-void print_text(const Kernel &kernel, const CheckReport &report, const Draft &draft)
-{
-    for (const Finding &finding : report.findings)
-        std::printf("%s\n", line_of(finding).c_str());
-    if (draft.verbose)
-        for (const Finding &note : report.notes)
-            std::printf("note: %s\n", line_of(note).c_str());
-    if (draft.quiet)
-        return;
-    for (const Unchecked &skipped : report.unchecked)
-        std::printf("not checked: %s: %s: %s\n", rule_name(skipped.rule), names_of(skipped).c_str(),
-                    skipped.why.c_str());
-    const std::string version = version_text(report.version);
-    std::printf("%s, by the rules of %s: %zu of %zu modules have BTF, %zu kfuncs, %zu of them with "
-                "their tag: %zu finding%s, %zu note%s\n",
-                kernel.release.empty() ? "kernel" : plain_text(kernel.release).c_str(),
-                version.empty() ? "the newest kernel" : version.c_str(), report.with_btf,
-                report.modules, report.kfuncs, report.tagged, report.findings.size(),
-                plural(report.findings.size()), report.notes.size(), plural(report.notes.size()));
-}
-
-void print_json(const std::vector<Finding> &list)
-{
-    for (size_t i = 0; i < list.size(); ++i) {
-        const Finding &f = list[i];
-        std::printf("%s\n    {\"rule\": \"%s\", \"binary\": %s, \"file\": %s, \"section\": %s, ",
-                    i ? "," : "", rule_name(f.rule), json_string(f.binary).c_str(),
-                    json_string(f.error.where.file).c_str(),
-                    json_string(f.error.where.section).c_str());
-        if (f.error.where.offset)
-            std::printf("\"offset\": %llu, ",
-                        static_cast<unsigned long long>(*f.error.where.offset));
-        std::printf("\"what\": %s}", json_string(f.error.what).c_str());
-    }
-}
-
-void print_json(const std::vector<Unchecked> &list)
-{
-    for (size_t i = 0; i < list.size(); ++i) {
-        std::string names = list[i].vmlinux ? "\"vmlinux\"" : "";
-        for (const std::string &module : list[i].modules)
-            names += (names.empty() ? "" : ", ") + json_string(module);
-        std::printf("%s\n    {\"rule\": \"%s\", \"binaries\": [%s], \"why\": %s}", i ? "," : "",
-                    rule_name(list[i].rule), names.c_str(), json_string(list[i].why).c_str());
-    }
-}
-
-void print_json(const Kernel &kernel, const CheckReport &report)
-{
-    std::printf("{\n  \"package\": %s,\n  \"release\": %s,\n  \"rules_of\": %s,\n",
-                json_string(kernel.package).c_str(), json_string(kernel.release).c_str(),
-                json_string(version_text(report.version)).c_str());
-    std::printf("  \"modules\": %zu,\n  \"modules_with_btf\": %zu,\n  \"kfuncs\": %zu,\n"
-                "  \"kfuncs_tagged\": %zu,\n  \"findings\": [",
-                report.modules, report.with_btf, report.kfuncs, report.tagged);
-    print_json(report.findings);
-    std::printf("],\n  \"notes\": [");
-    print_json(report.notes);
-    std::printf("],\n  \"unchecked\": [");
-    print_json(report.unchecked);
-    std::printf("]\n}\n");
-}
 
 template <typename Any>
 void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
@@ -209,9 +144,26 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
         std::move(findings.list.begin(), findings.list.end(), std::back_inserter(report.findings));
         std::move(findings.notes.begin(), findings.notes.end(), std::back_inserter(report.notes));
     }
+    return report;
+}
+
+/// What does not count: by rule, and by the file of known findings.
+void leave_out(CheckReport &report, const Draft &draft, std::vector<Known> &known,
+               PrintOptions &print)
+{
     drop_ignored(report.findings, draft.ignored);
     drop_ignored(report.unchecked, draft.ignored);
-    return report;
+    print.known = drop_known(report.findings, known) + drop_known(report.notes, known);
+    for (const Known &line : known)
+        if (!line.met)
+            print.unmet.push_back({line.where, "no finding is left of this line"});
+}
+
+bool is_good(const CheckReport &report, Degree fail_on)
+{
+    auto counts = [&](const Finding &finding) { return finding.degree <= fail_on; };
+    return std::none_of(report.findings.begin(), report.findings.end(), counts) &&
+           std::none_of(report.notes.begin(), report.notes.end(), counts);
 }
 
 } // namespace
@@ -234,15 +186,24 @@ int check_command(int argc, char **argv)
     if (given->operands.empty())
         return usage_error("check", {{}, "PACKAGE is required"});
     draft.open.threads = draft.check.threads = draft.threads;
+    std::vector<Known> known;
+    if (!draft.known.empty()) {
+        auto lines = read_known(draft.known);
+        if (!lines)
+            return usage_error("check", lines.error());
+        known = std::move(*lines);
+    }
     std::optional<Kernel> kernel;
     auto report = check(given->operands, draft, kernel);
     if (!report)
         return exit_findings;
+    PrintOptions print{draft.quiet, draft.verbose, draft.fail_on, 0, {}};
+    leave_out(*report, draft, known, print);
     if (draft.json)
-        print_json(*kernel, *report);
+        print_json(*kernel, *report, print);
     else
-        print_text(*kernel, *report, draft);
-    return end_output(report->findings.empty() ? exit_good : exit_findings);
+        print_text(*kernel, *report, print);
+    return end_output(is_good(*report, draft.fail_on) ? exit_good : exit_findings);
 }
 
 } // namespace btflink::kernel

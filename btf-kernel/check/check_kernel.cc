@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
 
 namespace btflink::kernel
 {
@@ -27,6 +28,9 @@ namespace
 constexpr size_t most_violations = 20; // of one blob
 constexpr size_t most_names = 5;       // in one line
 constexpr KernelVersion first_with_tags{6, 10};
+// Helpers take these.
+constexpr std::string_view well_known[] = {"task_struct", "sock",   "sk_buff",   "file",
+                                           "inode",       "cgroup", "net_device"};
 
 struct ModuleReport {
     Findings findings;
@@ -129,9 +133,11 @@ private:
         vmlinux_ = kept;
         names_.emplace(*vmlinux_);
         note_layout(binary, out);
+        check_enums(binary, *vmlinux_, out);
         check_per_cpu(binary, *vmlinux_, out);
         tags_ = expect_tags();
         const KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);
+        taken_ = counts.taken;
         if (counts.kfuncs && !counts.tagged && tags_ == Tags::no)
             say_without_tags(binary, counts.kfuncs, out);
         return counts;
@@ -161,6 +167,30 @@ private:
                        number_of(kernel_.config_value("PAHOLE_VERSION")) >= 127
                    ? Tags::yes
                    : Tags::no;
+    }
+
+    /// Encoders without ENUM64 write the low halves of values of 64 bits. Kernels read ENUM64 from
+    /// 6.0 on.
+    void check_enums(const Binary &binary, const Btf &btf, Findings &out) const
+    {
+        const Degree degree = !version_                          ? Degree::suspicious
+                              : *version_ >= KernelVersion{6, 0} ? Degree::error
+                                                                 : Degree::harmless;
+        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+            const btf_type &t = btf.type(id);
+            if (btf::kind_of(t) != BTF_KIND_ENUM || t.size != 8 || !btf::vlen_of(t))
+                continue;
+            const std::string name = t.name_off
+                                         ? "enum " + std::string(btf.name(id))
+                                         : "enum with " + std::string(btf.str(btf::tail_of(t)[0]));
+            out.add({Rule::enum64,
+                     binary.name,
+                     {binary.btf_where, name + " has 8 bytes and is no ENUM64: its values are "
+                                               "cut to 32 bits"},
+                     "values of enums with 8 bytes are cut to 32 bits: made without ENUM64",
+                     name,
+                     degree});
+        }
     }
 
     /// The kernel's rules. True: none is violated.
@@ -241,8 +271,11 @@ private:
         Findings &out = report.findings;
         const Btf &btf = *parsed.btf;
         if (btf.size() == 0)
-            out.add(Rule::empty, module.name,
-                    {module.btf_where, "has a header and no types: many readers refuse it"});
+            out.add(
+                {.rule = Rule::empty,
+                 .binary = module.name,
+                 .error = {module.btf_where, "has a header and no types: many readers refuse it"},
+                 .degree = Degree::suspicious});
         bool good = true;
         if (parsed.distilled)
             good = verify(module, module.base, *parsed.distilled, module.base_where, out);
@@ -251,6 +284,7 @@ private:
         good = verify(module, module.btf, btf, module.btf_where, out) && good;
         if (!good)
             return;
+        check_enums(module, btf, out);
         check_per_cpu(module, btf, out);
         if (parsed.distilled) {
             if (vmlinux_)
@@ -279,45 +313,78 @@ private:
                                          redefined, version_, tags_, report.findings);
     }
 
-    /// One line for each cause.
-    static void say_redefined(const Binary &module, const Btf &btf,
-                              const std::vector<Redefinition> &redefined, Findings &out)
+    /// A copy is the encoder's fault. It matters if kfuncs or helpers take the type: a program
+    /// cannot pass on what the module's functions give it.
+    void say_redefined(const Binary &module, const Btf &btf,
+                       const std::vector<Redefinition> &redefined, Findings &out) const
     {
-        struct Group {
-            std::string why;
-            std::vector<std::string> names;
-        };
-        std::vector<Group> groups;
-        std::map<std::string, size_t> places; // of groups, by why
         for (const Redefinition &r : redefined) {
-            const std::string name = std::string(btf.name(r.own));
+            const std::string name(btf.name(r.own));
             if (r.why == Redefinition::Why::clash) {
-                out.note(Rule::redefined, module.name,
-                         {module.btf_where, name + " is not vmlinux's of that name: " + r.cause});
-                continue;
+                out.add({Rule::redefined,
+                         module.name,
+                         {module.btf_where, name + " is not vmlinux's of that name: " + r.cause},
+                         "types are not vmlinux's of that name",
+                         name,
+                         Degree::harmless});
+            } else if (r.why == Redefinition::Why::copy) {
+                const bool passed = is_passed(name, r.base);
+                out.add({Rule::redefined,
+                         module.name,
+                         {module.btf_where, "has a copy of vmlinux's " + name},
+                         passed ? "copies of vmlinux's types that kfuncs and helpers take: "
+                                  "programs cannot pass them on"
+                                : "copies of vmlinux's types",
+                         name,
+                         passed ? Degree::error : Degree::harmless});
             }
-            const std::string why = r.why == Redefinition::Why::copy
-                                        ? "the same as vmlinux's"
-                                        : "because of " + r.root + " (" + r.cause + ")";
-            auto [it, added] = places.emplace(why, groups.size());
-            if (added)
-                groups.push_back({why, {}});
-            groups[it->second].names.push_back(name);
         }
-        for (Group &group : groups)
-            out.add(Rule::redefined, module.name,
-                    {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
-                                            group.names.size(), plural(group.names.size())) +
-                                           group.why + ": " + list_of(group.names)});
+        say_derived(module, btf, redefined, out);
+    }
+
+    /// Types that differ because of one that they refer to: a line for each of those. Two structs
+    /// of the sources have one name then, and no encoder is to blame.
+    void say_derived(const Binary &module, const Btf &btf,
+                     const std::vector<Redefinition> &redefined, Findings &out) const
+    {
+        struct Derived {
+            std::vector<std::string> names;
+            bool passed = false;
+        };
+        std::map<std::pair<std::string, std::string>, Derived> groups; // by root and cause
+        for (const Redefinition &r : redefined) {
+            if (r.why != Redefinition::Why::derived)
+                continue;
+            Derived &group = groups[{r.root, r.cause}];
+            group.names.emplace_back(btf.name(r.own));
+            group.passed |= is_passed(group.names.back(), r.base);
+        }
+        for (auto &[root, group] : groups) {
+            const std::string why = "because of " + root.first + " (" + root.second + ")";
+            out.add({Rule::redefined,
+                     module.name,
+                     {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
+                                             group.names.size(), plural(group.names.size())) +
+                                            why + ": " + list_of(group.names)},
+                     "types are not vmlinux's " + why,
+                     root.first,
+                     group.passed ? Degree::suspicious : Degree::harmless});
+        }
+    }
+
+    /// Do kfuncs or helpers take it?
+    bool is_passed(const std::string &name, TypeId base) const
+    {
+        return taken_.contains(raw(base)) || std::find(std::begin(well_known), std::end(well_known),
+                                                       name) != std::end(well_known);
     }
 
     /// What most people know comes first.
     static std::string list_of(std::vector<std::string> &names)
     {
-        constexpr std::string_view known[] = {"task_struct", "sock",   "sk_buff",   "file",
-                                              "inode",       "cgroup", "net_device"};
         std::stable_partition(names.begin(), names.end(), [&](const std::string &name) {
-            return std::find(std::begin(known), std::end(known), name) != std::end(known);
+            return std::find(std::begin(well_known), std::end(well_known), name) !=
+                   std::end(well_known);
         });
         std::string list;
         for (size_t i = 0; i < names.size() && i < most_names; ++i)
@@ -332,6 +399,7 @@ private:
     std::shared_ptr<const Btf> vmlinux_; // null: there is none that can be relied upon
     std::optional<NameIndex> names_;     // of it
     Tags tags_ = Tags::no;
+    std::set<uint32_t> taken_; // types that vmlinux's kfuncs take
 };
 
 } // namespace

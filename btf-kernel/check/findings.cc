@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Names of rules.
+// Names of rules and degrees.
 #include "btf-kernel/check/findings.h"
 
 namespace btflink::kernel
@@ -9,9 +9,11 @@ namespace
 {
 
 constexpr const char *names[rule_count] = {
-    "unreadable", "no-btf",     "empty",      "verifier",  "base",    "ids",     "kfunc-func",
-    "kfunc-tag",  "kfunc-impl", "kfunc-type", "redefined", "per-cpu", "against", "layout",
+    "unreadable", "no-btf",    "empty",      "verifier",   "base",      "ids",
+    "kfunc-func", "kfunc-tag", "kfunc-impl", "kfunc-type", "redefined", "ids-func",
+    "ids-twice",  "enum64",    "per-cpu",    "against",    "layout",
 };
+constexpr const char *degrees[] = {"error", "suspicious", "harmless"};
 
 } // namespace
 
@@ -29,6 +31,20 @@ Result<Rule> parse_rule(std::string_view name)
         all += (i ? ", " : "") + std::string(names[i]);
     }
     return fail({}, "'" + std::string(name) + "' is no rule; they are " + all);
+}
+
+const char *degree_name(Degree degree)
+{
+    return degrees[static_cast<size_t>(degree)];
+}
+
+Result<Degree> parse_degree(std::string_view name)
+{
+    for (size_t i = 0; i < std::size(degrees); ++i)
+        if (name == degrees[i])
+            return static_cast<Degree>(i);
+    return fail({},
+                "'" + std::string(name) + "' is no degree; they are error, suspicious, harmless");
 }
 
 } // namespace btflink::kernel

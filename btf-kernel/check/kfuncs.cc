@@ -56,6 +56,10 @@ public:
 
     KfuncCounts run(const std::vector<IdSet> &sets)
     {
+        if (was_never_filled(sets)) {
+            find(Rule::ids, 0, "was never filled in: all ids are 0, resolve_btfids has not run");
+            return counts_;
+        }
         for (const IdSet &set : sets)
             if (!set.kind.empty())
                 check_single(set);
@@ -67,8 +71,15 @@ public:
 private:
     void find(Rule rule, uint64_t offset, const std::string &what)
     {
-        out_.add(rule, binary_.name, {Where{binary_.path, ".BTF_ids"}.at(offset), what});
+        out_.add(rule, binary_.name, {place(offset), what});
     }
+    /// What may be true of many.
+    void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject,
+              const std::string &cause, Degree degree = Degree::error)
+    {
+        out_.add({rule, binary_.name, {place(offset), what}, cause, subject, degree});
+    }
+    Where place(uint64_t offset) const { return Where{binary_.path, ".BTF_ids"}.at(offset); }
 
     bool in_range(uint32_t id) const { return id < raw(btf_.end_id()); }
     std::string name_of(uint32_t id) const { return std::string(btf_.name(TypeId{id})); }
@@ -81,14 +92,79 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// An id that nobody had is no matter: not every kernel has each type.
+    /// No id is there, though the BTF has what is asked for. Without names: of vmlinux, where this
+    /// is no chance.
+    bool was_never_filled(const std::vector<IdSet> &sets) const
+    {
+        if (binary_.id_symbols.empty())
+            return !of_vmlinux_ && std::all_of(binary_.btf_ids.begin(), binary_.btf_ids.end(),
+                                               [](std::byte b) { return b == std::byte{0}; });
+        bool known = false;
+        for (const IdSet &set : sets) {
+            for (const IdEntry &entry : set.entries)
+                if (entry.id)
+                    return false;
+            // Counts of sets are filled in, too: until then what is in a set looks like single ids.
+            known |= !set.kind.empty() && has(kind_of_word(set.kind), set.names[0]);
+        }
+        return known;
+    }
+
+    /// A type that nobody had is no matter: not every kernel has each.
     void check_single(const IdSet &one)
     {
         const uint32_t id = one.entries[0].id, kind = kind_of_word(one.kind);
-        if (id == 0 || kind == BTF_KIND_UNKN)
+        if (kind == BTF_KIND_UNKN)
             return;
+        const std::string &name = one.names[0];
+        if (id == 0) {
+            if (has(kind, name))
+                find(Rule::ids, one.offset, one.kind + " " + name + " has id 0, and the BTF has it",
+                     name, "ids are 0 of what the BTF has");
+            else if (kind == BTF_KIND_FUNC)
+                check_absent_function(name, one.offset);
+            return;
+        }
+        check_twice(kind, one);
         if (!in_range(id) || btf_.kind(TypeId{id}) != kind || name_of(id) != one.names[0])
             find(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
+    }
+
+    /// The kernel takes one of two, and a program may mean the other.
+    void check_twice(uint32_t kind, const IdSet &one)
+    {
+        std::vector<TypeId> same;
+        for (TypeId id : index_.of(one.names[0]))
+            if (btf_.kind(id) == kind)
+                same.push_back(id);
+        if (same.size() < 2 || kind == BTF_KIND_FUNC)
+            return;
+        find(Rule::ids_twice, one.offset,
+             strf("%s %s is there %zu times, and type %u is used: ", one.kind.c_str(),
+                  one.names[0].c_str(), same.size(), one.entries[0].id) +
+                 why_two(btf_, same[0], same[1]),
+             one.names[0], "types that the kernel asks for by name are there more than once");
+    }
+
+    void check_absent_function(const std::string &name, uint64_t offset)
+    {
+        find(Rule::ids_func, offset, "function " + name + " has no FUNC: " + why_absent(name), name,
+             "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
+    }
+
+    /// As far as symbols tell.
+    std::string why_absent(const std::string &name) const
+    {
+        std::string clones;
+        for (const std::string &symbol : binary_.id_functions) {
+            if (symbol == name)
+                return "it is there, but was left out of the BTF (optimized, or its prototypes "
+                       "differ)";
+            if (symbol.starts_with(name + "."))
+                clones += (clones.empty() ? "" : ", ") + symbol;
+        }
+        return clones.empty() ? "no function has this name (inlined, or not compiled)"
+                              : "the compiler left only " + clones;
     }
 
     void check_set(const IdSet &set)
@@ -109,19 +185,30 @@ private:
             else if (set.of_kfuncs)
                 check_kfunc(entry, offset);
         }
-        if (set.of_kfuncs && missing)
+        if (missing && set.of_kfuncs)
             check_missing(set, title, missing);
+        else if (missing)
+            for (const std::string &name : set.names)
+                if (!has_anything(name))
+                    check_absent_function(name, set.offset);
     }
 
-    bool has_func(const std::string &name) const
+    /// Names in a set do not tell of what: of functions, as a rule.
+    bool has_anything(const std::string &name) const
     {
-        auto is_func = [](const NameIndex &index, const std::string &wanted) {
-            const auto &ids = index.of(wanted);
-            return std::any_of(ids.begin(), ids.end(),
-                               [&](TypeId id) { return index.btf().kind(id) == BTF_KIND_FUNC; });
-        };
-        return is_func(index_, name) || (of_vmlinux_ && is_func(*of_vmlinux_, name));
+        return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
     }
+
+    bool has(uint32_t kind, const std::string &name) const
+    {
+        auto is_in = [&](const NameIndex &index) {
+            const auto &ids = index.of(name);
+            return std::any_of(ids.begin(), ids.end(),
+                               [&](TypeId id) { return index.btf().kind(id) == kind; });
+        };
+        return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
+    }
+    bool has_func(const std::string &name) const { return has(BTF_KIND_FUNC, name); }
 
     void check_missing(const IdSet &set, const std::string &title, size_t missing)
     {
@@ -130,7 +217,9 @@ private:
             if (!has_func(name)) {
                 ++named;
                 find(Rule::kfunc_func, set.offset,
-                     "kfunc " + name + " of " + title + " has no FUNC: no program can call it");
+                     "kfunc " + name + " of " + title + " has no FUNC: no program can call it" +
+                         (binary_.id_functions.empty() ? "" : "; " + why_absent(name)),
+                     name, "kfuncs have no FUNC: no program can call them");
             }
         if (named < missing)
             find(Rule::kfunc_func, set.offset,
@@ -161,7 +250,8 @@ private:
         counts_.tagged += tagged;
         if (!tagged && tags_ == Tags::yes && id >= btf_.first_id())
             find(Rule::kfunc_tag, offset,
-                 "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it");
+                 "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
+                 "kfuncs have no tag bpf_kfunc: loaders do not declare them");
         check_arguments(id, name, offset);
         if (entry.flags & implicit_args)
             check_implicit(id, name, offset);
@@ -196,6 +286,7 @@ private:
     {
         uint32_t i = 0;
         for (const btf_param &p : parameters(func)) {
+            counts_.taken.insert(raw(pointed_to(TypeId{p.type})));
             check_argument(TypeId{p.type}, "argument " + strf("%u", i++), name, offset);
         }
         const TypeId proto{btf_.type(func).type};
@@ -213,7 +304,8 @@ private:
         find(Rule::kfunc_type, offset,
              "kfunc " + name + ", " + which + ": " + std::string(btf_.name(r.own)) +
                  " is the module's own (type " + strf("%u", raw(r.own)) + "), not vmlinux's (" +
-                 strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause));
+                 strf("%u", raw(r.base)) + ")" + (r.cause.empty() ? "" : "; " + r.cause),
+             name, "kfuncs take a module's own copies of vmlinux's types");
     }
 
     bool is_implicit(const btf_param &p) const
@@ -227,11 +319,13 @@ private:
         auto params = parameters(func);
         if (std::any_of(params.begin(), params.end(), [&](auto &p) { return is_implicit(p); }))
             find(Rule::kfunc_impl, offset,
-                 "kfunc " + name + " shows its implicit arguments: no program can call it");
+                 "kfunc " + name + " shows its implicit arguments: no program can call it", name,
+                 "kfuncs show their implicit arguments: no program can call them");
         if (!has_func(name + "_impl"))
             find(Rule::kfunc_impl, offset,
                  "kfunc " + name + " has implicit arguments, and there is no FUNC " + name +
-                     "_impl");
+                     "_impl",
+                 name, "kfuncs with implicit arguments have no FUNC of the name with _impl");
     }
 
     const Binary &binary_;

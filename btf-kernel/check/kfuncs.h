@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Are the functions that BPF programs may call described as the kernel and its loaders want it?
+// Does .BTF_ids name what the BTF has, and are the functions that BPF programs may call described
+// as the kernel and its loaders want it?
 #pragma once
 
 #include "btf-kernel/check/btf_ids.h"
@@ -7,11 +8,14 @@
 #include "btf-kernel/check/redefinitions.h"
 #include "common/btf/name_index.h"
 
+#include <set>
+
 namespace btflink::kernel
 {
 
 struct KfuncCounts {
     size_t kfuncs = 0, tagged = 0;
+    std::set<uint32_t> taken; // types that they take, behind a pointer
 };
 
 /// Whether kfuncs must have tags.

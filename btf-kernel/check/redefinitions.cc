@@ -19,6 +19,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 namespace btflink::kernel
@@ -26,6 +27,8 @@ namespace btflink::kernel
 
 namespace
 {
+
+constexpr size_t most_pairs = 10'000; // that why_two() compares
 
 bool may_be_redefined(const btf_type &t)
 {
@@ -55,14 +58,23 @@ std::string shown(const Btf &btf, TypeId id)
 
 /// What became of the comparison of two types.
 struct Difference {
-    std::string text;             // of shape; empty: none
-    std::vector<TypeId> own_edge; // own types of the same names as the base's: to be compared, too
+    std::string text; // of shape; empty: none
+    // Own types of the same names as the base's: to be compared, too.
+    std::vector<std::pair<TypeId, TypeId>> edges;
+};
+
+/// What the two sides are called in words.
+struct SideNames {
+    std::string own = "here", base = "in vmlinux";
 };
 
 class Comparison
 {
 public:
-    explicit Comparison(const Btf &split) : btf_(split) {}
+    explicit Comparison(const Btf &split, SideNames names = {})
+        : btf_(split), names_(std::move(names))
+    {
+    }
 
     Difference run(TypeId own, TypeId base)
     {
@@ -80,13 +92,18 @@ private:
             difference_.text = (place.empty() ? "" : place + ": ") + text;
     }
 
+    std::string counts(const char *what, uint32_t own, uint32_t base) const
+    {
+        return strf("%u %s %s, %u %s", own, what, names_.own.c_str(), base, names_.base.c_str());
+    }
+
     /// Both are of one kind: heads and elements.
     void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
     {
         const btf_type &a = btf_.type(own), &b = btf_.type(base);
         const btf::KindInfo &kind = btf::kinds[btf::kind_of(a)];
         if (kind.third == btf::Third::size && a.size != b.size)
-            differ(place, strf("%u bytes here, %u in vmlinux", a.size, b.size));
+            differ(place, counts("bytes", a.size, b.size));
         const uint32_t n = std::min(btf::vlen_of(a), btf::vlen_of(b));
         const uint32_t *x = btf::tail_of(a), *y = btf::tail_of(b);
         for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(a) != BTF_KIND_ARRAY; ++i)
@@ -94,7 +111,7 @@ private:
                 differ(place, "another encoding");
         if (btf::kind_of(a) == BTF_KIND_ARRAY) {
             if (x[2] != y[2])
-                differ(place, strf("%u elements here, %u in vmlinux", x[2], y[2]));
+                differ(place, counts("elements", x[2], y[2]));
             return reference(TypeId{x[0]}, TypeId{y[0]}, place, depth);
         }
         if (kind.third == btf::Third::type)
@@ -105,7 +122,7 @@ private:
             if (!element(kind, x, y, place, depth, i))
                 return;
         if (btf::vlen_of(a) != btf::vlen_of(b))
-            differ(place, strf("%u members here, %u in vmlinux", btf::vlen_of(a), btf::vlen_of(b)));
+            differ(place, counts("members", btf::vlen_of(a), btf::vlen_of(b)));
     }
 
     /// False: members are other ones from here on.
@@ -118,8 +135,9 @@ private:
                                    other = btf_.str(y[kind.element_name]);
             const bool parameter = kind.element_words == 2 && kind.element_type >= 0;
             if (name != other && !parameter) {
-                differ(place, strf("member %u is '%s' here, '%s' in vmlinux", index,
-                                   std::string(name).c_str(), std::string(other).c_str()));
+                differ(place,
+                       strf("member %u is '%s' %s, '%s' %s", index, std::string(name).c_str(),
+                            names_.own.c_str(), std::string(other).c_str(), names_.base.c_str()));
                 return false;
             }
             if (!parameter)
@@ -141,11 +159,12 @@ private:
             return;
         if (own == void_id || base == void_id || btf_.kind(own) != btf_.kind(base) ||
             btf_.name(own) != btf_.name(base))
-            return differ(place, shown(btf_, own) + " here, " + shown(btf_, base) + " in vmlinux");
+            return differ(place, shown(btf_, own) + " " + names_.own + ", " + shown(btf_, base) +
+                                     " " + names_.base);
         const btf_type &t = btf_.type(own);
         if (may_be_redefined(t)) {
             if (own >= btf_.first_id())
-                difference_.own_edge.push_back(own);
+                difference_.edges.emplace_back(own, base);
             else
                 differ(place, "another " + shown(btf_, own));
             return;
@@ -156,6 +175,7 @@ private:
     }
 
     const Btf &btf_;
+    SideNames names_;
     Difference difference_;
 };
 
@@ -220,7 +240,7 @@ private:
         std::vector<std::vector<size_t>> users(entries_.size());
         std::deque<size_t> next;
         for (size_t i = 0; i < entries_.size(); ++i) {
-            for (TypeId id : entries_[i].difference.own_edge)
+            for (const auto &[id, base] : entries_[i].difference.edges)
                 if (auto it = places_.find(raw(id)); it != places_.end())
                     users[it->second].push_back(i);
             if (!entries_[i].difference.text.empty()) {
@@ -246,6 +266,24 @@ private:
 std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names)
 {
     return Causes(split, names).run();
+}
+
+std::string why_two(const Btf &btf, TypeId a, TypeId b)
+{
+    std::vector<std::pair<TypeId, TypeId>> pairs{{a, b}};
+    std::set<std::pair<TypeId, TypeId>> seen{{a, b}};
+    for (size_t i = 0; i < pairs.size() && i < most_pairs; ++i) {
+        const auto [x, y] = pairs[i];
+        Comparison comparison(btf, {strf("in type %u", raw(x)), strf("in type %u", raw(y))});
+        const Difference difference = comparison.run(x, y);
+        if (!difference.text.empty())
+            return i ? "because of " + shown(btf, x) + " (" + difference.text + ")"
+                     : difference.text;
+        for (const auto &edge : difference.edges)
+            if (seen.insert(edge).second)
+                pairs.push_back(edge);
+    }
+    return "nothing differs";
 }
 
 } // namespace btflink::kernel

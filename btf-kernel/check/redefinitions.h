@@ -26,4 +26,7 @@ struct Redefinition {
 /// Of the module's own types, by id. `split` continues the base of `names`.
 std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names);
 
+/// Why one BTF has two types of one kind and name: what differs in them, or in what they refer to.
+std::string why_two(const Btf &btf, TypeId a, TypeId b);
+
 } // namespace btflink::kernel

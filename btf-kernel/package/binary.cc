@@ -6,6 +6,7 @@
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
+#include <set>
 
 namespace btflink::kernel
 {
@@ -61,6 +62,7 @@ public:
         };
         std::sort(out_.id_symbols.begin(), out_.id_symbols.end(), by_offset);
         std::sort(out_.percpu.begin(), out_.percpu.end(), by_offset);
+        std::sort(out_.id_functions.begin(), out_.id_functions.end());
         std::sort(out_.exports.begin(), out_.exports.end());
         return std::move(out_);
     }
@@ -118,7 +120,34 @@ private:
         out_.has_symbols = count > 1;
         for (uint32_t i = 1; i < count; ++i)
             TRY(pick_symbol(symbol_at(elf_, table.data, i), text, symtab));
+        const std::set<std::string_view> wanted = wanted_functions();
+        for (uint32_t i = 1; i < count && !wanted.empty(); ++i)
+            pick_function(symbol_at(elf_, table.data, i), text, wanted);
         return {};
+    }
+
+    /// Names behind __BTF_ID__func__, without the number at the end.
+    std::set<std::string_view> wanted_functions() const
+    {
+        constexpr std::string_view mark = "__BTF_ID__func__";
+        std::set<std::string_view> out;
+        for (const PlacedSymbol &symbol : out_.id_symbols)
+            if (std::string_view name = symbol.name; name.starts_with(mark)) {
+                name.remove_prefix(mark.size());
+                out.insert(name.substr(0, name.rfind("__")));
+            }
+        return out;
+    }
+
+    void pick_function(const RawSymbol &symbol, std::string_view names,
+                       const std::set<std::string_view> &wanted)
+    {
+        if ((symbol.info & 0xf) != STT_FUNC || !symbol.section)
+            return;
+        const char *begin = names.data() + symbol.name;
+        const std::string_view name(begin, strnlen(begin, names.size() - symbol.name));
+        if (wanted.contains(name.substr(0, name.find('.'))))
+            out_.id_functions.emplace_back(name);
     }
 
     Result<void> pick_symbol(const RawSymbol &symbol, std::string_view names, uint32_t symtab)

@@ -44,6 +44,8 @@ struct Binary {
     bool has_symbols = false;
     std::vector<std::byte> btf_ids;       // contents of .BTF_ids
     std::vector<PlacedSymbol> id_symbols; // those in it, by offset
+    // Functions that these name, and what a compiler made of them ("f.constprop.0"); sorted.
+    std::vector<std::string> id_functions;
     bool has_percpu = false;
     std::vector<PlacedSymbol> percpu; // of .data..percpu
     std::vector<std::string> exports; // names of exported symbols, sorted; needs symbols

@@ -17,6 +17,7 @@ _btflink_value()
         COMPREPLY=($(compgen -P "$begun" -W "$(btf-pahole --supported_btf_features | tr , ' ')" \
             -- "${2##*[,+]}")) ;;
     --format) COMPREPLY=($(compgen -W 'raw object' -- "$2")) ;;
+    --fail-on) COMPREPLY=($(compgen -W 'error suspicious harmless' -- "$2")) ;;
     --dedup) COMPREPLY=($(compgen -W 'hash libbpf' -- "$2")) ;;
     --section-type) COMPREPLY=($(compgen -W 'btf progbits' -- "$2")) ;;
     --reader) COMPREPLY=($(compgen -W 'auto fast libdw' -- "$2")) ;;

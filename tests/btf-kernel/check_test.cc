@@ -277,9 +277,9 @@ TEST_F(CheckKernel, TaskStructRedefined)
     [22] STRUCT 'task_struct' size=16
         'pid' type_id=1 bits_offset=0
         'files' type_id=3 bits_offset=64)");
-    EXPECT_EQ(findings(),
-              Lines{"redefined mine: has 1 type of its own that vmlinux has, the same as "
-                    "vmlinux's: task_struct"});
+    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's task_struct"});
+    EXPECT_EQ(report_.findings[0].degree, Degree::error);
+    EXPECT_EQ(report_.findings[0].subject, "task_struct");
 }
 
 TEST_F(CheckKernel, TaskStructRedefinedFarDown)
@@ -310,6 +310,98 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     EXPECT_EQ(findings().back(),
               "kfunc-type mine: kfunc bpf_mine, argument 1: task_struct is the module's own (type "
               "22), not vmlinux's (2); 8 bytes here, 4 in vmlinux");
+}
+
+/// What no kfunc and no helper takes may be there twice.
+TEST_F(CheckKernel, CopyThatNobodyTakes)
+{
+    const std::string copy = R"(
+    [22] STRUCT 'files_struct' size=4
+        'count' type_id=1 bits_offset=0)";
+    set_module(module_text + copy);
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(lines(report_.notes), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
+    set_vmlinux(replaced(vmlinux_text, "[5] PTR '' type_id=2", "[5] PTR '' type_id=4"));
+    set_module(module_text + copy);
+    EXPECT_EQ(findings(), Lines{"redefined mine: has a copy of vmlinux's files_struct"});
+}
+
+TEST_F(CheckKernel, CutValues)
+{
+    set_module(std::string(module_text) + R"(
+    [22] ENUM 'queue' size=8 encoding=UNSIGNED vlen=1
+        'LOCAL' val=2
+    [23] ENUM '' size=8 encoding=UNSIGNED vlen=1
+        'FIRST' val=2
+    [24] ENUM64 'right' size=8 encoding=UNSIGNED vlen=1
+        'SECOND' val=2)");
+    const Lines said = {
+        "enum64 mine: enum queue has 8 bytes and is no ENUM64: its values are cut to 32 bits",
+        "enum64 mine: enum with FIRST has 8 bytes and is no ENUM64: its values are cut to 32 bits"};
+    EXPECT_EQ(findings(), said);
+    EXPECT_EQ(report_.findings[0].degree, Degree::error);
+    kernel_.version = std::nullopt;
+    EXPECT_EQ(findings(), said);
+    EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
+    kernel_.version = KernelVersion{5, 19}; // knows no other way; then ENUM64 is wrong, by itself
+    findings();
+    EXPECT_EQ(lines(report_.notes), said);
+}
+
+TEST_F(CheckKernel, TypeThereTwice)
+{
+    const std::string again = R"(
+    [17] STRUCT 'task_struct' size=16
+        'pid' type_id=1 bits_offset=0
+        'files' type_id=18 bits_offset=64
+    [18] PTR '' type_id=19
+    [19] STRUCT 'files_struct' size=4
+        'max' type_id=1 bits_offset=0)";
+    set_vmlinux(vmlinux_text + again);
+    kernel_.modules.clear();
+    EXPECT_EQ(findings(),
+              Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type 2 is used: "
+                    "because of struct files_struct (member 0 is 'count' in type 4, 'max' in type "
+                    "19)"});
+    set_vmlinux(vmlinux_text + replaced(again, "'pid' type_id=1", "'tid' type_id=1"));
+    EXPECT_EQ(findings(), Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type "
+                                "2 is used: member 0 is 'pid' in type 2, 'tid' in type 17"});
+}
+
+TEST_F(CheckKernel, IdsNeverFilled)
+{
+    Ids ids;
+    ids.words = {0, 0, 1, 0, 4};
+    ids.symbols = {{"__BTF_ID__struct__task_struct__7", 0, 4},
+                   {"__BTF_ID__set8__kfuncs", 4, 0},
+                   {"__BTF_ID__func__bpf_take__12", 12, 4}};
+    ids.give(*kernel_.vmlinux);
+    kernel_.modules.clear();
+    const Lines said = {
+        "ids vmlinux: was never filled in: all ids are 0, resolve_btfids has not run"};
+    EXPECT_EQ(findings(), said);
+    kernel_.vmlinux->id_symbols.clear();
+    kernel_.vmlinux->btf_ids.assign(20, std::byte{0});
+    EXPECT_EQ(findings(), said);
+}
+
+TEST_F(CheckKernel, IdMissing)
+{
+    kernel_.vmlinux->btf_ids[0] = std::byte{0};
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: struct task_struct has id 0, and the BTF has it"});
+    kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__struct__not_configured__7";
+    EXPECT_EQ(findings(), Lines());
+    kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__func__opt__7";
+    auto said = [](const std::string &why) {
+        return Lines{"ids-func vmlinux: function opt has no FUNC: " + why};
+    };
+    EXPECT_EQ(findings(), said("no function has this name (inlined, or not compiled)"));
+    EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
+    kernel_.vmlinux->id_functions = {"opt.constprop.0"};
+    EXPECT_EQ(findings(), said("the compiler left only opt.constprop.0"));
+    kernel_.vmlinux->id_functions = {"opt", "opt.part.0"};
+    EXPECT_EQ(findings(), said("it is there, but was left out of the BTF (optimized, or its "
+                               "prototypes differ)"));
 }
 
 TEST_F(CheckKernel, HeaderOnly)
@@ -443,8 +535,10 @@ TEST_F(CheckKernel, DistilledBase)
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
     set_module(over_it, distilled);
     EXPECT_EQ(findings(),
-              Lines{"base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux "
-                    "both could be it, so the kernel takes neither"});
+              Lines({"ids-twice vmlinux: struct task_struct is there 2 times, and type 2 is used: "
+                     "2 members in type 2, 0 in type 17",
+                     "base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux both "
+                     "could be it, so the kernel takes neither"}));
 }
 
 TEST_F(CheckKernel, RulesByVersion)

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What btf-kernel check prints.
+#pragma once
+
+#include "btf-kernel/check/check_kernel.h"
+
+namespace btflink::kernel
+{
+
+struct PrintOptions {
+    bool quiet = false, verbose = false;
+    Degree fail_on = Degree::error;
+    size_t known = 0;         // findings that were left out
+    std::vector<Error> unmet; // lines of known findings that met none
+};
+
+void print_text(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
+void print_json(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);
+
+} // namespace btflink::kernel
