@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     }
     if (command->emit.image)
         report_lost_files("btf-emit");
-    command->emit.threads = take_job_tokens(command->emit.threads, false).workers;
+    command->emit.threads = take_job_tokens(command->emit.threads);
     int status = 0;
     for (const std::string &path : command->files) {
         trace::Phase phase("file", path);

@@ -35,7 +35,6 @@ struct PaholeOptions {
     FeatureSet features;
     emit::UnitFilter filter; // of units whose DWARF is encoded
     unsigned jobs = 1;
-    bool thread_beside = true; // merge::Options::beside
     bool verbose = false;
     bool quiet = false;                        // no warnings
     std::vector<std::string> unknown_features; // asked for but unknown: reported with -V

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "merge/input/open.h"
-#include "merge/merge.h"
+#include "merge/options.h"
 
 namespace btflink::merge
 {

@@ -127,7 +127,7 @@ constexpr Option<Draft> options[] = {
          d.line.options.why_dup = name;
          return {};
      }},
-    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings, no progress line"},
+    {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
      .flag = [](Draft &d) -> bool & { return d.line.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "Say what was left out and why"},
      .flag = [](Draft &d) -> bool & { return d.line.options.verbose; }},
@@ -160,7 +160,7 @@ Result<void> finish(Draft &draft, Given &&given)
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
     o.threads = draft.threads ? draft.threads : std::max(1u, std::thread::hardware_concurrency());
-    o.fewer = draft.threads == 0;
+    o.auto_threads = draft.threads == 0;
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/btf/kernel_forms.h"
-#include "merge/merge.h"
+#include "merge/options.h"
 
 #include <optional>
 #include <string>

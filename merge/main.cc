@@ -9,12 +9,11 @@
 #include "common/version.h"
 #include "merge/command_line.h"
 #include "merge/explain/check_file.h"
-#include "merge/progress.h"
+#include "merge/merge.h"
 #include "merge/report_page.h"
 
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
 
 namespace
 {
@@ -44,14 +43,6 @@ int check(const merge::CommandLine &line)
         for (const Error &error : *found)
             print_error(error);
     return found && found->empty() ? 0 : exit_bad_input;
-}
-
-Result<void> run(const merge::CommandLine &line, merge::Report &report)
-{
-    std::optional<merge::Progress> progress;
-    if (!line.quiet && merge::stderr_is_terminal())
-        progress.emplace(name);
-    return merge::merge(line.options, report);
 }
 
 /// Error: the output could not be written to standard output.
@@ -98,11 +89,10 @@ int main(int argc, char **argv)
             return exit_bad_input;
         }
     keep_freed_memory();
-    Threads threads = take_job_tokens(line->options.threads, true);
-    line->options.threads = threads.workers;
-    line->options.beside = threads.beside;
+    line->options.threads = take_job_tokens(line->options.threads);
+    line->options.last = true;
     merge::Report report;
-    Result<void> done = run(*line, report);
+    Result<void> done = merge::merge(line->options, report);
     Result<void> printed = print(*line, report);
     if (done)
         done = printed;
@@ -112,5 +102,5 @@ int main(int argc, char **argv)
         print_error(done.error());
     std::fflush(nullptr);
     give_back_job_tokens();
-    std::_Exit(done ? 0 : exit_bad_input); // see Report::read
+    std::_Exit(done ? 0 : exit_bad_input); // see Options::last
 }

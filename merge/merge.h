@@ -2,74 +2,11 @@
 // btf-merge as a function: the BTF of many objects becomes that of their link.
 #pragma once
 
-#include "common/object_btf/features.h"
-#include "merge/link/select_functions.h"
-
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "merge/options.h"
+#include "merge/report.h"
 
 namespace btflink::merge
 {
-
-struct Base;
-class Gatherer;
-
-enum class OutputFormat : uint8_t { raw, object };
-
-/// Which engine finds equal types.
-enum class Engine : uint8_t { hash, libbpf };
-
-struct Options {
-    std::vector<std::string> inputs; // as on the command line; "@file" is a response file
-    std::string image;               // linked file; empty: none
-    std::string base;                // BTF that the result continues; empty: none
-    /// The same, read before, for callers that merge many things over one; its path is `base`.
-    std::shared_ptr<const Base> read_base;
-    /// File for an index of `base`; it is made if there is none that fits. It saves time, and
-    /// changes nothing else. Empty: none is used.
-    std::string base_index;
-    std::string output; // file for the result; empty: none
-    std::string update; // ELF file that gets the result as .BTF; empty: none
-    // With Feature::distilled_base: the result continues not `base` but a distilled base, which
-    // goes to OUTPUT.base, or into section .BTF.base.
-    OutputFormat format = OutputFormat::raw;
-    Engine engine = Engine::hash;
-    FeatureSet features = default_features();
-    unsigned threads = 1;
-    bool fewer = false;  // small inputs get along with one thread
-    bool beside = true;  // one more thread may run beside these, if they are several
-    bool verify = false; // an object whose hashes are not those of its types is an error
-    bool verbose = false;
-    std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
-    /// Report::why_dup is wanted: of this name, or of all ("").
-    std::optional<std::string> why_dup;
-    /// Asked once the inputs are loaded, with the source files that their objects name ("" for one
-    /// that names none, or that was not linked into the image): which further inputs make them
-    /// complete? For callers that can encode what came without object BTF. Inputs without any BTF
-    /// are then no error. Empty: nobody is asked.
-    std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> complete;
-    /// Objects in place of inputs: without a base, and for the engine `hash`.
-    std::shared_ptr<Gatherer> gathered;
-};
-
-struct Report {
-    std::vector<std::string> warnings;                                    // worth saying always
-    std::vector<std::string> notes;                                       // worth saying under -v
-    std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; the same
-    std::string stats;                                                    // "name: value" lines
-    std::string why_dup; // lines that say why names have several definitions
-    // What was read. To give it back costs a tenth of a merge, which a program that ends can spare.
-    std::shared_ptr<const void> read;
-};
-
-/// Error: options that do not go together. merge() asks, too; a program may before that, as to it
-/// this is wrong usage.
-Result<void> check_options(const Options &options);
 
 /// Merge, and write if there is an output or an update. What there is to say comes out in `report`,
 /// also if it fails.

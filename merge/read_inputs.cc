@@ -3,7 +3,6 @@
 // machine.
 #include "merge/read_inputs.h"
 
-#include "common/io/parallel.h"
 #include "merge/base_index/base_index.h"
 #include "merge/check_output_paths.h"
 #include "merge/gather/gatherer.h"
@@ -135,22 +134,11 @@ Result<void> complete(const Options &options, Read &read)
 /// Response files and archives unfold into one list in link order.
 Result<void> open_all(const Options &options, Read &read)
 {
-    std::optional<Result<Input>> image;
-    Beside beside;
-    auto open_image = [&] { image = open_input(options.image); };
-    if (!options.image.empty() && options.threads > 1 && options.beside)
-        beside.start(open_image);
-    auto inputs = open_inputs(options.inputs, options.threads);
-    beside.wait();
-    read.inputs = TRY(std::move(inputs));
+    read.inputs = TRY(open_inputs(options.inputs, options.threads));
     TRY(check_apart(options, read.inputs));
     if (options.image.empty())
         return {};
-    if (!image)
-        open_image();
-    if (!*image)
-        return fail(image->error());
-    read.given_image = std::move(**image);
+    read.given_image = TRY(open_input(options.image));
     if (!read.given_image->elf)
         return fail(read.given_image->where, "is given as image, but is not an ELF file");
     return {};
@@ -165,8 +153,7 @@ Result<void> load_all(const Options &options, Read &read, Stats &stats)
         read.loaded = options.gathered->finish();
         read.loaded.decompressed.push_back(options.gathered);
     } else {
-        auto loaded = TRY(load(read.inputs.list, reading_for(options.engine), read.threads));
-        read.loaded = std::move(loaded);
+        read.loaded = TRY(load(read.inputs.list, reading_for(options.engine), read.threads));
     }
     if (options.complete)
         TRY(complete(options, read));
@@ -242,7 +229,7 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     Read read;
     stats.begin_pass("open");
     TRY(open_all(options, read));
-    const bool alone = options.fewer && !options.complete && !options.gathered;
+    const bool alone = options.auto_threads && !options.complete && !options.gathered;
     read.threads = alone && is_small(read.inputs.list) ? 1 : options.threads;
     stats.begin_pass("load");
     TRY(load_all(options, read, stats));
@@ -251,8 +238,7 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
         return fail(blamed_for_all(options), options.inputs.size() == 1
                                                  ? "there is no BTF in it"
                                                  : "there is no BTF in any of the inputs");
-    auto target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));
-    read.target = target;
+    read.target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));
     if (base.btf)
         stats.add("objects_made_flat",
                   take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,

@@ -4,8 +4,9 @@
 
 #include "merge/input/final_btf.h"
 #include "merge/input/load_objects.h"
-#include "merge/merge.h"
+#include "merge/options.h"
 #include "merge/output/write_elf.h"
+#include "merge/report.h"
 #include "merge/stats.h"
 
 #include <set>

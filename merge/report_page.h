@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/io/fd.h"
-#include "merge/merge.h"
+#include "merge/options.h"
 
 #include <memory>
 #include <string>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "merge/link/select_variables.h"
-#include "merge/merge.h"
+#include "merge/report.h"
 #include "merge/stats.h"
 
 namespace btflink::merge

@@ -4,20 +4,8 @@
 
 #include "common/result.h"
 
-#include <atomic>
-
 namespace btflink::merge
 {
-
-namespace
-{
-std::atomic<const char *> current{nullptr};
-} // namespace
-
-const char *current_pass()
-{
-    return current.load(std::memory_order_relaxed);
-}
 
 void Stats::add_measure(std::string name, double value)
 {
@@ -27,7 +15,6 @@ void Stats::add_measure(std::string name, double value)
 void Stats::begin_pass(const char *name)
 {
     end_pass();
-    current.store(name, std::memory_order_relaxed);
     pass_ = name;
     if (trace::on())
         phase_ = std::make_unique<trace::Phase>(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // What --stats prints: "name: value" lines in the order in which they were noted. The passes, whose
-// times are among them, are phases of the trace as well, and what the progress line names.
+// times are among them, are phases of the trace as well.
 #pragma once
 
 #include "common/io/trace.h"
@@ -46,8 +46,5 @@ private:
     std::unique_ptr<trace::Phase> phase_;
     std::vector<std::pair<std::string, std::string>> lines_;
 };
-
-/// The pass of this process that began last; null: none did.
-const char *current_pass();
 
 } // namespace btflink::merge

@@ -154,22 +154,21 @@ void read_tokens(int fd, size_t wanted)
 
 } // namespace
 
-Threads take_job_tokens(unsigned wanted, bool beside)
+unsigned take_job_tokens(unsigned wanted)
 {
     const char *makeflags = std::getenv("MAKEFLAGS");
     std::string_view name = jobserver_of(makeflags ? makeflags : "");
     if (name.empty() || wanted <= 1)
-        return {wanted, beside && wanted > 1};
+        return wanted;
     Ends ends = open_jobserver(name);
     if (ends.read >= 0 && ends.write >= 0) {
         give_back_to = ends.write;
         give_back_on_signals();
-        read_tokens(ends.read, wanted - 1 + beside); // this thread needs none
+        read_tokens(ends.read, wanted - 1); // this thread needs none
     }
     if (ends.read >= 0)
         ::close(ends.read);
-    auto running = 1 + static_cast<unsigned>(taken);
-    return {std::min(wanted, running), running > wanted};
+    return 1 + static_cast<unsigned>(taken);
 }
 
 void give_back_job_tokens()

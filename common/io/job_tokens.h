@@ -6,18 +6,11 @@
 namespace btflink
 {
 
-/// Threads that a program may run at a time.
-struct Threads {
-    unsigned workers;    // 1 or more
-    bool beside = false; // one more may run in addition
-};
-
-/// Returns `wanted` workers and, if there are several and `beside` is set, one thread in addition.
-/// Under a make with a jobserver only the first of these is free; each other one needs a token that
-/// is free now. Never waits for a token. If make has a jobserver but this program cannot reach it,
-/// returns one worker. Tokens are kept until give_back_job_tokens(); a signal that ends the program
-/// gives them back, too. Call it once, before there are threads.
-Threads take_job_tokens(unsigned wanted, bool beside);
+/// How many threads may run, up to `wanted`. Under a make with a jobserver only the first one is
+/// free; each other one needs a token that is free now. Never waits for a token. If make has a
+/// jobserver but this program cannot reach it, one. Tokens are kept until give_back_job_tokens(); a
+/// signal that ends the program gives them back, too. Call it once, before there are threads.
+unsigned take_job_tokens(unsigned wanted);
 
 /// Gives back what take_job_tokens() took, if anything. May be called at any time, repeatedly, and
 /// in signal handlers.

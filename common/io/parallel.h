@@ -40,30 +40,6 @@ void parallel_for(size_t count, unsigned threads, Work work)
         thread.join();
 }
 
-/// One piece of work on a thread of its own; the destructor waits for its end.
-class Beside
-{
-public:
-    Beside() = default;
-    Beside(const Beside &) = delete;
-    Beside &operator=(const Beside &) = delete;
-    ~Beside() { wait(); }
-
-    template <typename Work>
-    void start(Work work)
-    {
-        thread_ = std::thread(work);
-    }
-    void wait()
-    {
-        if (thread_.joinable())
-            thread_.join();
-    }
-
-private:
-    std::thread thread_;
-};
-
 /// parallel_for() for work that returns Result<void>. Of several errors it reports the one with the
 /// lowest index, whichever thread was first.
 template <typename Work>

@@ -185,9 +185,7 @@ int main(int argc, char **argv)
             std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
 
     keep_freed_memory();
-    Threads threads = take_job_tokens(options->jobs, true);
-    options->jobs = threads.workers;
-    options->thread_beside = threads.beside;
+    options->jobs = take_job_tokens(options->jobs);
     EncodeReport report;
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)
@@ -201,5 +199,5 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
     std::fflush(nullptr);
     give_back_job_tokens();
-    std::_Exit(done ? 0 : exit_failed); // see merge::Report::read
+    std::_Exit(done ? 0 : exit_failed); // see merge::Options::last
 }

@@ -218,8 +218,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
         merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
-    merge.fewer = true;
-    merge.beside = options.thread_beside;
+    merge.auto_threads = true;
+    merge.last = true;
     if (no_layout) // programs with cilium/ebpf of before June 2026 refuse BTF that has one
         merge.features.remove(Feature::layout);
     if (!options.detached.empty()) // as pahole does: there is no section for it
@@ -245,7 +245,6 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
-    report.read = std::move(merged.read);
     if (done && fill_ids && sources.image.empty())
         done = fill_module(file, options.base, before, report);
     // If the BTF is written to another file, somebody else puts it into the module, and must not

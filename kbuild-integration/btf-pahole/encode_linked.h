@@ -16,8 +16,7 @@ namespace btflink::kbuild
 struct EncodeReport : ForeignReport {
     std::vector<std::string> notes; // worth saying under -V
     std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
-    bool written = false;             // false also where there was nothing to encode
-    std::shared_ptr<const void> read; // see merge::Report
+    bool written = false; // false also where there was nothing to encode
 };
 
 /// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that

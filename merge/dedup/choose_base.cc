@@ -265,21 +265,23 @@ void add_classes(const Choices &choices, Sources &sources, Classes &classes)
 
 } // namespace
 
-Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<Object> &objects,
-                         const BaseIndex *index, bool all, const Where &base_where,
-                         BaseKnowledge &known)
+Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
+                                  const std::vector<Object> &objects, const GivenBase &given,
+                                  bool all)
 {
-    const Btf &base = *sources.list[0].btf;
+    const Chooser chooser(sources, classes);
+    BaseKnowledge known;
     std::optional<Choices> choices;
-    if (index) {
-        choices = Chooser(sources, classes).by_index(*index);
-        if (!choices || index->is_damaged())
-            return false;
-        known.index = index;
+    if (given.index && !all)
+        choices = chooser.by_index(*given.index);
+    if (choices) {
+        known.index = given.index;
     } else {
-        auto part = std::make_unique<BasePart>(make_base_part(base, objects));
-        auto plain = TRY(plain_part(base, part->wanted, base_where));
-        choices = Chooser(sources, classes).by_search(plain, all);
+        if (given.index) // its types were not all looked at
+            TRY(Btf::parse(given.blob, given.where));
+        auto part = std::make_unique<BasePart>(make_base_part(*given.btf, objects));
+        auto plain = TRY(plain_part(*given.btf, part->wanted, given.where));
+        choices = chooser.by_search(plain, all);
         known.part = std::move(part);
     }
     for (const auto &[id, choice] : *choices)
@@ -288,7 +290,7 @@ Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<O
     sources.list[0].offset = sources.types;
     sources.types += 1 + choices->size();
     add_classes(*choices, sources, classes);
-    return true;
+    return known;
 }
 
 } // namespace btflink::merge

@@ -17,13 +17,20 @@ struct BaseKnowledge {
     const BaseIndex *index = nullptr;
 };
 
+/// What the result continues.
+struct GivenBase {
+    const Btf *btf = nullptr;         // null: nothing
+    const BaseIndex *index = nullptr; // of it; null: there is none
+    Bytes blob;                       // that `btf` is of
+    Where where;
+};
+
 /// `classes`, those of the objects' types, become those of all; classes of base types come first.
-/// `index`: of the base; null: the base is searched. The answer is the same. `all`: all that may
-/// have anything to do with the objects is chosen, for those who want to explain the result; not by
-/// an index.
-/// False: the index does not say enough for these objects; nothing was changed.
-Result<bool> choose_base(Sources &sources, Classes &classes, const std::vector<Object> &objects,
-                         const BaseIndex *index, bool all, const Where &base_where,
-                         BaseKnowledge &known);
+/// An index is asked if there is one and it says enough for these objects, else the base is
+/// searched. The answer is the same. `all`: all that may have anything to do with the objects is
+/// chosen, for those who want to explain the result.
+Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
+                                  const std::vector<Object> &objects, const GivenBase &given,
+                                  bool all);
 
 } // namespace btflink::merge

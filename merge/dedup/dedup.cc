@@ -45,10 +45,7 @@ Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &n
     BaseKnowledge known;
     if (base.btf) {
         stats.begin_pass("choose_base");
-        auto chosen = TRY(choose_base(sources, classes, loaded.objects, base.index, explained,
-                                      base.where, known));
-        if (!chosen)
-            return fail(base.where, "its index does not say enough");
+        known = TRY(choose_base(sources, classes, loaded.objects, base, explained));
         stats.add("types_of_base", sources.base->count());
     }
     stats.add("distinct_hashes", classes.first.size());

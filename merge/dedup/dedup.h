@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Our deduplication engine: which types of all objects are equal. README.md tells the algorithm. It
-// needs types only, so it can run beside the selection of functions and variables. write_types()
-// makes BTF of the result.
+// needs types only; write_types() makes BTF of the result.
 #pragma once
 
 #include "merge/dedup/choose_base.h"
@@ -18,16 +17,9 @@ struct MergedTypes {
     BaseKnowledge known; // if there is a base
 };
 
-/// What the result continues.
-struct GivenBase {
-    const Btf *btf = nullptr;         // null: nothing
-    const BaseIndex *index = nullptr; // of it; null: there is none
-    Where where;
-};
-
 /// `explained`: the result is to be explained, so all of the base is looked at. `not_linked`: per
 /// object; these do not count. Where the classes are known already there is no base, and all
-/// objects were linked. With an index any error may only mean that the index does not say enough.
+/// objects were linked.
 Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
                                 const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats);

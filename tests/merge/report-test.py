@@ -1,16 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What btf-merge says of a run: --stats, --time-trace, --why-dup, the progress line, --help.
+"""What btf-merge says of a run: --stats, --time-trace, --why-dup, --help.
 
 usage: report-test.py BTF-MERGE BTF-EMIT [TEST...]
 """
 import json
 import os
-import pty
 import re
-import select
 import subprocess
-import time
 
 from helpers.cli_case import CliCase, option_names, run
 from helpers.compilers import target_of
@@ -359,71 +356,6 @@ class WhyDup(Report):
                                   stdout=full, stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn('standard output', done.stderr)
-
-
-class Progress(Report):
-    def on_terminal(self, *arguments, seconds=0, lines=0):
-        """What a run says on a terminal whose list of inputs comes through a pipe, and only after
-        that many seconds and progress lines."""
-        try:
-            ours, theirs = pty.openpty()
-        except OSError as error:
-            self.skipTest(f'no pseudo-terminal: {error}')
-        self.pair('-DFLAG=')
-        os.mkfifo(self.path('list'))
-        with subprocess.Popen([self.btf_merge, '-o', 'out.btf', '@list', *arguments],
-                              cwd=self.folder, stdout=theirs, stderr=theirs) as process:
-            os.close(theirs)
-            said = b''
-            with open(self.path('list'), 'w', encoding='ascii') as file:
-                time.sleep(seconds)
-                while said.count(b' s') < lines and select.select([ours], [], [], 60)[0]:
-                    said += os.read(ours, 4096)
-                file.write('a.o b.o c.o\n')
-            while select.select([ours], [], [], 60)[0]:
-                try:
-                    part = os.read(ours, 4096)
-                except OSError:  # the other end is closed
-                    break
-                if not part:
-                    break
-                said += part
-            self.assertEqual(process.wait(60), 0, said)
-        os.close(ours)
-        return said.decode()
-
-    def test_long_run(self):
-        said = self.on_terminal(lines=2)
-        self.assertRegex(said, r'\A\rbtf-merge: open, [1-9]\d* s')
-        seconds = [int(n) for n in re.findall(r'\rbtf-merge: open, (\d+) s', said)]
-        self.assertGreaterEqual(len(seconds), 2)
-        self.assertEqual(seconds, sorted(set(seconds)))
-        self.assertNotIn('\n', said)
-        # It is gone at the end: spaces over the longest line, and back.
-        last = said.split('\r')[-2]
-        self.assertEqual(last.strip(' '), '')
-        self.assertGreaterEqual(len(last), len('btf-merge: open, 1 s'))
-        self.assertTrue(said.endswith('\r'))
-
-    def test_short_run(self):
-        started = time.monotonic()
-        said = self.on_terminal(seconds=0)
-        if time.monotonic() - started < 1:  # else the machine is too busy to tell
-            self.assertEqual(said, '')
-
-    def test_quiet(self):
-        self.assertEqual(self.on_terminal('--quiet', seconds=1.5), '')
-
-    def test_no_terminal(self):
-        self.pair('-DFLAG=')
-        os.mkfifo(self.path('list'))
-        with subprocess.Popen([self.btf_merge, '-o', 'out.btf', '@list'], cwd=self.folder,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            with open(self.path('list'), 'w', encoding='ascii') as file:
-                time.sleep(1.5)
-                file.write('a.o b.o c.o\n')
-            self.assertEqual(process.communicate(timeout=60), (b'', b''))
-            self.assertEqual(process.returncode, 0)
 
 
 if __name__ == '__main__':
