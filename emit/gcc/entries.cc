@@ -34,6 +34,8 @@ namespace
 /// Places of entries are multiples of this, so that DieTree::find() meets one entry in each bucket.
 constexpr uint32_t place_step = 16;
 
+constexpr const char *decl_tag = "btf_decl_tag", *type_tag = "btf_type_tag";
+
 struct Parameter {
     const char *name;
     TypeNumber type;
@@ -97,7 +99,7 @@ struct Entries::State {
     DieTree tree;
     std::vector<uint32_t> place_of = {0}; // of each type number's entry
     DieIndex open = 0;                    // between begin_...() and end()
-    DieIndex last_member = 0;
+    DieIndex last_type = 0, last_member = 0;
     Subject subject = Subject::entry;
     std::vector<Function> functions;
     std::vector<Parameter> parameters;
@@ -147,6 +149,7 @@ struct Entries::State {
         d.name = keep(name);
         place_of[static_cast<uint32_t>(type)] = d.offset;
         subject = Subject::entry;
+        last_type = last();
         last_member = 0;
         return d;
     }
@@ -188,7 +191,7 @@ struct Entries::State {
         return found->second;
     }
 
-    void add_tag(const char *text, DieIndex parent);
+    void add_tag(const char *kind, const char *text, DieIndex parent);
     void set_address(DieIndex entry, uint32_t symbol, uint32_t section, bool common, bool weak);
     void add_functions();
     void add_function(Function &function);
@@ -198,10 +201,10 @@ struct Entries::State {
 };
 
 // A member's or function's tag is an entry below it, as in clang's DWARF.
-void Entries::State::add_tag(const char *text, DieIndex parent)
+void Entries::State::add_tag(const char *kind, const char *text, DieIndex parent)
 {
     Die &d = add(tag_gnu_annotation, parent);
-    d.name = "btf_decl_tag";
+    d.name = kind;
     d.text = text;
     tree.complete(last());
     tree.annotations = true;
@@ -256,7 +259,7 @@ void Entries::State::add_function(Function &function)
         p.has |= whole ? uint32_t{Die::location} : 0;
         for (const Tag &tag : function.tags)
             if (tag.parameter == static_cast<int32_t>(i))
-                add_tag(tag.text, place);
+                add_tag(decl_tag, tag.text, place);
         tree.complete(place);
     }
     if (function.variadic) {
@@ -265,7 +268,7 @@ void Entries::State::add_function(Function &function)
     }
     for (const Tag &tag : function.tags)
         if (tag.parameter < 0)
-            add_tag(tag.text, entry);
+            add_tag(decl_tag, tag.text, entry);
     tree.complete(entry);
     if (whole && !whole->split)
         set_address(entry, whole->symbol, 0, false, whole->weak);
@@ -326,7 +329,7 @@ void Entries::State::add_variables()
         d.has |= Die::file_level | Die::location | (variable.external ? Die::external : 0u);
         refer(d, variable.type);
         for (const char *tag : variable.tags)
-            add_tag(tag, entry);
+            add_tag(decl_tag, tag, entry);
         tree.complete(entry);
         set_address(entry, variable.symbol, variable.section, variable.common, variable.weak);
     }
@@ -470,14 +473,21 @@ void Entries::end()
     state_->last_member = 0;
 }
 
+void Entries::pointer_tag(const char *text)
+{
+    State &s = *state_;
+    s.add_tag(type_tag, s.copy(text), s.last_type);
+    s.tree.dies[s.last_type].end = s.last() + 1;
+}
+
 void Entries::declaration_tag(const char *text)
 {
     State &s = *state_;
     const char *kept = s.copy(text);
     switch (s.subject) {
     case Subject::entry: {
-        const DieIndex parent = s.last_member ? s.last_member : s.open ? s.open : s.last();
-        s.add_tag(kept, parent);
+        const DieIndex parent = s.last_member ? s.last_member : s.last_type;
+        s.add_tag(decl_tag, kept, parent);
         s.tree.dies[parent].end = s.last() + 1; // end() sets that of an open entry once more
         break;
     }

@@ -76,6 +76,8 @@ public:
     void prototype_is_variadic();
     void end();
 
+    /// btf_type_tag of what a pointer, described last, points to; the innermost first.
+    void pointer_tag(const char *text);
     /// btf_decl_tag: of what was described last, of its `parameter` (functions), or of the member
     /// that was.
     void declaration_tag(const char *text);

@@ -126,6 +126,19 @@ tree typedef_of(tree type)
                : NULL_TREE;
 }
 
+/// The arguments of attributes of gcc 16 and later that are called `attribute`, in the source's
+/// order.
+std::vector<const char *> texts_of(const char *attribute, tree attributes)
+{
+    std::vector<const char *> texts;
+    for (tree a = lookup_attribute(attribute, attributes); a;
+         a = lookup_attribute(attribute, TREE_CHAIN(a)))
+        if (tree value = TREE_VALUE(a); value && TREE_CODE(TREE_VALUE(value)) == STRING_CST)
+            texts.push_back(TREE_STRING_POINTER(TREE_VALUE(value)));
+    std::reverse(texts.begin(), texts.end()); // the last one comes first
+    return texts;
+}
+
 /// gcc's own name for size_t's type is nobody's.
 tree without_sizetype(tree type)
 {
@@ -256,10 +269,11 @@ TypeNumber TreeReader::pointer(tree type)
 {
     const TypeNumber number = entries_.new_type();
     known(type) = number; // before its target, which may be a struct that has this pointer
-    tree target = TREE_TYPE(type);
-    const TypeNumber to = type_of(target);
+    const TypeNumber to = type_of(TREE_TYPE(type));
     entries_.modifier(
         number, TREE_CODE(type) == POINTER_TYPE ? Modifier::pointer : Modifier::reference, to);
+    for (const char *text : texts_of("btf_type_tag", TYPE_ATTRIBUTES(type)))
+        entries_.pointer_tag(text);
     return number;
 }
 
@@ -546,13 +560,10 @@ void TreeReader::finish()
     bases_.clear();
 }
 
-/// btf_decl_tag("TEXT") of gcc 16 and later.
 void TreeReader::declaration_tags(tree attributes)
 {
-    for (tree a = lookup_attribute("btf_decl_tag", attributes); a;
-         a = lookup_attribute("btf_decl_tag", TREE_CHAIN(a)))
-        if (tree value = TREE_VALUE(a); value && TREE_CODE(TREE_VALUE(value)) == STRING_CST)
-            entries_.declaration_tag(TREE_STRING_POINTER(TREE_VALUE(value)));
+    for (const char *text : texts_of("btf_decl_tag", attributes))
+        entries_.declaration_tag(text);
 }
 
 void TreeReader::mark() const

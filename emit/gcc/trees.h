@@ -59,7 +59,6 @@ private:
     void local(tree decl);
     void used_type(tree type);
     void declaration_tags(tree attributes);
-    TypeNumber type_tags(tree attributes, TypeNumber target);
 
     Entries &entries_;
     std::vector<TypeNumber> numbers_; // by TYPE_UID
