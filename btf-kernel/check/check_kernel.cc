@@ -349,7 +349,7 @@ private:
     {
         struct Derived {
             std::vector<std::string> names;
-            bool passed = false;
+            bool passed = false, declared = false;
         };
         std::map<std::pair<std::string, std::string>, Derived> groups; // by root and cause
         for (const Redefinition &r : redefined) {
@@ -358,6 +358,7 @@ private:
             Derived &group = groups[{r.root, r.cause}];
             group.names.emplace_back(btf.name(r.own));
             group.passed |= is_passed(group.names.back(), r.base);
+            group.declared = r.declared;
         }
         for (auto &[root, group] : groups) {
             const std::string why = "because of " + root.first + " (" + root.second + ")";
@@ -366,7 +367,9 @@ private:
                      {module.btf_where, strf("has %zu type%s of its own that vmlinux has, ",
                                              group.names.size(), plural(group.names.size())) +
                                             why + ": " + list_of(group.names)},
-                     "types are not vmlinux's " + why,
+                     group.declared ? "types are not vmlinux's because of one that only one of "
+                                      "them defines"
+                                    : "types are not vmlinux's " + why,
                      root.first,
                      group.passed ? Degree::suspicious : Degree::harmless});
         }

@@ -58,7 +58,8 @@ std::string shown(const Btf &btf, TypeId id)
 
 /// What became of the comparison of two types.
 struct Difference {
-    std::string text; // of shape; empty: none
+    std::string text;      // of shape; empty: none
+    bool declared = false; // it is a declaration against a definition
     // Own types of the same names as the base's: to be compared, too.
     std::vector<std::pair<TypeId, TypeId>> edges;
 };
@@ -158,9 +159,12 @@ private:
         if (own == base || depth > most_depth || !difference_.text.empty())
             return;
         if (own == void_id || base == void_id || btf_.kind(own) != btf_.kind(base) ||
-            btf_.name(own) != btf_.name(base))
+            btf_.name(own) != btf_.name(base)) {
+            if (difference_.text.empty())
+                difference_.declared = declares_other(own, base) || declares_other(base, own);
             return differ(place, shown(btf_, own) + " " + names_.own + ", " + shown(btf_, base) +
                                      " " + names_.base);
+        }
         const btf_type &t = btf_.type(own);
         if (may_be_redefined(t)) {
             if (own >= btf_.first_id())
@@ -172,6 +176,12 @@ private:
         if (own < btf_.first_id() && t.name_off) // two of one name in vmlinux
             return differ(place, "another " + shown(btf_, own));
         elements(own, base, place, depth + 1);
+    }
+
+    bool declares_other(TypeId a, TypeId b) const
+    {
+        return a != void_id && b != void_id && btf_.kind(a) == BTF_KIND_FWD &&
+               btf::is_composite(btf_.kind(b)) && btf_.name(a) == btf_.name(b);
     }
 
     const Btf &btf_;
@@ -213,6 +223,7 @@ public:
             if (!entry.difference.text.empty()) {
                 r.why = Redefinition::Why::clash;
                 r.cause = std::move(entry.difference.text);
+                r.declared = entry.difference.declared;
             } else if (entry.root != SIZE_MAX) {
                 r.why = Redefinition::Why::derived;
             }
@@ -223,6 +234,7 @@ public:
                 const Redefinition &root = out[entries_[i].root];
                 out[i].root = shown(split_, root.own);
                 out[i].cause = root.cause;
+                out[i].declared = root.declared;
             }
         return out;
     }

@@ -19,8 +19,9 @@ struct Redefinition {
         clash,   // something else of the same name
     };
     Why why = Why::copy;
-    std::string cause; // for people: the member that differs, and how; of a copy empty
-    std::string root;  // of a derived one: the name that is to blame
+    std::string cause;     // for people: the member that differs, and how; of a copy empty
+    std::string root;      // of a derived one: the name that is to blame
+    bool declared = false; // what differs is a type that only one of them defines
 };
 
 /// Of the module's own types, by id. `split` continues the base of `names`.

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Kernels whose .BTF_ids does not fit, each in one way.
+#include "tests/btf-kernel/check_fixture.h"
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+TEST_F(CheckKernel, SetThatDoesNotEnd)
+{
+    kernel_.vmlinux->btf_ids[4] = std::byte{200};
+    EXPECT_EQ(findings(),
+              Lines{"ids vmlinux: __BTF_ID__set8__kfuncs: 200 ids do not fit into the section"});
+}
+
+TEST_F(CheckKernel, TypeThereTwice)
+{
+    const std::string again = R"(
+    [17] STRUCT 'task_struct' size=16
+        'pid' type_id=1 bits_offset=0
+        'files' type_id=18 bits_offset=64
+    [18] PTR '' type_id=19
+    [19] STRUCT 'files_struct' size=4
+        'max' type_id=1 bits_offset=0)";
+    set_vmlinux(vmlinux_text + again);
+    kernel_.modules.clear();
+    EXPECT_EQ(findings(),
+              Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type 2 is used: "
+                    "because of struct files_struct (member 0 is 'count' in type 4, 'max' in type "
+                    "19)"});
+    set_vmlinux(vmlinux_text + replaced(again, "'pid' type_id=1", "'tid' type_id=1"));
+    EXPECT_EQ(findings(), Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type "
+                                "2 is used: member 0 is 'pid' in type 2, 'tid' in type 17"});
+}
+
+TEST_F(CheckKernel, IdsNeverFilled)
+{
+    Ids ids;
+    ids.words = {0, 0, 1, 0, 4};
+    ids.symbols = {{"__BTF_ID__struct__task_struct__7", 0, 4},
+                   {"__BTF_ID__set8__kfuncs", 4, 0},
+                   {"__BTF_ID__func__bpf_take__12", 12, 4}};
+    ids.give(*kernel_.vmlinux);
+    kernel_.modules.clear();
+    const Lines said = {
+        "ids vmlinux: was never filled in: all ids are 0, resolve_btfids has not run"};
+    EXPECT_EQ(findings(), said);
+    kernel_.vmlinux->id_symbols.clear();
+    kernel_.vmlinux->btf_ids.assign(20, std::byte{0});
+    EXPECT_EQ(findings(), said);
+}
+
+TEST_F(CheckKernel, IdMissing)
+{
+    kernel_.vmlinux->btf_ids[0] = std::byte{0};
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: struct task_struct has id 0, and the BTF has it"});
+    kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__struct__not_configured__7";
+    EXPECT_EQ(findings(), Lines());
+    kernel_.vmlinux->id_symbols[0].name = "__BTF_ID__func__opt__7";
+    auto said = [](const std::string &why) {
+        return Lines{"ids-func vmlinux: function opt has no FUNC: " + why};
+    };
+    EXPECT_EQ(findings(), said("no function has this name (inlined, or not compiled)"));
+    EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
+    kernel_.vmlinux->id_functions = {"opt.constprop.0"};
+    EXPECT_EQ(findings(), said("the compiler left only opt.constprop.0"));
+    kernel_.vmlinux->id_functions = {"opt", "opt.part.0"};
+    EXPECT_EQ(findings(), said("it is there, but was left out of the BTF (optimized, or its "
+                               "prototypes differ)"));
+}
+
+TEST_F(CheckKernel, FuncLost)
+{
+    set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_take'", "FUNC 'take'"));
+    set_module(module_text);
+    EXPECT_EQ(findings(), Lines{"ids vmlinux: kfuncs has id 7, which is FUNC 'take', which it does "
+                                "not name"});
+    Ids ids;
+    ids.set8("kfuncs", {{0, 0}, {8, 1 << 16}}, {"bpf_hide", "bpf_take"});
+    ids.give(*kernel_.vmlinux);
+    EXPECT_EQ(
+        findings(),
+        Lines{"kfunc-func vmlinux: kfunc bpf_take of kfuncs has no FUNC: no program can call it"});
+    kernel_.vmlinux->id_symbols.clear(); // as in a vmlinuz
+    EXPECT_EQ(findings(), Lines{"kfunc-func vmlinux: 1 of 2 kfuncs of a set have no id: no program "
+                                "can call them (it is the set of bpf_hide)"});
+}
+
+TEST_F(CheckKernel, ImplicitArguments)
+{
+    set_vmlinux(replaced(vmlinux_text, "bpf_hide_impl", "bpf_hide_imp"));
+    set_module(module_text);
+    EXPECT_EQ(findings(),
+              Lines{"kfunc-impl vmlinux: kfunc bpf_hide has implicit arguments, and there "
+                    "is no FUNC bpf_hide_impl"});
+    set_vmlinux(replaced(vmlinux_text, "FUNC 'bpf_hide' type_id=6", "FUNC 'bpf_hide' type_id=13"));
+    set_module(module_text);
+    EXPECT_EQ(findings(),
+              Lines{"kfunc-impl vmlinux: kfunc bpf_hide shows its implicit arguments: no "
+                    "program can call it"});
+}
+
+TEST_F(CheckKernel, WithoutSymbols)
+{
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(unchecked(), Lines());
+    kernel_.vmlinux->id_symbols.clear();
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(report_.kfuncs, 3u);
+    EXPECT_EQ(unchecked(), Lines{"ids: without symbols only sets of kfuncs are looked at, found by "
+                                 "their form"});
+    kernel_.vmlinux->btf_ids.clear();
+    EXPECT_EQ(findings(), Lines());
+    EXPECT_EQ(report_.kfuncs, 1u);
+    EXPECT_EQ(unchecked(), Lines{"ids: there is no .BTF_ids, which has ids and kfuncs"});
+}
+
+} // namespace
+
+} // namespace btflink::kernel
