@@ -17,6 +17,7 @@ PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-
 DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICENSE', 'README.md',
              'common/FORMAT.md', 'docs/compilers.md', 'docs/differences.md', 'docs/distribution.md',
              'docs/figures.md', 'docs/limits.md', 'docs/recipes.md', 'docs/report.png', 'emit/NOTES.md',
+             'emit/gcc/README.md',
              'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md',
              'merge/base_index/FORMAT.md', 'merge/dedup/README.md', 'tests/README.md')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
