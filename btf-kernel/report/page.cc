@@ -86,7 +86,7 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     for (const KindSize &k : list)
         most = std::max(most, static_cast<double>(k.bytes));
     for (const KindSize &k : list)
-        out += "<tr><td>" + html_text(k.kind) + "</td>" + count_cell(k.types) +
+        out += "<tr><td class=\"word\">" + html_text(k.kind) + "</td>" + count_cell(k.types) +
                size_cell(double(k.bytes)) + bar(double(k.bytes), most) + "</tr>\n";
     return out + table_end + "</div>\n";
 }

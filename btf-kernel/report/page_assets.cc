@@ -23,6 +23,7 @@ body { margin: 0 auto; padding: 1rem; max-width: 78rem; background: var(--bg); c
   font: 16px/1.45 system-ui, sans-serif; }
 h1 { font-size: 1.5rem; margin: .2rem 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2rem 0 .5rem; }
+h3 { font-size: 1rem; margin: 1rem 0 .5rem; }
 p { max-width: 46rem; } .dim { color: var(--dim); }
 nav.toc { display: flex; flex-wrap: wrap; gap: .3rem 1rem; margin-bottom: 1rem; }
 a { color: var(--bar); }
@@ -46,7 +47,8 @@ th button:focus-visible, input:focus-visible, #up:focus-visible,
 th[aria-sort=ascending] button::after { content: " \2191"; }
 th[aria-sort=descending] button::after { content: " \2193"; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-td.bar { width: 30%; min-width: 4rem; } td.bar svg { display: block; width: 100%; height: .9rem; }
+td.word { white-space: nowrap; }
+td.bar { width: 30%; min-width: 3rem; } td.bar svg { display: block; width: 100%; height: .9rem; }
 td.bar rect, .roots rect { fill: var(--bar); }
 code { font: .85rem/1.4 ui-monospace, monospace; } td code { display: block; }
 .tools { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; margin: .4rem 0; }
