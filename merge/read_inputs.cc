@@ -185,6 +185,11 @@ void report_inputs(const Read &read, const Base &base, Report &report, Stats &st
     stats.add("inputs", read.inputs.list.size());
     stats.add("inputs_without_btf", read.loaded.without_btf.size());
     stats.add("objects", read.objects().size());
+    stats.add("objects_by_compiler",
+              static_cast<uint64_t>(
+                  std::count_if(read.objects().begin(), read.objects().end(), [](const Object &o) {
+                      return o.has_trailer && (o.trailer.flags & trailer_by_compiler);
+                  })));
     count_bytes(read.objects(), base.btf.get(), stats);
 }
 

@@ -62,6 +62,7 @@ struct LinkVariable {
 enum TrailerFlag : uint32_t {
     trailer_final_addresses = 1u << 0, // of a linked image: `addresses` is there, no relocations
     trailer_has_pool = 1u << 1,        // an address pool was written beside it
+    trailer_by_compiler = 1u << 2,     // not made from DWARF
 };
 
 struct LinkTrailer {

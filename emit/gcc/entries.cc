@@ -594,6 +594,7 @@ std::string Entries::assembly(std::string &warning)
     UnitOptions options;
     options.features = s.features;
     options.address_pool = true;
+    options.by_compiler = true;
     auto object = encode_tree(file, std::move(s.tree), options, {}, {});
     if (!object) {
         warning = "no object BTF: " + object.error().str();

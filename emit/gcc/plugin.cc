@@ -257,6 +257,8 @@ bool is_c()
 bool read_arguments(const plugin_name_args &info)
 {
     for (int i = 0; i < info.argc; ++i) {
+        if (std::strcmp(info.argv[i].key, "id") == 0) // for caches that know only the command
+            continue;
         if (std::strcmp(info.argv[i].key, "features") != 0 || !info.argv[i].value) {
             error("btflink: unknown plugin argument %qs", info.argv[i].key);
             return false;

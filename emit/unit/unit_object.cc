@@ -55,6 +55,8 @@ public:
             trailer_.flags |= trailer_has_pool;
         if (!file.relocatable)
             trailer_.flags |= trailer_final_addresses;
+        if (options.by_compiler)
+            trailer_.flags |= trailer_by_compiler;
     }
 
     void source(const char *name) { trailer_.source = btf_.str(name ? name : ""); }

@@ -18,6 +18,7 @@ namespace btflink::emit
 struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
+    bool by_compiler = false; // the entries are not DWARF's
     /// Make OpenUnits, whose strings are here as a rule, and remembered from unit to unit. For one
     /// thread at a time.
     StringTable *strings = nullptr;

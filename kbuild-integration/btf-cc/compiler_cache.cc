@@ -77,11 +77,8 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
     key += " compiler=" + std::string(base_name(compiler)) + text;
     if (!settings.plugin)
         return key;
-    if (auto plugin = find_plugin(compiler)) { // without one nothing is compiled
-        auto file = TRY(FilePages::read(*plugin));
-        key += strf(" plugin=%016llx", static_cast<unsigned long long>(
-                                           XXH3_64bits(file.bytes().data(), file.bytes().size())));
-    }
+    if (auto plugin = find_plugin(compiler)) // without one nothing is compiled
+        key += " plugin=" + TRY(plugin_id(*plugin));
     return key;
 }
 

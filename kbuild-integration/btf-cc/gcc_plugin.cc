@@ -188,6 +188,13 @@ Result<std::string> find_plugin(const std::string &program)
                         "); build one by: btf-cc --build-plugin " + program);
 }
 
+Result<std::string> plugin_id(const std::string &plugin)
+{
+    auto file = TRY(FilePages::read(plugin));
+    return strf("%016llx", static_cast<unsigned long long>(
+                               XXH3_64bits(file.bytes().data(), file.bytes().size())));
+}
+
 Result<PluginSources> plugin_sources()
 {
     const std::string folder = own_folder(), paths = folder + "gcc-plugin.paths";

@@ -26,6 +26,9 @@ Result<std::string> compiler_key(const std::string &driver);
 /// get one.
 Result<std::string> find_plugin(const std::string &program);
 
+/// A hash of the plugin's file.
+Result<std::string> plugin_id(const std::string &plugin);
+
 /// What plugins are made of: a folder with gcc's side of them, and an archive with the rest.
 struct PluginSources {
     std::string folder, archive;

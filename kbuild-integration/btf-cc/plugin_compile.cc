@@ -22,31 +22,31 @@ std::string_view base_name(std::string_view path)
     return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0
 }
 
-/// Sends compiles to other machines, where our plugins are not.
-bool distributes(std::string_view program)
+/// What runs the compiler: the programs in front of it, by their names or by where a link leads
+/// that is called like a compiler, and those that ccache is told to run.
+std::vector<std::string> runners(const std::vector<std::string> &words)
 {
-    return base_name(program) == "distcc" || base_name(program) == "icecc";
-}
-
-/// Does one of the programs that run the compiler, or ccache's prefix, distribute?
-bool is_distributed(const std::vector<std::string> &words)
-{
+    std::vector<std::string> names;
     for (const std::string &word : words) {
         if (word.starts_with('-'))
             break;
-        if (distributes(word) || distributes(first_program(word)))
-            return true;
+        names.emplace_back(base_name(word));
+        names.emplace_back(base_name(first_program(word)));
         if (compiler_kind(word) != CompilerKind::other)
             break;
     }
     const std::string prefix = variable("CCACHE_PREFIX");
     for (size_t at = 0; at < prefix.size();) {
         const size_t end = std::min(prefix.find(' ', at), prefix.size());
-        if (distributes(std::string_view(prefix).substr(at, end - at)))
-            return true;
+        names.emplace_back(base_name(std::string_view(prefix).substr(at, end - at)));
         at = end + 1;
     }
-    return false;
+    return names;
+}
+
+bool has(const std::vector<std::string> &names, std::string_view name)
+{
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool takes_all_c(const emit::UnitFilter &filter)
@@ -84,7 +84,8 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
         return "no -g";
     if (command.slim_lto)
         return "-flto without -ffat-lto-objects";
-    if (is_distributed(words))
+    // Those machines do not have the plugin.
+    if (const auto names = runners(words); has(names, "distcc") || has(names, "icecc"))
         return "compiled on another machine";
     if (!takes_all_c(settings.emit.filter))
         return "units are left out by language or name";
@@ -93,24 +94,21 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
     return "";
 }
 
-Result<std::vector<std::string>> plugin_options(const std::string &program,
-                                                const Settings &settings)
+Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
+                                             const Settings &settings)
 {
+    const std::string &program = words[compiler_place(words)];
     if (compiler_kind(program) == CompilerKind::clang)
         return fail({}, "--plugin is for gcc; clang has none, leave the option out");
     const std::string plugin = TRY(find_plugin(program));
-    return std::vector<std::string>{
+    std::vector<std::string> options = {
         "-g0",
         "-fplugin=" + plugin,
         strf("-fplugin-arg-btflink-features=0x%x", settings.emit.unit.features.bits()),
     };
-}
-
-Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
-                                             const Settings &settings)
-{
-    const std::vector<std::string> options =
-        TRY(plugin_options(words[compiler_place(words)], settings));
+    // ccache takes the plugin for a part of the compiler; sccache knows only the command.
+    if (has(runners(words), "sccache"))
+        options.push_back("-fplugin-arg-btflink-id=" + TRY(plugin_id(plugin)));
     // At the end, for the last -g counts.
     words.insert(std::find(words.begin(), words.end(), "--"), options.begin(), options.end());
     return words;

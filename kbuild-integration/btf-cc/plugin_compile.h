@@ -21,8 +21,4 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings);
 
-/// The options that with_plugin() adds for the compiler `program`.
-Result<std::vector<std::string>> plugin_options(const std::string &program,
-                                                const Settings &settings);
-
 } // namespace btflink::kbuild

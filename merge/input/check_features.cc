@@ -51,6 +51,8 @@ std::string name_of(const Effect &e)
     return feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
 }
 
+/// Not among them: whether a compiler or btf-emit made the object. Their types are the same, so
+/// they mix well; `btf-cc --plugin` leaves some objects to btf-emit.
 struct Setting {
     uint32_t emitter;
     uint32_t features;

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from helpers.btf_reader import Elf
-from helpers.cache_tools import Ccache, missing
+from helpers.cache_tools import Ccache, Sccache, missing
 from helpers.kbuild_case import HERE, KbuildCase, run
 
 COMPILE = ['-g', '-O2', '-c', 'add.c', '-o', 'add.o']
@@ -69,8 +69,10 @@ class Compiles(PluginCase):
             self.assertEqual(self.cc(*way, 'gcc', '-g', '-O1', '-c', f'{name}.c')[0::2], (0, b''))
         self.must('ld', '-r', '-o', 'all.o', 'add.o', 'main.o', 'other.o')
         self.must('gcc', '-o', 'program', 'add.o', 'main.o', 'other.o')
-        done = self.call(self.btf_merge, 'all.o', '--image=program', '-o', 'all.btf')
-        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        done = self.call(self.btf_merge, 'all.o', '--image=program', '-o', 'all.btf', '--stats')
+        self.assertEqual(done.returncode, 0, done)
+        self.assertNotIn('WARNING', done.stderr)
+        self.assertIn('objects_by_compiler: 2\n', done.stderr)
         self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
 
     def test_exec_only(self):
@@ -290,6 +292,22 @@ class Caches(PluginCase):
             with open(plugin, 'ab') as file:
                 file.write(b'\0')
         self.compile_cached(hit=False, **place)
+
+    def test_sccache(self):
+        """It knows the command alone, so that tells which plugin it is."""
+        if reason := missing('sccache'):
+            self.skipTest(reason)
+        folder = pathlib.Path(shutil.copytree(pathlib.Path(self.btf_cc).parent / 'gcc-plugins',
+                                              self.path('plugins')))
+        with Sccache(self.path('sccache')) as server:
+            settings = {**server.settings(), 'BTF_CC_PLUGIN_DIR': str(folder)}
+            for change, counts in ((b'', (0, 1)), (b'', (1, 1)), (b'\0', (1, 2))):
+                for plugin in folder.glob('*/btflink.so'):
+                    with open(plugin, 'ab') as file:
+                        file.write(change)
+                self.plugin('sccache', 'gcc', *COMPILE, settings=settings)
+                self.assertTrue(self.has_object_btf('add.o'))
+                self.assertEqual(server.counts(), counts)
 
     def test_plain_objects_stay_apart(self):
         self.call('ccache', 'gcc', *COMPILE, env=self.environment(self.cache.environment()))

@@ -97,7 +97,8 @@ constexpr FlagName function_flags[] = {
 constexpr FlagName variable_flags[] = {
     {var_external, "external"}, {var_declared, "declared"}, {var_weak, "weak"}};
 constexpr FlagName trailer_flags[] = {{trailer_final_addresses, "final_addresses"},
-                                      {trailer_has_pool, "pool"}};
+                                      {trailer_has_pool, "pool"},
+                                      {trailer_by_compiler, "by-compiler"}};
 
 std::string names_of(std::span<const FlagName> table, uint32_t flags)
 {
