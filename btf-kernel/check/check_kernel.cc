@@ -25,8 +25,8 @@ namespace btflink::kernel
 namespace
 {
 
-constexpr size_t most_violations = 20; // of one blob
-constexpr size_t most_names = 5;       // in one line
+constexpr size_t most_violations = 20;  // of one blob
+constexpr size_t most_listed_names = 5; // in one line
 constexpr KernelVersion first_with_tags{6, 10};
 // Helpers take these.
 constexpr std::string_view well_known[] = {"task_struct", "sock",   "sk_buff",   "file",
@@ -390,9 +390,9 @@ private:
                    std::end(well_known);
         });
         std::string list;
-        for (size_t i = 0; i < names.size() && i < most_names; ++i)
+        for (size_t i = 0; i < names.size() && i < most_listed_names; ++i)
             list += (i ? ", " : "") + names[i];
-        return list + (names.size() > most_names ? ", ..." : "");
+        return list + (names.size() > most_listed_names ? ", ..." : "");
     }
 
     const Kernel &kernel_;

@@ -37,7 +37,7 @@ constexpr std::string_view stand_ins[] = {"ccache", "sccache", "distcc", "icecc"
 constexpr const char *plugin_files[] = {"plugin.cc", "trees.cc",      "trees.h",
                                         "entries.h", "gcc_headers.h", "plugin.map"};
 
-std::string resolve(const std::string &path)
+std::string resolved_path(const std::string &path)
 {
     char whole[PATH_MAX];
     return realpath(path.c_str(), whole) ? whole : "";
@@ -46,7 +46,7 @@ std::string resolve(const std::string &path)
 /// The folder of this program, with a slash at its end.
 std::string own_folder()
 {
-    const std::string self = resolve("/proc/self/exe");
+    const std::string self = resolved_path("/proc/self/exe");
     return self.substr(0, self.find_last_of('/') + 1);
 }
 
@@ -149,13 +149,13 @@ std::vector<std::string> plugin_folders()
 std::string first_program(const std::string &program)
 {
     const std::vector<std::string> found = candidates(program);
-    return found.empty() ? "" : resolve(found.front());
+    return found.empty() ? "" : resolved_path(found.front());
 }
 
 std::string find_driver(const std::string &program)
 {
     for (const std::string &candidate : candidates(program))
-        if (std::string path = resolve(candidate); !path.empty() && !is_stand_in(path))
+        if (std::string path = resolved_path(candidate); !path.empty() && !is_stand_in(path))
             return path;
     return "";
 }
