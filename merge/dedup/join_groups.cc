@@ -199,6 +199,20 @@ private:
         nodes_ = conflicts_.nodes_of(s);
         begin_ = raw(conflicts_.node_begin[s]);
         ambiguous_ = reachable_.ambiguous[s];
+        if (join_by_sets())
+            return;
+        take_pairs();
+        collect_slots();
+        spread_disagreement();
+        for (NodeId n : nodes_)
+            if (!conflicts_.nodes[n].is_forward() && out_.group[n] == GroupId::none)
+                place(n);
+        note_changes();
+    }
+
+    /// Nodes whose class and set an earlier node had join its group. Returns whether all have one.
+    bool join_by_sets()
+    {
         key_of_.assign(nodes_.size(), no_number);
         bool all = true;
         for (NodeId n : nodes_) {
@@ -216,12 +230,12 @@ private:
             out_.group[n] = joined;
             all &= joined != GroupId::none;
         }
-        if (all)
-            return;
-        find_pairs();
-        for (NodeId n : nodes_)
-            if (!conflicts_.nodes[n].is_forward() && out_.group[n] == GroupId::none)
-                place(n);
+        return all;
+    }
+
+    /// What was founded and resolved counts from the next object on.
+    void note_changes()
+    {
         for (auto [group, forward, node] : new_resolutions_) {
             out_.resolutions.emplace(std::pair(group, forward), node);
             if (changed_.empty() || changed_.back() != group)
@@ -235,13 +249,11 @@ private:
         resolved_here_.clear();
     }
 
-    void find_pairs()
+    /// Step 1: all pairs agree, except where the sets of reachable conflicts tell otherwise.
+    void take_pairs()
     {
-        const uint32_t count = nodes_.size();
-        first_.assign(count, 0);
+        first_.assign(nodes_.size(), 0);
         agree_.clear();
-        std::vector<NodeId> dirty, next;
-        std::vector<bool> queued(count, true);
         for (NodeId n : nodes_) {
             first_[place_of(n)] = static_cast<uint32_t>(agree_.size());
             if (conflicts_.nodes[n].is_forward())
@@ -250,8 +262,12 @@ private:
                 agree_.push_back(reachable_.may_reach_forward(n) || other.may_reach_forward ||
                                  reachable_.set_of[n] ==
                                      reachable_.set_of[representative(other.group)]);
-            dirty.push_back(n);
         }
+    }
+
+    /// What the nodes without paths have in their slots, and for each node who has it in a slot.
+    void collect_slots()
+    {
         own_.clear();
         own_begin_.assign(1, 0);
         for (NodeId n : nodes_) {
@@ -265,19 +281,35 @@ private:
                 }
             own_begin_.push_back(own_.size());
         }
-        users_ = Lists<uint32_t, NodeId>::make(count, [&](auto put) {
+        users_ = Lists<uint32_t, NodeId>::make(nodes_.size(), [&](auto put) {
             for (NodeId n : nodes_) {
-                for (size_t i = own_begin_[place_of(n)]; i < own_begin_[place_of(n) + 1]; ++i)
-                    put(own_[i].place, n);
+                for (const OwnSlot &own : own_slots(n))
+                    put(own.place, n);
                 if (conflicts_.paths[n])
                     for (const Path &p : *conflicts_.paths[n])
                         if (is_defined(p.target))
                             put(place_of(p.target), n);
             }
         });
-        // Another turn of a node looks only at slots of which a pair has changed since its last:
-        // these are few. Time is counted in turns.
+    }
+
+    std::span<const OwnSlot> own_slots(NodeId n) const
+    {
+        return std::span(own_).subspan(own_begin_[place_of(n)],
+                                       own_begin_[place_of(n) + 1] - own_begin_[place_of(n)]);
+    }
+
+    /// Step 2: disagreement spreads to users, in rounds. Another turn of a node looks only at slots
+    /// of which a pair has changed since its last: these are few. Time is counted in turns.
+    void spread_disagreement()
+    {
+        const uint32_t count = nodes_.size();
         std::vector<uint32_t> last_turn(count), last_change(count);
+        std::vector<bool> queued(count, true);
+        std::vector<NodeId> dirty, next;
+        for (NodeId n : nodes_)
+            if (!conflicts_.nodes[n].is_forward())
+                dirty.push_back(n);
         std::vector<OwnSlot> slots;
         uint32_t now = 0;
         uint64_t rounds = 0;
@@ -286,23 +318,11 @@ private:
             for (NodeId n : dirty) {
                 queued[place_of(n)] = false; // what changes from here on, its turn has not seen
                 slots.clear();
-                for (size_t i = own_begin_[place_of(n)]; i < own_begin_[place_of(n) + 1]; ++i)
-                    if (last_change[own_[i].place] >= last_turn[place_of(n)])
-                        slots.push_back(own_[i]);
+                for (const OwnSlot &own : own_slots(n))
+                    if (last_change[own.place] >= last_turn[place_of(n)])
+                        slots.push_back(own);
                 last_turn[place_of(n)] = ++now;
-                bool changed = false;
-                const bool may_reach_forward = reachable_.may_reach_forward(n);
-                uint8_t *agree = agree_.data() + first_[place_of(n)];
-                for (const Candidate &other : candidates_[conflicts_.nodes[n].cls]) {
-                    // Pairs that reach no forward declaration have equal sets, and always agree.
-                    if (*agree != disagreeing && (may_reach_forward || other.may_reach_forward) &&
-                        !agrees(n, other, slots)) {
-                        *agree = disagreeing;
-                        changed = true;
-                    }
-                    ++agree;
-                }
-                if (!changed)
+                if (!compare_with_candidates(n, slots))
                     continue;
                 last_change[place_of(n)] = now;
                 for (NodeId user : users_[place_of(n)])
@@ -313,6 +333,24 @@ private:
             }
         }
         out_.rounds = std::max(out_.rounds, rounds);
+    }
+
+    /// Does a pair of the node that agreed so far disagree, as `slots` show?
+    bool compare_with_candidates(NodeId n, std::span<const OwnSlot> slots)
+    {
+        bool changed = false;
+        const bool may_reach_forward = reachable_.may_reach_forward(n);
+        uint8_t *agree = agree_.data() + first_[place_of(n)];
+        for (const Candidate &other : candidates_[conflicts_.nodes[n].cls]) {
+            // Pairs that reach no forward declaration have equal sets, and always agree.
+            if (*agree != disagreeing && (may_reach_forward || other.may_reach_forward) &&
+                !agrees(n, other, slots)) {
+                *agree = disagreeing;
+                changed = true;
+            }
+            ++agree;
+        }
+        return changed;
     }
 
     /// Join a group, or found one.

@@ -73,6 +73,9 @@ public:
             assign_structs();
             resolve_nodes();
             assign_refs();
+        }
+        set_final_classes();
+        if (conflicts_.count) {
             resolve_references();
             const auto shown = resolve_typedefs(unresolved_, graph_, keys_, out_);
             for (UnresolvedForward &f : unresolved_)
@@ -84,7 +87,6 @@ public:
             });
             resolve_forwards(unresolved_, keys_, out_);
         }
-        out_.of = std::move(classes_.of);
         return std::move(out_);
     }
 
@@ -251,9 +253,17 @@ private:
             for (NodeId n : conflicts_.nodes_of(s)) {
                 of_name[conflicts_.nodes[n].name] = NodeId::none;
                 if (final_[n] != ClassId::none)
-                    classes_.of[sources_.index(s, conflicts_.nodes[n].type)] = final_[n];
+                    split_.emplace_back(sources_.index(s, conflicts_.nodes[n].type), final_[n]);
             }
         }
+    }
+
+    /// From here on out_.of says which final class each type has.
+    void set_final_classes()
+    {
+        out_.of = std::move(classes_.of);
+        for (auto [index, final_class] : split_)
+            out_.of[index] = final_class;
     }
 
     std::span<const TypeId> refs_of(uint32_t s) const
@@ -302,7 +312,7 @@ private:
         for (TypeId id : refs) {
             const size_t index = sources_.index(s, id);
             met.push_back(class_of(index));
-            classes_.of[index] = between.memo[met.back()];
+            split_.emplace_back(index, between.memo[met.back()]);
         }
         for (ClassId c : met) {
             between.memo[c] = ClassId::none;
@@ -340,7 +350,7 @@ private:
         for (NodeId n : conflicts_.nodes_of(s))
             reset(conflicts_.nodes[n].type);
         for (TypeId id : refs_of(s))
-            classes_.of[sources_.index(s, id)] = reset(id);
+            split_.emplace_back(sources_.index(s, id), reset(id));
     }
 
     /// Computes the references of groups whose forward declarations were resolved. These, and the
@@ -383,13 +393,13 @@ private:
         if (NodeId n = conflicts_.node_at(s, type); n != NodeId::none) {
             GroupId meant =
                 conflicts_.nodes[n].is_forward() ? groups_->resolved(group, n) : GroupId::none;
-            return meant != GroupId::none ? final_of(meant) : classes_.of[index];
+            return meant != GroupId::none ? final_of(meant) : out_.of[index];
         }
-        ClassId c = origin(classes_.of[index]);
+        ClassId c = origin(out_.of[index]);
         if (conflicts_.role[c] != role_between || depth > max_depth)
-            return classes_.of[index];
+            return out_.of[index];
         // Computed once for all paths. On a cycle, which only false hashes make, it is this:
-        auto [memo, is_new] = between_.emplace(type, classes_.of[index]);
+        auto [memo, is_new] = between_.emplace(type, out_.of[index]);
         if (!is_new)
             return memo->second;
         std::vector<ClassId> refs = refs_in(group, type, depth + 1);
@@ -397,9 +407,9 @@ private:
         size_t next = 0;
         btf::for_each_type_id(sources_.list[s].btf->type(type), [&](uint32_t ref) {
             ClassId to = refs[next++];
-            if (ref && (conflicts_.node_at(s, TypeId{ref}) != NodeId::none ||
-                        conflicts_.role[origin(classes_.of[sources_.index(s, TypeId{ref})])] ==
-                            role_between))
+            if (ref &&
+                (conflicts_.node_at(s, TypeId{ref}) != NodeId::none ||
+                 conflicts_.role[origin(out_.of[sources_.index(s, TypeId{ref})])] == role_between))
                 key.push_back(raw(to));
         });
         auto [number, added] = keys_.keys.add(key);
@@ -413,16 +423,17 @@ private:
     }
 
     const Sources &sources_;
-    Classes classes_;
+    Classes classes_; // of the class graph; moved from once final classes are set
     const ClassGraph &graph_;
     const ConflictGraph &conflicts_;
     const Groups *const groups_;
     Partition out_;
     IdVector<NodeId, ClassId> final_;
-    RefKeys keys_;                                // of types between nodes
-    std::vector<UnresolvedForward> unresolved_;   // forward declarations that no struct resolves
-    std::vector<ClassId> origin_;                 // of classes that were added
-    std::unordered_map<TypeId, ClassId> between_; // what class_in() found for a representative
+    std::vector<std::pair<size_t, ClassId>> split_; // types (by index) that change their class
+    RefKeys keys_;                                  // of types between nodes
+    std::vector<UnresolvedForward> unresolved_;     // forward declarations that no struct resolves
+    std::vector<ClassId> origin_;                   // of classes that were added
+    std::unordered_map<TypeId, ClassId> between_;   // what class_in() found for a representative
 };
 
 } // namespace
