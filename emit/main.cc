@@ -7,9 +7,9 @@
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
+#include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "emit/command_line.h"
-#include "emit/heap.h"
 #include "emit/warnings.h"
 
 #include <cinttypes>
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     }
 
     report_exhaustion("btf-emit");
-    prepare_heap();
+    keep_freed_memory();
     std::optional<trace::File> trace;
     if (!command->trace_path.empty()) {
         auto started = trace::File::start(command->trace_path, "btf-emit");

@@ -13,16 +13,6 @@
 namespace btflink
 {
 
-/// By how many bytes more than it must the heap grows.
-inline void set_heap_growth([[maybe_unused]] int bytes)
-{
-#ifdef __GLIBC__
-    mallopt(M_TOP_PAD, bytes);
-#endif
-}
-
-constexpr int usual_heap_growth = 1 << 20;
-
 /// For programs that use one large table after the other: what one frees, the next gets. It does
 /// not go back to the kernel, which would clear its pages before it returns them.
 inline void keep_freed_memory()
@@ -32,8 +22,8 @@ inline void keep_freed_memory()
     constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TOP_PAD, 1 << 20);
 #endif
-    set_heap_growth(usual_heap_growth);
 }
 
 /// A large table, all of which will be used, has not been touched yet. Huge pages make it a tenth

@@ -7,8 +7,8 @@
 #include "common/cli/option_table.h"
 #include "common/io/answer.h"
 #include "common/io/exhaustion.h"
+#include "common/io/keep_memory.h"
 #include "common/version.h"
-#include "emit/heap.h"
 #include "emit/warnings.h"
 #include "kbuild-integration/btf-cc/build_plugin.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
@@ -394,7 +394,7 @@ int main(int argc, char **argv)
         return WEXITSTATUS(status);
 
     report_exhaustion("btf-cc");
-    emit::prepare_heap();
+    keep_freed_memory();
     for (const std::string &object : command.objects)
         if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, *settings)) {
             unlink(object.c_str()); // as the compiler does whose last step fails

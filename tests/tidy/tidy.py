@@ -65,7 +65,7 @@ WALLS = {
     "kbuild-integration": ([*COMMON, "emit/dwarf/languages.h", "emit/unit/unit_filter.h"],
                            NO_LIBRARY),
     "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
-                                   "emit/heap.h", "emit/warnings.h"], NO_LIBRARY),
+                                   "emit/warnings.h"], NO_LIBRARY),
     "kbuild-integration/btf-pahole": ([*COMMON, "kbuild-integration",
                                        "kbuild-integration/btf-cc/compile_command.h",
                                        "emit/tree/die_tree.h", "emit/warnings.h",
