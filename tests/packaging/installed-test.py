@@ -20,6 +20,7 @@ DOCUMENTS = ('CHANGELOG.md', 'CONTRIBUTING.md', 'DESIGN.md', 'INSTALL.md', 'LICE
              'emit/gcc/README.md',
              'kbuild-integration/CACHES.md', 'kbuild-integration/README.md', 'merge/NOTES.md',
              'merge/base_index/FORMAT.md', 'merge/dedup/README.md', 'tests/README.md')
+PLUGIN_SOURCES = ('entries.h', 'gcc_headers.h', 'plugin.cc', 'plugin.map', 'trees.cc', 'trees.h')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
@@ -59,6 +60,8 @@ class Installed(unittest.TestCase):
         run('meson', 'install', '-C', cls.build, '--destdir', cls.folder.name, '--no-rebuild', '--quiet')
         found = list(pathlib.Path(cls.folder.name).rglob('btf-emit'))
         cls.bin = next(path.parent for path in found if path.parent.name == 'bin')
+        cls.plugins = next(path.parent.parent for path in
+                           pathlib.Path(cls.folder.name).rglob('libbtflink-gcc-plugin.a'))
         cls.share = cls.bin.parent / 'share'
         cls.doc = cls.share / 'doc/btflink'
         cls.environment = {**os.environ, 'PATH': f'{cls.bin}:{os.environ["PATH"]}'}
@@ -85,12 +88,29 @@ class Installed(unittest.TestCase):
         self.assertEqual(self.files(self.doc), sorted(DOCUMENTS))
         self.assertEqual(self.files(self.share / 'bash-completion/completions'), list(COMPLETED))
         self.assertEqual(self.files(self.share / 'zsh/site-functions'), ['_btflink'])
-        # Plugins, if this gcc can have one, stand in a folder of their own.
-        found = [name for name in self.files(self.bin.parent)
-                 if not re.match(r'lib.*/btflink/', name)]
-        self.assertEqual(found, sorted(
-            str(path.relative_to(self.bin.parent)) for folder in (self.bin, self.share)
+        self.assertEqual(self.files(self.bin.parent), sorted(
+            str(path.relative_to(self.bin.parent)) for folder in (self.bin, self.share, self.plugins)
             for path in folder.rglob('*') if not path.is_dir()), 'nothing else')
+        made = [path for path in self.files(self.plugins) if not re.fullmatch(
+            r'gcc-plugins/[\w-]+/btflink\.so', path)]
+        self.assertEqual(made, ['plugin-source/' + name for name in sorted(
+            [f'emit/gcc/{name}' for name in PLUGIN_SOURCES] + ['libbtflink-gcc-plugin.a'])])
+
+    def test_plugin(self):
+        """The installed btf-cc finds what is installed with it, and builds another from its sources."""
+        headers = run('gcc', '-print-file-name=plugin').strip() + '/include/gcc-plugin.h'
+        if not os.path.exists(headers):
+            self.skipTest(f'{headers} is not there')
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / 'a.c').write_text('struct s { int a; } s;\n')
+            for place in ({}, {'BTF_CC_PLUGIN_DIR': folder}):
+                if place:
+                    run(self.bin / 'btf-cc', '--build-plugin', 'gcc', env={**os.environ, **place})
+                elif not list(self.plugins.glob('gcc-plugins/*')):
+                    continue  # a build with sanitizers
+                run(self.bin / 'btf-cc', '--plugin', 'gcc', '-g', '-c', 'a.c', cwd=folder,
+                    env={**os.environ, **place})
+                self.assertIn('.BTF', run('readelf', '-SW', f'{folder}/a.o'))
 
     def test_version(self):
         for program in COMPLETED:
