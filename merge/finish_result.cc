@@ -5,10 +5,10 @@
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_check_header.h"
 #include "common/btf/btf_layout.h"
+#include "common/btf/btf_mend.h"
 #include "common/btf/kernel_forms.h"
 #include "common/io/file_parts.h"
 #include "merge/explain/name_origin.h"
-#include "merge/output/complete_by_value.h"
 #include "merge/output/distill.h"
 
 #include <array>
@@ -58,29 +58,38 @@ void count_types(const Btf &btf, Stats &stats)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
 }
 
-/// The last gate: a kernel must accept what is written. Changes `blob` if that makes it acceptable.
-Result<void> check_result(std::vector<std::byte> &blob, const std::shared_ptr<const Btf> &base,
-                          const Read &read, Report &report, Stats &stats)
+/// One warning, however many there are; -v has them all. `origin`: where the first is from, or "".
+void report_mended(const std::vector<std::string> &changes, const std::string &origin,
+                   Report &report)
 {
-    Where where{"merged BTF", "", 0};
-    auto btf = TRY(Btf::parse(blob, where, base));
-    auto fine = check_btf(blob, btf, where, read.target.address_size);
-    std::vector<std::string> completed;
-    if (!fine)
-        completed = complete_by_value(blob, btf, read.target.order);
-    if (!completed.empty()) {
-        btf = TRY(Btf::parse(blob, where, base));
-        fine = check_btf(blob, btf, where, read.target.address_size);
-    }
-    if (!fine)
-        return fail(with_origin(fine.error(), btf, read.objects()));
-    for (const std::string &name : completed)
-        report.warnings.push_back(name + " is passed by value where it is only declared: it is "
-                                         "written without members (kernels refuse a prototype "
-                                         "with a type that has no size)");
-    count_types(btf, stats);
-    stats.add("bytes_out", blob.size());
-    return {};
+    std::string text = changes.front();
+    if (!origin.empty())
+        text += "; it is of " + origin;
+    if (changes.size() > 1)
+        text += strf(" (and %zu more)", changes.size() - 1);
+    report.warnings.push_back(text);
+    report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
+}
+
+/// The gate: a kernel must accept what is written. Where it would not, `blob` is changed as far as
+/// meaning allows. btf-emit has settled that for its objects, but other objects have other makers,
+/// and some things show only when all are together.
+Result<void> settle(std::vector<std::byte> &blob, const Base &base, const Read &read,
+                    Report &report)
+{
+    const Where where{"merged BTF", "", 0};
+    const uint32_t pointer_size = read.target.address_size;
+    auto btf = TRY(Btf::parse(blob, where, base.btf));
+    const auto fine = check_btf(blob, btf, where, pointer_size);
+    if (fine)
+        return {};
+    auto mended = mend_btf(btf, pointer_size, BtfPart::whole);
+    if (!mended)
+        return fail(fine.error());
+    report_mended(mended->changes, name_origin(fine.error(), btf, read.objects()), report);
+    blob = mended->btf.serialize(read.target.order);
+    btf = TRY(Btf::parse(blob, where, base.btf));
+    return check_btf(blob, btf, where, pointer_size);
 }
 
 } // namespace
@@ -88,6 +97,9 @@ Result<void> check_result(std::vector<std::byte> &blob, const std::shared_ptr<co
 Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
                                   const Base &base, const Read &read, Report &report, Stats &stats)
 {
+    TRY(check_mapped_files());
+    stats.begin_pass("check");
+    TRY(settle(blob, base, read, report));
     MergeResult result{std::move(blob), {}};
     std::shared_ptr<const Btf> continued = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
@@ -99,10 +111,14 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
         add_layout(result.blob, read.target.order, false);
     else if (with_layout)
         TRY(add_layout_section(result.blob, read.target.order, report));
-
-    TRY(check_mapped_files());
-    stats.begin_pass("check");
-    TRY(check_result(result.blob, continued, read, report, stats));
+    const Where where{"merged BTF", "", 0};
+    auto btf = TRY(Btf::parse(result.blob, where, continued));
+    if (continued != base.btf)
+        TRY(check_btf(result.blob, btf, where, read.target.address_size));
+    else
+        TRY(check_btf_header(result.blob, btf, where, std::nullopt));
+    count_types(btf, stats);
+    stats.add("bytes_out", result.blob.size());
     return result;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The last steps before the result is written: a base of its own, a layout, the check.
+// The last steps before the result is written: the check, a base of its own, a layout.
 #pragma once
 
 #include "merge/read_inputs.h"
@@ -12,7 +12,7 @@ struct MergeResult {
     std::vector<std::byte> distilled; // the base that `blob` continues, if options ask for one
 };
 
-/// Adds what the options ask for, then checks that a kernel accepts it.
+/// Checks that a kernel accepts it, mends what it would not, and adds what the options ask for.
 Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
                                   const Base &base, const Read &read, Report &report, Stats &stats);
 

@@ -40,12 +40,19 @@ Result<Base> open_given_base(const Options &options)
     return base;
 }
 
+bool has_no_types(const std::vector<std::byte> &blob)
+{
+    return load<uint32_t>(blob.data() + offsetof(btf_header, type_len), host_order) == 0;
+}
+
 Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
 {
     TRY(check_options(options));
     stats.begin_pass("base");
     m.base = TRY(open_given_base(options));
     m.read = TRY(read_inputs(options, m.base, report, stats));
+    if (!report.nothing.empty())
+        return end_without_btf(options, report);
     options.threads = m.read.threads;
     m.link = TRY(follow_link(options.features, m.read, report, stats));
     auto blob = TRY(options.engine == Engine::libbpf
@@ -55,6 +62,10 @@ Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
         stats.add("base_index_used", m.base.index ? 1 : 0);
     if (!writes_result(options))
         return {};
+    if (!m.base.btf && has_no_types(blob)) {
+        report.nothing = "there are no types in it";
+        return end_without_btf(options, report);
+    }
     const auto result = TRY(finish_result(std::move(blob), options, m.base, m.read, report, stats));
     stats.begin_pass("write");
     const uint64_t written = TRY(write_result(options, result, m.read));

@@ -239,10 +239,11 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     stats.begin_pass("load");
     TRY(load_all(options, read, stats));
     report_inputs(read, base, report, stats);
-    if (read.objects().empty())
-        return fail(blamed_for_all(options), options.inputs.size() == 1
-                                                 ? "there is no BTF in it"
-                                                 : "there is no BTF in any of the inputs");
+    if (read.objects().empty()) {
+        report.nothing = options.inputs.size() == 1 ? "there is no BTF in it"
+                                                    : "there is no BTF in any of the inputs";
+        return read;
+    }
     read.target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));
     if (base.btf)
         stats.add("objects_made_flat",

@@ -16,6 +16,7 @@ struct Report {
     std::vector<std::string> notes;                                       // worth saying under -v
     std::vector<std::pair<std::string, FunctionSkip>> functions_left_out; // by name; the same
     std::string stats;                                                    // "name: value" lines
+    std::string nothing; // why there is nothing to encode; empty: there is
     std::string why_dup; // lines that say why names have several definitions
 };
 

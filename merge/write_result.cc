@@ -5,6 +5,9 @@
 #include "common/io/file_io.h"
 #include "merge/output/write_elf.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 namespace btflink::merge
 {
 
@@ -31,6 +34,24 @@ Result<uint64_t> write_result(const Options &options, const MergeResult &result,
         written += blob.size() + distilled.size();
     }
     return written;
+}
+
+Result<void> end_without_btf(const Options &options, Report &report)
+{
+    const Where blamed = options.inputs.size() == 1 ? Where{options.inputs.front()} : Where{};
+    const bool wanted = !options.output.empty() || !options.update.empty();
+    report.warnings.push_back(
+        Error{blamed, report.nothing + (wanted ? ": nothing is written" : "")}.str());
+    std::vector<std::string> old{options.output};
+    if (options.features.has(Feature::distilled_base))
+        old.push_back(options.output + ".base");
+    struct stat info;
+    for (const std::string &path : old)
+        if (!options.output.empty() && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+            ::unlink(path.c_str()) != 0 &&
+            ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, as /proc/self/fd
+            return fail_errno(Where{path}, "cannot be removed");
+    return {};
 }
 
 } // namespace btflink::merge

@@ -56,6 +56,15 @@ struct Place {
     std::optional<uint32_t> element; // of it
 };
 
+/// Names may be of any length.
+std::string shorter(const std::string &text)
+{
+    constexpr size_t most = 600;
+    return text.size() <= most
+               ? text
+               : text.substr(0, most / 2) + "..." + text.substr(text.size() - most / 2);
+}
+
 class Mender
 {
 public:
@@ -111,7 +120,7 @@ private:
                 continue;
             changed = true;
             if (!remedy->empty())
-                out_.changes.push_back(error.what + ": " + *remedy);
+                out_.changes.push_back(shorter(error.what) + ": " + *remedy);
         }
         return changed;
     }
@@ -136,6 +145,9 @@ private:
     {
         Words &words = types_[place.type];
         const uint32_t kind = btf::kind_of(head(words));
+        if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen &&
+            btf::kinds[kind].element_words)
+            return cut_short(words);
         if (place.element && kind != BTF_KIND_DATASEC && rename_elements(words))
             return "names get '_' for what may not be in them";
         if (btf::is_composite(kind) && place.element)
@@ -372,6 +384,18 @@ private:
             else if (tag[3] >= first)
                 tag.clear();
         });
+    }
+
+    /// More elements than all kernels read.
+    Remedy cut_short(Words &words)
+    {
+        const uint32_t more = btf::vlen_of(head(words)) - btf::max_vlen;
+        words.resize(words.size() -
+                     size_t{more} * btf::kinds[btf::kind_of(head(words))].element_words);
+        head(words).info -= more;
+        if (btf::is_composite(btf::kind_of(head(words))))
+            drop_component_tags(words, btf::max_vlen, more);
+        return "what is more is left out";
     }
 
     /// The DECL_TAGs of its members.

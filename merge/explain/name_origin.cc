@@ -39,32 +39,16 @@ bool has_name(const Object &o, std::string_view name)
                                 [&](const LinkFunction &f) { return btf.str(f.name) == name; });
 }
 
-/// As --lang-exclude has it, by the name of a source file.
-std::string_view language_of(std::string_view source)
-{
-    if (source.find(".rs") != source.npos) // rustc: "lib.rs/@/lib.3f2a-cgu.0"
-        return "rust";
-    for (std::string_view suffix : {".cc", ".cpp", ".cxx", ".c++", ".C"})
-        if (source.ends_with(suffix))
-            return "c++";
-    return "LANGUAGE";
-}
-
 } // namespace
 
-Error with_origin(Error error, const Btf &btf, const std::vector<Object> &objects)
+std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
 {
     if (!error.what.ends_with("name is no identifier"))
-        return error;
+        return {};
     const std::string_view name = name_at(btf, error.where.offset.value_or(0));
     auto owner = std::find_if(objects.begin(), objects.end(),
                               [&](const Object &o) { return !name.empty() && has_name(o, name); });
-    if (owner == objects.end())
-        return error;
-    error.what +=
-        "; it is of " + owner->describe() + ": leave out such units by btf-emit " +
-        "--lang-exclude=" + std::string(language_of(owner->btf.str(owner->trailer.source)));
-    return error;
+    return owner == objects.end() ? "" : owner->describe();
 }
 
 } // namespace btflink::merge

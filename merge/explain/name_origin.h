@@ -11,8 +11,8 @@
 namespace btflink::merge
 {
 
-/// `error`, which check_btf() found in `btf`; if it is about a name, with the object and the unit
-/// that have it, and the cure.
-Error with_origin(Error error, const Btf &btf, const std::vector<Object> &objects);
+/// `error` is one that check_btf() found in `btf`. If it is about a name: the object, and the unit,
+/// that have it; else, or if they are not known, "".
+std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects);
 
 } // namespace btflink::merge

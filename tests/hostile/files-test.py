@@ -84,9 +84,10 @@ class Files(KbuildCase):
         self.write('x.c', f'struct s{long} {{ int m{long}; }} v;\n')
         self.must('gcc', '-g', '-c', 'x.c', '-o', 'x.o')
         self.good(FEATURES, 'x.o')
-        said = self.merge(FEATURES, '-o', 'out', 'x.o', status=1)
-        self.assertRegex(said, 'btf-merge: ERROR: merged BTF.*name')
-        self.assertNotIn('out', self.names())
+        said = self.merge(FEATURES, '-o', 'out', 'x.o')
+        self.assertRegex(said, 'btf-merge: WARNING: type .*name has 1000001 characters, kernels read 512 at '
+                               'most')
+        self.assertLess(len(said), 2000)
 
     def test_only_the_folders_that_were_named(self):
         """Every file that is opened for writing, made, renamed or removed is in the output's

@@ -102,6 +102,8 @@ def make_c(build, folder, command, flags, case):
     must(folder, 'ld', '-static', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image',
          *objects)
     must(folder, f'{build}/merge/btf-merge', named, '--image=image', '-o', 'ours.btf', *objects)
+    if not os.path.exists(os.path.join(folder, 'ours.btf')):
+        raise Failed('there is no BTF in any of the objects')
 
 
 def make_rust(build, folder, command, flags):

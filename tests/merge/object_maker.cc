@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <unistd.h>
 
@@ -201,6 +202,10 @@ std::string merged(const TempDir &dir, Options options)
     Report report;
     if (auto done = merge(options, report); !done)
         return "ERROR: " + done.error().str();
+    if (!report.nothing.empty()) {
+        EXPECT_FALSE(std::ifstream(options.output));
+        return "nothing: " + report.warnings.back();
+    }
     auto bytes = read_file(options.output);
     EXPECT_TRUE(bytes);
     std::shared_ptr<const Btf> base;

@@ -12,7 +12,7 @@ PAHOLE_TOOLS = ('kbuild-integration/btf-pahole', 'kbuild-integration/btf-cc', 'e
                 'merge/btf-merge')
 
 NUMBERS = {
-    4: [('dwarf', 'plain-types', 'base type of *', 'odd size keeps its encoding',
+    4: [('dwarf', 'plain-types', 'base type of *', 'odd size with the bytes of the unit',
          'base type without a size')],
     7: [('dwarf', 'plain-types', 'pointer chain, qualifiers in order')],
     8: [('dwarf', 'plain-types', 'unspecified type is void'),
