@@ -11,6 +11,7 @@ again, in random order, with objects going to SCRATCH, in these ways:
     -g          with it
     stripped    by btf-cc --strip-dwarf
     lean        by btf-cc --lean-debug --strip-dwarf
+    plugin      by btf-cc --plugin, if that has one for the compiler; to clang there is none
     NAME        as `stripped`, with the FLAGS of each --flags
 --every=20 takes every 20th object.
 
@@ -104,6 +105,13 @@ def compare(options, made, way, name, found):
         found['functions'] += [f'{way}: {name}: {sign} {line}' for line in sorted(lines)]
 
 
+def has_plugin(options, compiler):
+    """By btf-cc's settings, which then name the plugin."""
+    done = subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--plugin', '--settings', compiler],
+                          capture_output=True, text=True, check=True)
+    return done.stdout.count(' plugin=') == 2
+
+
 def report(times, sizes, found):
     count = len(times['none'])
     if not count:
@@ -135,6 +143,8 @@ def main():
     options.flags = dict(item.split('=', 1) for item in options.flags)
     btf_cc = [options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf']
     ways = {'none': [], '-g': [], 'stripped': btf_cc, 'lean': [*btf_cc, '--lean-debug']}
+    if has_plugin(options, taken[0][1][0]):
+        ways['plugin'] = [btf_cc[0], '--plugin']
     ways |= {name: btf_cc for name in options.flags}
     times, sizes = collections.defaultdict(list), collections.defaultdict(list)
     found = {'code': [], 'types': [], 'functions': []}
