@@ -11,7 +11,7 @@ again, in random order, with objects going to SCRATCH, in these ways:
     -g          with it
     stripped    by btf-cc --strip-dwarf
     lean        by btf-cc --lean-debug --strip-dwarf
-    plugin      by btf-cc --plugin, if that has one for the compiler; to clang there is none
+    plugin      by btf-cc --plugin, where there is a plugin for the compiler
     NAME        as `stripped`, with the FLAGS of each --flags
 --every=20 takes every 20th object.
 
