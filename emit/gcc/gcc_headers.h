@@ -23,6 +23,7 @@
 #include <attribs.h>
 #include <memmodel.h>
 #include <rtl.h>
+#include <tm_p.h>
 #include <emit-rtl.h>
 #include <target.h>
 #include <output.h>

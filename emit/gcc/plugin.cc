@@ -50,7 +50,7 @@ void guarded(Work work)
     } catch (...) {
         plugin.entries.reset();
         plugin.reader.reset();
-        warning(0, "btflink: no object BTF: out of memory");
+        inform(UNKNOWN_LOCATION, "btflink: no object BTF: out of memory");
     }
 }
 
@@ -74,10 +74,7 @@ bool is_by_reference(tree parameter)
     if (!REG_P(XEXP(incoming, 0)))
         return false;
     const unsigned number = REGNO(XEXP(incoming, 0));
-    return number > LAST_VIRTUAL_REGISTER ||
-           (HARD_REGISTER_NUM_P(number) && number != STACK_POINTER_REGNUM &&
-            number != FRAME_POINTER_REGNUM && number != HARD_FRAME_POINTER_REGNUM &&
-            number != ARG_POINTER_REGNUM);
+    return HARD_REGISTER_NUM_P(number) && FUNCTION_ARG_REGNO_P(number);
 }
 
 /// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
@@ -206,7 +203,7 @@ void on_finish(const char *file)
         std::string complaint;
         const std::string text = plugin.entries->assembly(complaint);
         if (!complaint.empty())
-            warning(0, "btflink: %s", complaint.c_str());
+            inform(UNKNOWN_LOCATION, "btflink: %s", complaint.c_str()); // no warning: -Werror
         fwrite(text.data(), 1, text.size(), asm_out_file);
         in_section = nullptr; // gcc names its next section again
         plugin.entries.reset();
