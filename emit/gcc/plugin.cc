@@ -202,7 +202,7 @@ void on_finish(const char *file)
     guarded([&] {
         std::string complaint;
         const std::string text = plugin.entries->assembly(complaint);
-        if (!complaint.empty())
+        if (!complaint.empty() && !inhibit_warnings)
             inform(UNKNOWN_LOCATION, "btflink: %s", complaint.c_str()); // no warning: -Werror
         fwrite(text.data(), 1, text.size(), asm_out_file);
         in_section = nullptr; // gcc names its next section again
