@@ -3,6 +3,7 @@
 """The plugin against gcc's own debug information: each case is compiled once, by gcc -g with the plugin,
 and compare-objects.py compares what btf-emit makes of the DWARF with what the plugin wrote.
 usage: oracle-test.py GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
+PLUGIN: its file, or a btf-cc that has one for GCC. Exit status 77: it has none.
 Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
 options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks. Cases for other compilers ("// compilers: clang") are left out."""
 import concurrent.futures
@@ -54,8 +55,23 @@ def run(gcc, plugin, emit, case, level, folder):
     return '\n'.join([shlex.join(command), *wrong, done.stderr]) if failed else ''
 
 
+def plugin_of(btf_cc, gcc, folder):
+    """The plugin that btf-cc takes for `gcc`."""
+    if not os.path.isdir(os.path.join(os.path.dirname(btf_cc), 'gcc-plugins')):
+        print('skipped: this build has no plugins (meson setup says why)')
+        sys.exit(77)
+    source = os.path.join(folder, 'empty.c')
+    open(source, 'w', encoding='ascii').close()
+    done = subprocess.run([btf_cc, '--plugin', gcc, '-v', '-g', '-c', source, '-o', source + '.o'],
+                          capture_output=True, text=True, check=True)
+    return re.search(r"-fplugin=([^\s']+)", done.stderr)[1]
+
+
 def main():
     gcc, plugin, emit, *folders = sys.argv[1:]
+    if not plugin.endswith('.so'):
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = plugin_of(plugin, gcc, folder)
     cases = sorted(os.path.join(f, c) for f in folders for c in os.listdir(f) if c.endswith('.c'))
     bad = compared = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:

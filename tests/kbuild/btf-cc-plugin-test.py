@@ -387,4 +387,7 @@ if __name__ == '__main__':
     if not headers_of('gcc'):
         print('skipped: the headers of gcc for plugins are not installed (tests/install-packages build)')
         sys.exit(77)
+    if not os.path.isdir(os.path.join(os.path.dirname(sys.argv[1]), 'gcc-plugins')):
+        print('skipped: this build has no plugins (meson setup says why)')
+        sys.exit(77)
     run('__main__')
