@@ -14,7 +14,7 @@
 // prototypes, and types with them.
 //
 // That neither code nor BTF changes is checked by the kernel suite (lean), and by
-// tests/bench/lean_debug.py for any compiler.
+// bench/lean_debug.py for any compiler.
 #include "kbuild-integration/btf-cc/lean_debug.h"
 
 #include <algorithm>

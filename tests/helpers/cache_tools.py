@@ -23,7 +23,7 @@ def clean_environment(**settings):
 def missing(*programs):
     """Why a check of these cannot be run here, '' if it can."""
     absent = [name for name in programs if not shutil.which(name)]
-    return f'not installed: {" ".join(absent)} (tests/install-packages test)' if absent else ''
+    return f'not installed: {" ".join(absent)} (tests/ci/install-packages test)' if absent else ''
 
 
 def free_port():

@@ -3,23 +3,23 @@
 // Problem. Whatever is wrong with a file, a tool must end soon, with a result or with an error that
 // says where the fault is; it must not crash, nor take memory out of proportion.
 //
-// Method. Bundles of good files (tests/fuzz/seeds.py makes them; objects can be given as well) are
-// changed in a way that a number decides: mutation number N is always the same one. Each is then
-// run in a process of its own, with a limit of time, and watched. Errors must name one of the
-// bundle's files, and a section or an offset but for those that say that it is another file than
-// was wanted; these are counted by what they say.
+// Method. Bundles of good files (tests/hostile/fuzz/seeds.py makes them; objects can be given as
+// well) are changed in a way that a number decides: mutation number N is always the same one. Each
+// is then run in a process of its own, with a limit of time, and watched. Errors must name one of
+// the bundle's files, and a section or an offset but for those that say that it is another file
+// than was wanted; these are counted by what they say.
 //
 // Cost. A fork and a run of the tool's inside per mutation, 1 to 3 ms with small files.
 //
 // usage: sweep [--count=N] [--first=N] [--keep=FOLDER] [--list] TARGET=FILE|FOLDER...
 // TARGET: emit, merge, check, package, words (bundles), or object (ELF objects with DWARF, as they
 // are: each is swept by emit, and by merge after it was emitted). Each --keep'd bundle is run again
-// by tests/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
+// by tests/hostile/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
 #include "common/io/bytes.h"
 #include "common/io/file_io.h"
 #include "emit/emit.h"
-#include "tests/fuzz/mutate.h"
-#include "tests/fuzz/runs.h"
+#include "tests/hostile/fuzz/mutate.h"
+#include "tests/hostile/fuzz/runs.h"
 
 #include <algorithm>
 #include <cstdio>

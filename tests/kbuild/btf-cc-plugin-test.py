@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """btf-cc --plugin and --build-plugin: which compiles the gcc plugin is for, which plugin is taken, and
-that nothing but the object's BTF depends on it. What is in that BTF: tests/gcc-plugin.
+that nothing but the object's BTF depends on it. What is in that BTF: tests/emit/plugin.
 
 usage: btf-cc-plugin-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -385,7 +385,7 @@ class Builds(PluginCase):
 
 if __name__ == '__main__':
     if not headers_of('gcc'):
-        print('skipped: the headers of gcc for plugins are not installed (tests/install-packages build)')
+        print('skipped: the headers of gcc for plugins are not installed (tests/ci/install-packages build)')
         sys.exit(77)
     if not os.path.isdir(os.path.join(os.path.dirname(sys.argv[1]), 'gcc-plugins')):
         print('skipped: this build has no plugins (meson setup says why)')

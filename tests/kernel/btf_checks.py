@@ -49,7 +49,7 @@ class BtfChecks:
         self.compare_tool = tools / 'tests/tools/btf-compare'
         self.dump_tool = tools / 'tests/tools/btf-dump'
         self.load_tool = tools / 'tests/tools/btf-load'
-        self.readers_tool = tools / 'tests/oracle/compare-readers'
+        self.readers_tool = tools / 'tests/tools/compare-readers'
         self.results = tree.workshop.work / 'results'
         self.results.mkdir(exist_ok=True)
         self.finalisation = Finalisation(tree, self.results)

@@ -70,7 +70,7 @@ class Workshop:
             raise Skip(f'the kernel is for x86_64, this machine is {platform.machine()}')
         for tool in NEEDED:
             if not shutil.which(tool):
-                raise Skip(f'{tool} not found (tests/install-packages kernel)')
+                raise Skip(f'{tool} not found (tests/ci/install-packages kernel)')
         self.bin.mkdir(parents=True, exist_ok=True)
         for tool in ('btf-cc', 'btf-pahole'):
             link = self.bin / tool
@@ -85,7 +85,7 @@ class Workshop:
             return source
         tarball = self.tarball(version)
         if not tarball.exists():
-            raise Skip(f'{tarball} not found (package {source.name}; tests/install-packages kernel '
+            raise Skip(f'{tarball} not found (package {source.name}; tests/ci/install-packages kernel '
                        f'full; or name a tarball in {self.variable(version)})')
         unpack(tarball, source)
         return source
@@ -158,7 +158,7 @@ class KernelTree:
     def prepare(self, want_btf=True):
         """Configure; once, unless the configuration changed."""
         if not shutil.which(self.tool('gcc')):
-            raise Skip(f'{self.tool("gcc")} not found (tests/install-packages full)')
+            raise Skip(f'{self.tool("gcc")} not found (tests/ci/install-packages full)')
         self.source = self.workshop.source(self.version)
         self.build.mkdir(parents=True, exist_ok=True)
         wanted = self.config.read_text() + self.options

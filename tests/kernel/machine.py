@@ -8,7 +8,7 @@ class Machine(typing.NamedTuple):
     cross: str  # what the names of its tools begin with; '': it is the one that builds
     kernel: str  # what boots, below the build folder
     emulator: tuple  # QEMU's program, and the options that make it this machine
-    packages: str  # group of tests/install-packages that has the program
+    packages: str  # group of tests/ci/install-packages that has the program
     arguments: str  # of the kernel
     init: str  # process 1, below the build folder of the tools
     seconds: int  # enough to boot and to check, on a busy host

@@ -17,7 +17,8 @@ import shutil
 import subprocess
 import sys
 
-FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests"]
+FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests", "bench"]
+NO_PRODUCT = ("tests", "bench")
 MAX_LINES = 600
 SKIPPED = 77
 CLANG_FORMAT = "clang-format-14"
@@ -116,7 +117,7 @@ def walls(root, _build):
     """Rooms include only what is below them; our own headers are named from the top."""
     for name in sources(root, ".cc", ".h"):
         room = name.parent.as_posix()
-        if room not in WALLS and name.parts[0] != "tests":
+        if room not in WALLS and name.parts[0] not in NO_PRODUCT:
             yield f"{name}:1: {room} has no walls"
         ours, foreign = WALLS.get(room, (None, None))
         for number, bracket, target in includes(root / name):
@@ -144,7 +145,7 @@ def heads(root, _build):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
             yield f"{name}:1: no SPDX line"
-        if name.suffix in (".cc", ".h") and name.parts[0] != "tests" and not lines[1].startswith("//"):
+        if name.suffix in (".cc", ".h") and name.parts[0] not in NO_PRODUCT and not lines[1].startswith("//"):
             yield f"{name}:2: does not say what it is for"
         if name.suffix == ".h" and "#pragma once" not in lines:
             yield f"{name}:1: no #pragma once"

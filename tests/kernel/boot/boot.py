@@ -49,9 +49,9 @@ class Check(typing.NamedTuple):
 def why_not(init, machine=X86):
     """Why boot() cannot work here; '' if it can."""
     if not shutil.which(machine.emulator[0]):
-        return f'{machine.emulator[0]} not found (tests/install-packages {machine.packages})'
+        return f'{machine.emulator[0]} not found (tests/ci/install-packages {machine.packages})'
     if not pathlib.Path(init).exists():
-        return (f'{init} was not built: meson setup says why (tests/install-packages build test'
+        return (f'{init} was not built: meson setup says why (tests/ci/install-packages build test'
                 f'{" full" if machine.cross else ""})')
     return ''
 

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""What BTF adds to a whole clean build of a kernel, modules included. Not a test.
+
+usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH] [--config=FILE]
+                      [--jobs=N] [--keep] [WAY...]
+
+BUILD: a meson build folder. LINUX: a clean source tree, never written to. The configuration is FILE's,
+else the defconfig of this machine, with CONFIG_BPF_SYSCALL, and with CONFIG_DEBUG_INFO_NONE or with
+DWARF 5 and BTF. Ways, default all that are possible:
+    none       no debug information, no BTF
+    stock      BTF by pahole (PATH)
+    kept       by btf-cc and btf-pahole, DWARF kept
+    stripped   DWARF dropped after each compile
+    lean       and less of it made (--lean-debug)
+    plugin     none made: BTF by gcc's plugin
+Each is built once, into DIR/WAY; a folder that is there is thrown away first, and so is one that was
+measured, unless --keep is given. What was found is added to DIR/results.json at once, and all that is in there is printed: one
+can build a way an evening. Compare only what was built on a machine in the same mood.
+
+Wall: seconds. user+sys: processor time of all processes. Written: what they handed to the file system
+(write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. BTF: the
+first digits of its SHA-256. Whether code is the same cannot be seen from vmlinux: BTF of another size
+moves what is behind it, and the vDSO's build ID is of its debug information, too. See lean_debug.py.
+"""
+import argparse
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / 'tests/kernel'))
+from kernel_tree import FIXED
+from measure import processor
+
+WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf gcc',
+        'lean': '--lean-debug --strip-dwarf gcc', 'plugin': '--plugin gcc'}
+# BTF depends on the first, which is not in all defconfigs, so all have it.
+BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
+NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
+COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'BTF']
+
+
+def fail(text):
+    sys.exit(f'clean_build.py: ERROR: {text}')
+
+
+def run(argv, **options):
+    done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, **options)
+    if done.returncode:
+        fail(f'{" ".join(map(str, argv))}: exit status {done.returncode}\n{done.stdout[-2000:]}')
+    return done.stdout
+
+
+def written():
+    """Bytes, of this process and all that it waited for."""
+    text = pathlib.Path('/proc/self/io').read_text(encoding='ascii')
+    return int(re.search('^write_bytes: ([0-9]+)', text, re.M)[1])
+
+
+def digest_of_btf(folder):
+    run(['objcopy', '-O', 'binary', '-j', '.BTF', '--set-section-flags', '.BTF=alloc', 'vmlinux',
+         'digest'], cwd=folder)
+    text = hashlib.sha256((folder / 'digest').read_bytes()).hexdigest()[:12]
+    (folder / 'digest').unlink()
+    return text
+
+
+def build(options, way):
+    folder = options.scratch / way
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    make = ['make', '-s', '-C', options.source, f'O={folder}', f'-j{options.jobs}', *FIXED]
+    if WAYS[way]:
+        bin_ = options.tools / 'kbuild-integration'
+        make += [f'CC={bin_ / "btf-cc"} {WAYS[way]}', f'PAHOLE={bin_ / "btf-pahole"}']
+    elif way == 'stock':
+        make += [f'PAHOLE={options.pahole}']
+    if options.config:
+        shutil.copy(options.config, folder / '.config')
+    else:
+        run(make + ['defconfig'])
+    run([options.source / 'scripts/config', '--file', folder / '.config',
+         *(NO_BTF if way == 'none' else BTF)])
+    run(make + ['olddefconfig'])
+    has_btf = 'CONFIG_DEBUG_INFO_BTF=y' in (folder / '.config').read_text().splitlines()
+    if has_btf != (way != 'none'):
+        fail(f'{folder}/.config: CONFIG_DEBUG_INFO_BTF is {"" if has_btf else "not "}set')
+
+    wrote, before, start = written(), os.times(), time.monotonic()
+    run(make)
+    wall, after = time.monotonic() - start, os.times()
+    wrote = written() - wrote
+
+    found = {'wall': f'{wall:.0f} s',
+             'user+sys': f'{after.children_user - before.children_user:.0f} + '
+                         f'{after.children_system - before.children_system:.0f} s',
+             'written': f'{wrote / 1e9:.2f} GB',
+             'tree': f'{int(run(["du", "-sB1", folder]).split()[0]) / 1e9:.2f} GB',
+             'BTF': '-' if way == 'none' else digest_of_btf(folder)}
+    if not options.keep:
+        shutil.rmtree(folder)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    for name in ('tools', 'source', 'scratch'):
+        parser.add_argument(f'--{name}', type=pathlib.Path, required=True)
+    parser.add_argument('--pahole')
+    parser.add_argument('--config', type=pathlib.Path)
+    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--keep', action='store_true')
+    parser.add_argument('ways', nargs='*', metavar='WAY')
+    options = parser.parse_args()
+    for name in ('tools', 'source', 'scratch'):
+        setattr(options, name, getattr(options, name).resolve())
+    ways = options.ways or [way for way in WAYS if way != 'stock' or options.pahole]
+    if unknown := set(ways) - set(WAYS):
+        parser.error(f'unknown: {", ".join(unknown)}; known are {", ".join(WAYS)}')
+    if 'stock' in ways and not options.pahole:
+        parser.error('stock wants --pahole')
+
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    results = options.scratch / 'results.json'
+    for way in ways:
+        found = build(options, way)
+        known = json.loads(results.read_text()) if results.exists() else {}
+        results.write_text(json.dumps(known | {way: found}, indent=1))
+    known = json.loads(results.read_text())
+    print(f'{processor()}, {options.jobs} jobs')
+    print('| | ' + ' | '.join(COLUMNS) + ' |\n' + '|---' * (len(COLUMNS) + 1) + '|')
+    for way in WAYS:
+        if way in known:
+            print(f'| {way} | ' + ' | '.join(known[way][column] for column in COLUMNS) + ' |')
+
+
+if __name__ == '__main__':
+    main()

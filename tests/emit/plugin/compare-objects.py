@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""The oracle of the gcc plugin: objects compiled by gcc -g with the plugin have DWARF and object BTF of
+the same compile. btf-emit makes object BTF of the DWARF; both must mean the same.
+usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints what differs and a sum; exit status 1 if
+types or variables differ (functions are listed: docs/differences.md says why some may)
+-v: what differs is listed by object.
+BITS: those of common/object_btf/features.h that the plugin was told; default: what kernels ask for"""
+import collections
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..'))
+from helpers import object_btf as ob  # noqa: E402
+
+FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
+            'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
+BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
+# gcc's DWARF describes types of its own expressions, which no source has.
+ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
+
+
+CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
+
+
+def judged(functions):
+    """Which instances in the object keep their parameters: name -> {'kept', 'left out'}."""
+    result = collections.defaultdict(set)
+    for f in functions:
+        if f.flags & (ob.ADDRESS | ob.RANGES):
+            result[f.name].add('left out' if f.flags & CHANGED else 'kept')
+    return result
+
+
+def compare(path, by_dwarf, by_plugin, total, say):
+    for side, ours, others in (('missing', by_dwarf, by_plugin), ('more', by_plugin, by_dwarf)):
+        for value, head in ours.types.items():
+            if value not in others.types and head not in ARTIFACTS:
+                total[side] += 1
+                say(f'{path}: {side}: {head}')
+    total['types'] += len(by_dwarf.types)
+    if by_dwarf.variables != by_plugin.variables:
+        total['variables'] += 1
+        say(f'{path}: variables: {by_dwarf.variables - by_plugin.variables} '
+            f'{by_plugin.variables - by_dwarf.variables}')
+    theirs, ours = judged(by_dwarf.functions), judged(by_plugin.functions)
+    total['functions'] += len(theirs)
+    for name in sorted(theirs.keys() | ours.keys()):
+        if theirs.get(name) != ours.get(name):
+            total['judged otherwise'] += 1
+            say(f'{path}: function {name}: DWARF {sorted(theirs.get(name, ["none"]))}, '
+                f'plugin {sorted(ours.get(name, ["none"]))}')
+    both_keep = {n for n in theirs if theirs[n] == ours.get(n) == {'kept'}}
+    protos = [collections.Counter((f.name, f.loose_hash) for f in side.functions
+                                  if f.flags & (ob.ADDRESS | ob.RANGES) and not f.flags & CHANGED
+                                  and f.name in both_keep)
+              for side in (by_dwarf, by_plugin)]
+    if protos[0] != protos[1]:
+        total['prototypes'] += 1
+        say(f'{path}: prototypes: {[n for n, _ in (protos[0] - protos[1])]} '
+            f'{[n for n, _ in (protos[1] - protos[0])]}')
+
+
+def main():
+    arguments = sys.argv[1:]
+    verbose = arguments[:1] == ['-v']
+    arguments = arguments[verbose:]
+    bits = 0x77
+    if arguments[0].startswith('--features='):
+        bits = int(arguments.pop(0).split('=')[1], 0)
+    features = ','.join(f for f, bit in zip(FEATURES, BITS) if bits & bit)
+    emit, *objects = arguments
+    total = collections.Counter()
+    all_types = [set(), set()]
+    with tempfile.TemporaryDirectory() as folder:
+        for path in objects:
+            by_plugin = ob.ObjectBtf(path)
+            again = os.path.join(folder, 'again.o')
+            done = subprocess.run([emit, '-q', f'--features={features}', '--address-pool', '-o', again, path],
+                                  capture_output=True, text=True)
+            if done.returncode:
+                total['no DWARF'] += 1
+                print(f'{path}: {done.stderr.strip()}')
+                continue
+            compare(path, ob.ObjectBtf(again), by_plugin, total, print if verbose else lambda _: None)
+            for side, of in zip(all_types, (ob.ObjectBtf(again), by_plugin)):
+                side.update((v, h) for v, h in of.types.items() if h not in ARTIFACTS)
+            total['objects'] += 1
+    for side, only in (('missing', all_types[0] - all_types[1]), ('more', all_types[1] - all_types[0])):
+        total[f'{side} in all'] = len(only)
+        for _, head in sorted(only):
+            print(f'{side} in all objects: {head}')
+    print(', '.join(f'{key}: {value}' for key, value in total.items()))
+    sys.exit(1 if total['missing'] or total['more'] or total['variables'] else 0)
+
+
+main()

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A fuzz target: one of the runs, as the build says.
-#include "tests/fuzz/runs.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    btflink::fuzz::FUZZ_RUN(btflink::fuzz::read_bundle(data, size));
-    return 0;
-}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Stands in for libFuzzer in ordinary builds: runs the target over files, and over what is in
+// folders. usage: fuzz-TARGET FILE|FOLDER... Exit status 0, or 1 if there was nothing to run.
+#include "tests/hostile/fuzz/bundle.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace fs = std::filesystem;
+
+int main(int argc, char **argv)
+{
+    std::vector<fs::path> files;
+    for (int i = 1; i < argc; ++i) {
+        if (!fs::is_directory(argv[i])) {
+            files.emplace_back(argv[i]);
+            continue;
+        }
+        for (const fs::directory_entry &entry : fs::directory_iterator(argv[i]))
+            files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    for (const fs::path &file : files) {
+        std::printf("%s\n", file.c_str()); // the last one is the culprit
+        std::fflush(stdout);
+        std::ifstream in(file, std::ios::binary);
+        std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+        if (!in) {
+            std::fprintf(stderr, "%s: cannot read\n", file.c_str());
+            return 1;
+        }
+        LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+    }
+    std::printf("%zu files\n", files.size());
+    return files.empty();
+}
