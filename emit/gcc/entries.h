@@ -102,9 +102,6 @@ public:
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 
-    /// Something of which no type is made; counted by `reason`.
-    void left_out(const char *reason);
-
     /// Object BTF and address pool as assembler text; "": there is nothing for BTF. `warning` is
     /// what the user should know, or "".
     std::string assembly(std::string &warning);

@@ -64,8 +64,13 @@ std::string assembler_name(tree decl)
 }
 
 /// Does the caller pass the address of `parameter`, which is too large for registers, in its place?
+/// Others may have a register in their address, too, if they are on the stack and the function
+/// aligns it.
 bool is_by_reference(tree parameter)
 {
+    tree type = TREE_TYPE(parameter);
+    if (!AGGREGATE_TYPE_P(type) && int_size_in_bytes(type) <= UNITS_PER_WORD)
+        return false;
     const_rtx incoming = DECL_INCOMING_RTL(parameter);
     if (!incoming || !MEM_P(incoming))
         return false;

@@ -524,12 +524,15 @@ void TreeReader::block(tree block)
         this->block(inner);
 }
 
-/// gcc marks more than these, but only these are described by then.
+/// gcc marks more than these, but only these are described by then. A typedef with qualifiers is
+/// not, unless something else has its type.
 void TreeReader::used_type(tree type)
 {
     if (!type || type == error_mark_node)
         return;
-    if (typedef_of(type) || RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE)
+    if (tree name = typedef_of(type); name ? TREE_TYPE(name) == type
+                                           : RECORD_OR_UNION_TYPE_P(type) ||
+                                                 TREE_CODE(type) == ENUMERAL_TYPE)
         type_of(type);
 }
 

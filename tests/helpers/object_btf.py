@@ -21,6 +21,7 @@ class ObjectBtf:
         sections = [s for s in elf.sections if s.name == '.BTF']
         self.data = sections[0].data if sections else b''
         self.order = elf.order
+        self.has_dwarf = any(s.name in ('.debug_info', '.zdebug_info') for s in elf.sections)
         at = 0
         while at < len(self.data):
             at = self._contribution(at)

@@ -36,6 +36,15 @@ long by_value_in_memory(struct large p, int x) { return p.l[0] + x; }
 struct large result_in_memory(int x) { return (struct large){{x}}; }
 struct pair result_in_registers(int x) { return (struct pair){x, x}; }
 int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
+int sum(volatile int *p, int n);
+/* More values than registers between its uses of what is on the stack. */
+int aligns_the_stack(int a, int b, int c, int d, int e, int f, int *g, unsigned h, unsigned long i, int j)
+{
+    _Alignas(64) volatile int local[16] = {};
+    const int t = sum(local, *g), u = sum(local, a), v = sum(local, b), w = sum(local, c), x = sum(local, h),
+              y = sum(local, t ^ i), z = sum(local, j);
+    return sum(local, a + b + c + d + e + f + t + u + v + w + x + y + z) + t * u * v * w * x * y * z + (int)i + j;
+}
 __attribute__((weak)) int weak(int a) { return a; }
 int aliased(int a) { return a + 2; }
 int other_name(int a) __attribute__((alias("aliased")));
