@@ -6,6 +6,7 @@
 #include "emit/unit/unit_variables.h"
 #include "common/object_btf/link_trailer.h"
 
+#include <algorithm>
 #include <elf.h>
 
 namespace btflink::emit
@@ -95,8 +96,8 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
         if (!all && !in_percpu)
             continue;
 
-        // The declaration has name, type and tags. A definition may know more of the type: the
-        // size of an array that was declared without one.
+        // The declaration has name and type. A definition may know more of the type: the size of
+        // an array that was declared without one.
         const Die &decl = declared ? tree.at(declared) : d;
         const Die &typed = d.is(Die::typed) ? d : decl;
         v.name = decl.name ? decl.name : "";
@@ -126,9 +127,16 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
             v.flags |= var_declared;
         if (address.weak)
             v.flags |= var_weak;
-        if (features.has(Feature::decl_tag))
-            for_each_annotation(tree, declared ? declared : i, "btf_decl_tag",
-                                [&](std::string_view text) { v.tags.push_back(text); });
+        if (features.has(Feature::decl_tag)) {
+            // gcc's chain at the definition has the declaration's as well, if both have tags.
+            auto add = [&](std::string_view text) {
+                if (std::ranges::find(v.tags, text) == v.tags.end())
+                    v.tags.push_back(text);
+            };
+            for_each_annotation(tree, i, "btf_decl_tag", add);
+            if (declared)
+                for_each_annotation(tree, declared, "btf_decl_tag", add);
+        }
         out.push_back(std::move(v));
     }
     return out;

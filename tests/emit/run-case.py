@@ -7,7 +7,8 @@ usage: run-case.py BTF-EMIT BTF-LINES CASE.c
 Directives, one per line, anywhere in the C file:
   // flags: -O2                 compiler flags (added up)
   // emit: --features=+global_var   btf-emit options (added up)
-  // compilers: gcc clang       only these families (default: both; cross64 is gcc's for other machines)
+  // compilers: gcc clang       only these families (default: both; cross64 is gcc's for other machines,
+                             gcc16 those from 16 on)
   // said: REGEX                what btf-emit warns of, in all its lines (default: it says nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
 Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice: the
@@ -21,12 +22,13 @@ import subprocess
 import sys
 import tempfile
 
-from helpers.compilers import clangs
+from helpers.compilers import clangs, gccs_with_annotations
 from helpers.directives import check, directives, values
 
 COMPILERS = {
     'gcc': ['gcc'],
     'clang': clangs(),
+    'gcc16': gccs_with_annotations(),
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
                 'mips64el-linux-gnuabi64-gcc', 'loongarch64-linux-gnu-gcc',
                 # Else its long double is a name for _Float128, from gcc 16 on.
@@ -48,6 +50,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         obj = os.path.join(folder, 'case.o')
         for family in families:
+            if not COMPILERS[family]:
+                print(f'SKIP {family}: none is installed')
             for compiler in COMPILERS[family]:
                 if not shutil.which(compiler.split()[0]):
                     print(f'SKIP {compiler}: not installed')

@@ -23,6 +23,16 @@ def clangs():
     return sorted(found.values())
 
 
+@functools.lru_cache(None)
+def gccs_with_annotations():
+    """Of gcc and gcc-16 those that know btf_decl_tag and btf_type_tag, as gcc does from 16 on."""
+    def knows(command):
+        done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
+                              input='__has_attribute(btf_decl_tag)')
+        return done.returncode == 0 and done.stdout.strip() == '1'
+    return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows(name)]
+
+
 # Machines by the names that the tests use: gcc's own, or with an option of the host's.
 CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """Type tags and decl tags, as clang writes them (children) and as GCC 16 does (chains)."""
+import copy
+
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ASSEMBLY = '\t.data\nv:\t.4byte 0\n\t.text\nf:\tnop\n'
@@ -17,7 +19,8 @@ def llvm(kind, text):
 
 
 def tagged(die, first):
-    die.attributes.append(('GNU_annotation', ref(first)))
+    die = copy.copy(die)
+    die.attributes = die.attributes + [('GNU_annotation', ref(first))]
     return die
 
 
@@ -41,6 +44,9 @@ def parameter(name, reg, *children, **more):
 STRUCT_LINE = 'STRUCT s size 8; int a@0; int b@32'
 PROTO_LINES = ['FUNC_PROTO: void (int a, int b)', 'FUNC f: void (int a, int b)',
                'FUNCTION f address']
+VARIABLE = Die('variable', name='v', type=ref('int'), location=expr(('addr', 'v')))
+DECLARED = Die('variable', name='v', type=ref('int'), declaration=True, label='d')
+DEFINED = Die('variable', specification=ref('d'), location=expr(('addr', 'v')))
 VAR_LINES = ['VAR v: int static', 'DATASEC .data size 4; v@0+4', 'VARIABLE v in .data size 4']
 
 CASES = [
@@ -117,11 +123,60 @@ CASES = [
                            tagged(Die('variable', name='v', type=ref('int'),
                                       location=expr(('addr', 'v'))), 'one')],
          [*VAR_LINES, *tags('one on VAR v', 'two on VAR v')], emit=['--features=+global_var']),
-    case('gcc: tags of a variable are those of its declaration',
-         [gnu('decl', 'one'), gnu('decl', 'two'),
-          tagged(Die('variable', name='v', type=ref('int'), declaration=True, label='d'), 'one'),
-          tagged(Die('variable', specification=ref('d'), location=expr(('addr', 'v'))), 'two')],
+    case('gcc: tags of a variable that was declared with some, defined with one more',
+         [gnu('decl', 'three', then='two'), gnu('decl', 'two', then='one'), gnu('decl', 'one'),
+          tagged(DECLARED, 'two'), tagged(DEFINED, 'three')],
+         [*VAR_LINES, *tags('three on VAR v', 'two on VAR v', 'one on VAR v')],
+         emit=['--features=+global_var']),
+    case('gcc: tags of a declaration only', [gnu('decl', 'one'), tagged(DECLARED, 'one'), DEFINED],
          [*VAR_LINES, *tags('one on VAR v')], emit=['--features=+global_var']),
+    case('gcc: tags of a definition only', [gnu('decl', 'one'), DECLARED, tagged(DEFINED, 'one')],
+         [*VAR_LINES, *tags('one on VAR v')], emit=['--features=+global_var']),
+    case('tags of declaration and definition that have none in common',
+         [Die('variable', llvm('decl', 'one'), name='v', type=ref('int'), declaration=True,
+              label='d'),
+          Die('variable', llvm('decl', 'two'), specification=ref('d'),
+              location=expr(('addr', 'v')))],
+         [*VAR_LINES, *tags('one on VAR v', 'two on VAR v')], emit=['--features=+global_var']),
+    case('gcc: one chain for a member, a function, a parameter and a variable',
+         [gnu('decl', 'one', then='two'), gnu('decl', 'two'),
+          struct('s', 8, tagged(member('a', 'int'), 'two'), tagged(member('b', 'int', 4), 'one')),
+          tagged(function(parameter('a', 5), tagged(parameter('b', 4), 'two')), 'one'),
+          tagged(VARIABLE, 'one')],
+         [STRUCT_LINE, *PROTO_LINES, *VAR_LINES,
+          *tags('two on STRUCT s part 0', 'one on STRUCT s part 1', 'two on STRUCT s part 1',
+                'two on FUNC f part 1', 'one on FUNC f', 'two on FUNC f', 'one on VAR v',
+                'two on VAR v')],
+         emit=['--features=+global_var']),
+    case('gcc: copies of types that are only tagged are the types',
+         [gnu('type', 'percpu'), tagged(base('int', 4, ATE.signed, label='copy'), 'percpu'),
+          tagged(array('int', 4), 'percpu'), typedef('t', 'copy')],
+         ['ARRAY: [4 by int]int', 'TYPEDEF t = int']),
+    case('gcc: the function has tags, its out-of-line copy has none',
+         [gnu('decl', 'one'), gnu('decl', 'two'),
+          tagged(Die('subprogram', tagged(Die('formal_parameter', name='a', type=ref('int'),
+                                              label='a'), 'one'),
+                     name='f', inline=1, label='abstract'), 'two'),
+          Die('subprogram', Die('formal_parameter', abstract_origin=ref('a'),
+                                location=expr('reg5')),
+              abstract_origin=ref('abstract'), low_pc=form('addr', 'f'))],
+         ['FUNC_PROTO: void (int a)', 'FUNC f: void (int a)', 'FUNC f: void (int a)',
+          'FUNCTION f inline', 'FUNCTION f address',
+          *tags('one on FUNC f part 0', 'two on FUNC f')]),
+    Case('gcc: chains in a type unit and in the unit that needs the type',
+         [Unit([gnu('decl', 'one', then='two'), gnu('decl', 'two'), gnu('type', 'user'),
+                struct('s', 16, tagged(member('a', 'int'), 'one'),
+                       tagged(member('p', 'pointer', 8), 'two'), label='s'),
+                tagged(pointer('int', label='pointer'), 'user'), INT],
+               kind='type', signature=7, type_label='s'),
+          Unit([Die('structure_type', declaration=True, signature=form('ref_sig8', 7), label='t'),
+                gnu('type', 'rcu'), gnu('decl', 'three'), tagged(pointer('t'), 'rcu'),
+                tagged(typedef('name', 't'), 'three')])],
+         lines=[INT_LINE, 'STRUCT s size 16; int a@0; *tag(user) int p@64', 'TYPEDEF name = struct s',
+                'TYPE_TAG: tag(user) int', 'PTR: *tag(user) int', 'TYPE_TAG: tag(rcu) struct s',
+                'PTR: *tag(rcu) struct s',
+                *tags('one on STRUCT s part 0', 'two on STRUCT s part 0', 'two on STRUCT s part 1',
+                      'three on TYPEDEF name')], versions=(5,)),
     case('clang: struct, member, typedef, function, parameter, variable',
          [struct('s', 8, member('a', 'int', 0, llvm('decl', 'm0')), member('b', 'int', 4),
                  llvm('decl', 's1'), llvm('decl', 's2')),
