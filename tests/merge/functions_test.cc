@@ -55,7 +55,7 @@ protected:
     /// Merge in all four ways; they must agree. Returns the text.
     std::string all_ways(const std::vector<std::string> &objects)
     {
-        std::string text = merged(dir_, objects);
+        std::string text = text_of(merged(dir_, objects));
         run("mkdir -p " + (dir_ / "j"));
         std::string joined = link(objects, "-r");
         run("cp " + joined + " " + (dir_ / "j/joined.o"));
@@ -64,11 +64,6 @@ protected:
         EXPECT_EQ(merged(dir_, objects, link(objects, "")), text);
         EXPECT_EQ(merged(dir_, {dir_ / "j/joined.o"}, link({dir_ / "j/joined.o"}, "")), text);
         return text;
-    }
-
-    static bool has(const std::string &text, const std::string &part)
-    {
-        return text.find(part) != text.npos;
     }
 
     TempDir dir_;
@@ -233,7 +228,7 @@ TEST_F(Functions, InlineInstancesMustAgree)
     Options options;
     options.inputs = {a, b};
     options.features = FeatureSet();
-    EXPECT_TRUE(has(merged(dir_, options), "FUNC 'f'"));
+    EXPECT_TRUE(has(text_of(merged(dir_, options)), "FUNC 'f'"));
 }
 
 TEST_F(Functions, PrototypeWordsMakeAFunction)
@@ -282,7 +277,7 @@ TEST_F(Functions, KfuncSets)
     Options options;
     options.inputs = {a, b};
     options.features = *parse_features("decl_tag");
-    EXPECT_FALSE(has(merged(dir_, options), "bpf_kfunc"));
+    EXPECT_FALSE(has(text_of(merged(dir_, options)), "bpf_kfunc"));
 }
 
 TEST_F(Functions, ArenaPointersOfKfuncs)
@@ -360,7 +355,7 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
         EXPECT_TRUE(report.warnings[0].starts_with("kfunc none: "));
         EXPECT_TRUE(report.warnings[1].starts_with("kfunc wrong: "));
         options.features = default_features();
-        EXPECT_FALSE(has(merged(dir_, options), "TYPE_TAG"));
+        EXPECT_FALSE(has(text_of(merged(dir_, options)), "TYPE_TAG"));
     }
 }
 
@@ -372,7 +367,7 @@ TEST_F(Functions, ManyLocalSymbolsOfOneName)
         objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));
     std::string image = link(objects, "");
     run("objcopy -R .debug " + image);
-    EXPECT_EQ(merged(dir_, objects, image).find("FUNC 'f'"), std::string::npos);
+    EXPECT_FALSE(has(text_of(merged(dir_, objects, image)), "FUNC 'f'"));
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "tests/tools/btf_text.h"
 
 #include <fstream>
+#include <tuple>
 
 namespace btflink::merge::test
 {
@@ -56,7 +57,7 @@ protected:
 TEST_F(Inputs, ArchivesAndResponseFiles)
 {
     std::string a = object("a"), b = object("b");
-    std::string expected = merged(dir_, {a, b});
+    std::string expected = text_of(merged(dir_, {a, b}));
     EXPECT_NE(expected.find("b_f"), expected.npos);
     write_text(dir_ / "note.txt", "no object");
     run("ar rc " + (dir_ / "fat.a") + " " + a + " " + (dir_ / "note.txt") + " " + b);
@@ -69,13 +70,12 @@ TEST_F(Inputs, ArchivesAndResponseFiles)
     write_text(dir_ / "outer.rsp", "\t" + a + "\r\n\"@" + (dir_ / "inner.rsp") + "\"\n\n");
     EXPECT_EQ(merged(dir_, {"@" + (dir_ / "outer.rsp")}), expected);
     write_text(dir_ / "self.rsp", "@" + (dir_ / "self.rsp"));
-    EXPECT_NE(merged(dir_, {"@" + (dir_ / "self.rsp")}).find("nested too deeply"),
-              std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {"@" + (dir_ / "self.rsp")}), "nested too deeply"));
     write_text(dir_ / "open.rsp", "'abc");
-    EXPECT_NE(merged(dir_, {"@" + (dir_ / "open.rsp")}).find("open.rsp+0x4: missing closing '"),
-              std::string::npos);
+    EXPECT_TRUE(
+        fails(merged(dir_, {"@" + (dir_ / "open.rsp")}), "open.rsp+0x4: missing closing '"));
     write_text(dir_ / "nul.rsp", a + '\0' + b); // of which b would be lost
-    EXPECT_NE(merged(dir_, {"@" + (dir_ / "nul.rsp")}).find("has a NUL byte"), std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {"@" + (dir_ / "nul.rsp")}), "has a NUL byte"));
 }
 
 TEST_F(Inputs, ThreadsDoNotMatter)
@@ -177,14 +177,14 @@ TEST_F(Inputs, RawBlobsOf32BitTargets)
         [2] PTR '' type_id=1
         [3] STRUCT 's' size=4
             'p' type_id=2 bits_offset=0)");
-    EXPECT_NE(merged(dir_, {small}).find("STRUCT 's'"), std::string::npos);
+    EXPECT_TRUE(has(text_of(merged(dir_, {small})), "STRUCT 's'"));
     // The gate: a pointer of 8 bytes does not fit into 4.
     std::string wrong = make_raw(dir_, "wrong", R"(
         [1] INT 'long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED
         [2] PTR '' type_id=1
         [3] STRUCT 's' size=4
             'p' type_id=2 bits_offset=0)");
-    EXPECT_NE(merged(dir_, {wrong}).find("STRUCT 's' size=4 vlen=0"), std::string::npos);
+    EXPECT_TRUE(has(text_of(merged(dir_, {wrong})), "STRUCT 's' size=4 vlen=0"));
 }
 
 TEST_F(Inputs, BigEndianBlobs)
@@ -201,8 +201,8 @@ TEST_F(Inputs, BigEndianBlobs)
     ASSERT_TRUE(btf);
     EXPECT_EQ(btf->order(), ByteOrder::big);
     EXPECT_EQ(btf->size(), 2u);
-    std::string mixed = merged(dir_, {dir_ / "be.btf", object("a")});
-    EXPECT_NE(mixed.find("be.btf+0x0: has another byte order than"), mixed.npos) << mixed;
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "be.btf", object("a")}),
+                      "be.btf+0x0: has another byte order than"));
 }
 
 TEST_F(Inputs, NothingToMerge)
@@ -210,19 +210,19 @@ TEST_F(Inputs, NothingToMerge)
     write_text(dir_ / "empty.s", "");
     run("as -o " + (dir_ / "empty.o") + " " + (dir_ / "empty.s"));
     run("ar rc " + (dir_ / "empty.a"));
-    EXPECT_EQ(merged(dir_, {dir_ / "empty.o"}),
-              "nothing: " + (dir_ / "empty.o") + ": there is no BTF in it: nothing is written");
-    EXPECT_TRUE(merged(dir_, {dir_ / "empty.a"}).starts_with("nothing: "));
-    EXPECT_EQ(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}),
-              "nothing: there is no BTF in any of the inputs: nothing is written");
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o"}),
+                      "empty.o: there is no BTF in it: nothing is written"));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.a"}), "nothing is written"));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}),
+                      "there is no BTF in any of the inputs: nothing is written"));
     // BTF of no types, as btf-emit makes it of DWARF that has functions alone. A file of an earlier
     // run is not left.
     write_text(dir_ / "out.btf", "old");
     const std::vector<std::byte> none = BtfBuilder().serialize(host_order);
     ASSERT_TRUE(write_file(dir_ / "none.btf", none));
-    EXPECT_EQ(merged(dir_, {dir_ / "none.btf"}),
-              "nothing: " + (dir_ / "none.btf") + ": there are no types in it: nothing is written");
-    EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), merged(dir_, {object("a")}));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "none.btf"}),
+                      "none.btf: there are no types in it: nothing is written"));
+    EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 
 /// A result that is put in the place of an input, by whatever name.
@@ -356,14 +356,13 @@ TEST_F(Inputs, BasesOfOtherMachines)
 
 TEST_F(Inputs, OtherFiles)
 {
-    EXPECT_NE(merged(dir_, {dir_ / "missing.o"}).find("missing.o: cannot open"), std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "missing.o"}), "missing.o: cannot open"));
     write_text(dir_ / "text", "hello");
-    EXPECT_NE(merged(dir_, {dir_ / "text"}).find("text+0x0: neither ELF nor an archive nor BTF"),
-              std::string::npos);
-    EXPECT_NE(merged(dir_, {object("a")}, dir_ / "text").find("text+0x0: neither"),
-              std::string::npos);
+    EXPECT_TRUE(
+        fails(merged(dir_, {dir_ / "text"}), "text+0x0: neither ELF nor an archive nor BTF"));
+    EXPECT_TRUE(fails(merged(dir_, {object("a")}, dir_ / "text"), "text+0x0: neither"));
     std::string raw = make_raw(dir_, "raw", "[1] FWD 'x' fwd_kind=struct");
-    EXPECT_NE(merged(dir_, {raw}, raw).find("is not an ELF file"), std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {raw}, raw), "is not an ELF file"));
 }
 
 /// A type of an object is looked at, and checked, if no other object has it.
@@ -397,21 +396,20 @@ TEST_F(Inputs, TypesThatAreLookedAt)
         EXPECT_TRUE(write_file(b, bytes));
         return merged(dir_, {a, b});
     };
-    const std::string whole = merged(dir_, {a, b});
+    const std::string whole = text_of(merged(dir_, {a, b}));
     EXPECT_NE(whole.find("STRUCT 'b'"), whole.npos);
     // The INT of b is that of a; its STRUCT is nowhere else.
     const size_t size_of_int = types + 8, size_of_struct = types + 16 + 3 * 12 + 8;
     EXPECT_EQ(with(size_of_int, 77), whole);
-    EXPECT_NE(with(size_of_struct, 77), whole);
-    EXPECT_EQ(with(size_of_struct + 8, 77),
-              "ERROR: " + b + ": .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5");
+    EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
+    EXPECT_TRUE(fails(with(size_of_struct + 8, 77),
+                      "b.o: .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5"));
     // Without marks all is read, where they are wrong nothing comes of it.
     EXPECT_EQ(with(trailer + 6, 96), whole);
-    EXPECT_NE(with(size_of_struct, 77), whole);
+    EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     const uint32_t marks = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
-    EXPECT_EQ(with(trailer + marks + 4, 1000),
-              "ERROR: " + b +
-                  ": .BTF+0x0: the marks in its link trailer are not where its types are");
+    EXPECT_TRUE(fails(with(trailer + marks + 4, 1000),
+                      "b.o: .BTF+0x0: the marks in its link trailer are not where its types are"));
 }
 
 /// Whatever a file claims, there is an answer and no crash.
@@ -426,7 +424,7 @@ TEST_F(Inputs, DamagedObjects)
         int errors = 0;
         for (size_t size = 0; size < bytes->size(); size += 7) {
             ASSERT_TRUE(write_file(bad, Bytes(*bytes).first(size)));
-            errors += merged(dir_, {bad}).starts_with("ERROR: ");
+            errors += !merged(dir_, {bad});
         }
         EXPECT_GT(errors, 100);
         for (size_t at = 0; at < bytes->size(); at += 3)
@@ -436,7 +434,7 @@ TEST_F(Inputs, DamagedObjects)
                     continue;
                 damaged[at] = static_cast<std::byte>(value);
                 ASSERT_TRUE(write_file(bad, damaged));
-                merged(dir_, {bad});
+                std::ignore = merged(dir_, {bad});
             }
     }
 }

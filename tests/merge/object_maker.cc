@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <ostream>
 #include <unistd.h>
 
 namespace btflink::merge::test
@@ -188,44 +189,61 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
 
 std::vector<std::byte> merged_bytes(const TempDir &dir, Options options)
 {
-    options.output = dir / "out.btf";
-    Report report;
-    auto done = merge(options, report);
-    EXPECT_TRUE(done) << done.error().str();
-    auto bytes = read_file(options.output);
+    auto text = merged(dir, options);
+    auto bytes = text ? read_file(dir / "out.btf") : fail(text.error());
+    if (!bytes)
+        ADD_FAILURE() << bytes.error().str();
     return bytes ? *bytes : std::vector<std::byte>();
 }
 
-std::string merged(const TempDir &dir, Options options)
+Result<std::string> merged(const TempDir &dir, Options options)
 {
     options.output = dir / "out.btf";
     Report report;
-    if (auto done = merge(options, report); !done)
-        return "ERROR: " + done.error().str();
+    TRY(merge(options, report));
     if (!report.nothing.empty()) {
         EXPECT_FALSE(std::ifstream(options.output));
-        return "nothing: " + report.warnings.back();
+        return fail({}, report.warnings.back());
     }
-    auto bytes = read_file(options.output);
-    EXPECT_TRUE(bytes);
+    const std::vector<std::byte> bytes = TRY(read_file(options.output));
     std::shared_ptr<const Btf> base;
     std::vector<std::byte> base_bytes;
     if (!options.base.empty()) {
-        base_bytes = *read_file(options.base);
-        base = std::make_shared<const Btf>(*Btf::parse(base_bytes, Where{options.base}));
+        base_bytes = TRY(read_file(options.base));
+        base = std::make_shared<const Btf>(TRY(Btf::parse(base_bytes, Where{options.base})));
     }
-    auto btf = Btf::parse(*bytes, Where{options.output}, base);
-    EXPECT_TRUE(btf) << btf.error().str();
-    return btf_to_text(*btf);
+    const Btf btf = TRY(Btf::parse(bytes, Where{options.output}, base));
+    return btf_to_text(btf);
 }
 
-std::string merged(const TempDir &dir, std::vector<std::string> inputs, std::string image)
+Result<std::string> merged(const TempDir &dir, std::vector<std::string> inputs, std::string image)
 {
     Options options;
     options.inputs = std::move(inputs);
     options.image = std::move(image);
     options.features.add(Feature::global_var);
     return merged(dir, options);
+}
+
+std::string text_of(const Result<std::string> &result)
+{
+    if (!result)
+        ADD_FAILURE() << result.error().str();
+    return result ? *result : std::string();
+}
+
+testing::AssertionResult fails(const Result<std::string> &result, std::string_view reason)
+{
+    if (result)
+        return testing::AssertionFailure() << "made\n" << *result;
+    if (!has(result.error().str(), reason))
+        return testing::AssertionFailure() << "said " << result.error().str();
+    return testing::AssertionSuccess();
+}
+
+bool has(std::string_view text, std::string_view part)
+{
+    return text.find(part) != text.npos;
 }
 
 int64_t stat(const Report &report, std::string_view name)
@@ -237,3 +255,13 @@ int64_t stat(const Report &report, std::string_view name)
 }
 
 } // namespace btflink::merge::test
+
+namespace btflink
+{
+
+void PrintTo(const Result<std::string> &result, std::ostream *out)
+{
+    *out << (result ? *result : "an error: " + result.error().str());
+}
+
+} // namespace btflink

@@ -7,6 +7,7 @@
 #include "merge/merge.h"
 
 #include <gtest/gtest.h>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,12 +66,26 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
 /// Write DIR/NAME.btf, a raw blob, and return its path.
 std::string make_raw(const TempDir &dir, const std::string &name, std::string_view text);
 
-/// Merge into DIR/out.btf and return that as text; errors as "ERROR: ...".
-std::string merged(const TempDir &dir, Options options);
-std::string merged(const TempDir &dir, std::vector<std::string> inputs, std::string image = "");
-/// Merge and return the bytes; empty on error.
+/// Merge into DIR/out.btf and return that as text. It is an error, too, if nothing is written.
+Result<std::string> merged(const TempDir &dir, Options options);
+Result<std::string> merged(const TempDir &dir, std::vector<std::string> inputs,
+                           std::string image = "");
+/// The text of a merge that must succeed. If it has not, the test fails.
+std::string text_of(const Result<std::string> &result);
+/// Has the merge failed for this reason?
+testing::AssertionResult fails(const Result<std::string> &result, std::string_view reason);
+bool has(std::string_view text, std::string_view part);
+/// Merge and return the bytes. If there are none, the test fails.
 std::vector<std::byte> merged_bytes(const TempDir &dir, Options options);
 /// The value of a line of `report.stats`, e.g. "functions_kept"; -1: no such line.
 int64_t stat(const Report &report, std::string_view name);
 
 } // namespace btflink::merge::test
+
+namespace btflink
+{
+
+/// For messages of gtest.
+void PrintTo(const Result<std::string> &result, std::ostream *out);
+
+} // namespace btflink

@@ -61,10 +61,8 @@ TEST_F(Settings, TheFewAreNamed)
     auto said = warnings({object("few", without(Feature::enum64)), object("b", default_features()),
                           object("c", default_features())});
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(said[0],
-              "1 object was emitted without enum64 (enums of 64 bits are cut to 32), unlike "
-              "2 others: " +
-                  (dir_ / "few.o") + ": .BTF+0x0");
+    EXPECT_TRUE(has(said[0], "1 object was emitted without enum64")) << said[0];
+    EXPECT_TRUE(said[0].ends_with("2 others: " + (dir_ / "few.o") + ": .BTF+0x0")) << said[0];
 }
 
 TEST_F(Settings, TheFewHaveMore)
@@ -74,9 +72,8 @@ TEST_F(Settings, TheFewHaveMore)
                   object("c", without(Feature::type_tag))},
                  without(Feature::type_tag));
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(said[0], "1 object was emitted with type_tag (of the others tags of types are "
-                       "missing), unlike 2 others: " +
-                           (dir_ / "few.o") + ": .BTF+0x0");
+    EXPECT_TRUE(has(said[0], "1 object was emitted with type_tag")) << said[0];
+    EXPECT_TRUE(said[0].ends_with("2 others: " + (dir_ / "few.o") + ": .BTF+0x0")) << said[0];
 }
 
 TEST_F(Settings, ManyAreNotAllNamed)
@@ -88,19 +85,17 @@ TEST_F(Settings, ManyAreNotAllNamed)
         inputs.push_back(object(name, default_features()));
     auto said = warnings(inputs);
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_TRUE(said[0].starts_with("6 objects were emitted by btf-emit 0.0.99 (not 0.1.0), unlike "
-                                    "7 others: "))
-        << said[0];
-    EXPECT_NE(said[0].find("d.o: .BTF+0x0, ..."), std::string::npos) << said[0];
-    EXPECT_EQ(said[0].find("e.o:"), std::string::npos) << said[0];
+    EXPECT_TRUE(has(said[0], "6 objects were emitted by btf-emit 0.0.99 ")) << said[0];
+    EXPECT_TRUE(has(said[0], "7 others")) << said[0];
+    EXPECT_TRUE(has(said[0], "d.o: .BTF+0x0, ...")) << said[0];
+    EXPECT_FALSE(has(said[0], "e.o:")) << said[0];
 }
 
 TEST_F(Settings, WhatTheLinkAsksForIsMissing)
 {
     auto said = warnings({object("a", without(Feature::float_kind))});
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(said[0], "objects were emitted without float, which the link asks for: "
-                       "floating-point types are INTs");
+    EXPECT_TRUE(has(said[0], "without float, which the link asks for")) << said[0];
 }
 
 TEST_F(Settings, WhatTheLinkDoesNotAskForStays)
@@ -109,8 +104,7 @@ TEST_F(Settings, WhatTheLinkDoesNotAskForStays)
     more.add(Feature::global_var); // of variables merge takes care
     auto said = warnings({object("a", more)}, without(Feature::enum64));
     ASSERT_EQ(said.size(), 1u);
-    EXPECT_EQ(said[0],
-              "objects were emitted with enum64, which the link does not ask for: ENUM64s stay");
+    EXPECT_TRUE(has(said[0], "with enum64, which the link does not ask for")) << said[0];
     more.remove(Feature::var);
     EXPECT_TRUE(warnings({object("b", more)}).empty());
 }
@@ -158,7 +152,7 @@ TEST_F(Settings, NothingAtAllIsNoError)
     options.complete = [](std::span<const std::string_view>) -> Result<std::vector<std::string>> {
         return std::vector<std::string>();
     };
-    EXPECT_TRUE(merged(dir_, options).starts_with("nothing: "));
+    EXPECT_TRUE(fails(merged(dir_, options), "nothing is written"));
 }
 
 } // namespace

@@ -121,10 +121,9 @@ TEST_F(Variables, StaticsOfOneNameStayApart)
     EXPECT_EQ(merged(dir_, {join({a, b})}), expected);
     EXPECT_EQ(merged(dir_, {a, b}, link({a, b}, kernel_like)), expected);
     // The link decides, not the order of the inputs.
-    std::string swapped = merged(dir_, {a, b}, link({b, a}, kernel_like));
-    EXPECT_NE(swapped.find("type_id=4 offset=8 size=4\n\ttype_id=5 offset=12 size=4\n"
-                           "\ttype_id=2 offset=16 size=4\n\ttype_id=3 offset=20"),
-              swapped.npos)
+    std::string swapped = text_of(merged(dir_, {a, b}, link({b, a}, kernel_like)));
+    EXPECT_TRUE(has(swapped, "type_id=4 offset=8 size=4\n\ttype_id=5 offset=12 size=4\n"
+                             "\ttype_id=2 offset=16 size=4\n\ttype_id=3 offset=20"))
         << swapped;
 }
 
@@ -135,26 +134,25 @@ TEST_F(Variables, PerCpuAtAddressZero)
     Options options;
     options.inputs = {a};
     options.image = image;
-    std::string text = merged(dir_, options);
-    EXPECT_NE(text.find("DATASEC '.data..percpu' size=8 vlen=2\n\ttype_id=3 offset=0 size=4\n"
-                        "\ttype_id=5 offset=4 size=4\n"),
-              text.npos)
+    std::string text = text_of(merged(dir_, options));
+    EXPECT_TRUE(has(text, "DATASEC '.data..percpu' size=8 vlen=2\n\ttype_id=3 offset=0 size=4\n"
+                          "\ttype_id=5 offset=4 size=4\n"))
         << text;
 }
 
 TEST_F(Variables, DiscardedOnesAreLeftOut)
 {
     std::string a = statics("a", 0), b = percpu("b", false);
-    std::string text = merged(dir_, {a, b}, link({a, b}, R"(
+    std::string text = text_of(merged(dir_, {a, b}, link({a, b}, R"(
         SECTIONS {
             .data 0x1000 : { *(.data) }
             .debug 0 : { *(.debug) }
             .data..percpu 0 : { LONG(0) }
             /DISCARD/ : { *(.data..percpu*) }
-        })"));
-    EXPECT_NE(text.find("DATASEC '.data' size=8 vlen=2"), text.npos) << text;
-    EXPECT_EQ(text.find("percpu"), text.npos) << text;
-    EXPECT_EQ(text.find("shared"), text.npos) << text;
+        })")));
+    EXPECT_TRUE(has(text, "DATASEC '.data' size=8 vlen=2")) << text;
+    EXPECT_FALSE(has(text, "percpu")) << text;
+    EXPECT_FALSE(has(text, "shared")) << text;
 }
 
 TEST_F(Variables, StrongBeatsWeak)
@@ -164,18 +162,19 @@ TEST_F(Variables, StrongBeatsWeak)
         std::vector<std::string> inputs = weak_first ? std::vector{a, b} : std::vector{b, a};
         std::string offset = weak_first ? "8" : "0";
         for (int form = 0; form < 3; ++form) {
-            std::string text = form == 0   ? merged(dir_, inputs)
-                               : form == 1 ? merged(dir_, {join(inputs)})
-                                           : merged(dir_, inputs, link(inputs, kernel_like));
+            std::string text =
+                text_of(form == 0   ? merged(dir_, inputs)
+                        : form == 1 ? merged(dir_, {join(inputs)})
+                                    : merged(dir_, inputs, link(inputs, kernel_like)));
             // Its type is that of b, and only its tag is there.
             size_t at = text.find("TYPEDEF 'b_t'");
             ASSERT_NE(at, text.npos) << text;
             std::string id = text.substr(text.rfind('[', at) + 1, 1);
-            EXPECT_NE(text.find("VAR 'shared' type_id=" + id), text.npos) << text;
+            EXPECT_TRUE(has(text, "VAR 'shared' type_id=" + id)) << text;
             EXPECT_EQ(text.find("VAR 'shared'"), text.rfind("VAR 'shared'")) << text;
             EXPECT_EQ(text.find("DECL_TAG"), text.rfind("DECL_TAG")) << text;
-            EXPECT_NE(text.find("vlen=3"), text.npos) << text;
-            EXPECT_NE(text.find("offset=" + offset + " size=4"), text.npos) << text;
+            EXPECT_TRUE(has(text, "vlen=3")) << text;
+            EXPECT_TRUE(has(text, "offset=" + offset + " size=4")) << text;
         }
     }
 }
@@ -185,18 +184,18 @@ TEST_F(Variables, OnlyPerCpuByDefault)
     std::string a = statics("a", 0), b = percpu("b", false);
     Options options;
     options.inputs = {a, b};
-    std::string text = merged(dir_, options);
-    EXPECT_EQ(text.find("'.data'"), text.npos) << text;
-    EXPECT_NE(text.find("'.data..percpu'"), text.npos) << text;
+    std::string text = text_of(merged(dir_, options));
+    EXPECT_FALSE(has(text, "'.data'")) << text;
+    EXPECT_TRUE(has(text, "'.data..percpu'")) << text;
     options.features = FeatureSet();
-    EXPECT_EQ(merged(dir_, options).find("DATASEC"), text.npos);
+    EXPECT_FALSE(has(text_of(merged(dir_, options)), "DATASEC"));
 }
 
 TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
 {
     std::string a = statics("a", 0), b = percpu("b", false);
     std::string image = link({a}, kernel_like);
-    std::string expected = merged(dir_, {a}, image);
+    std::string expected = text_of(merged(dir_, {a}, image));
     EXPECT_EQ(merged(dir_, {a, b}, image), expected);
 
     // Nor does it matter what is in them: whether their types are looked at before that is known
@@ -225,7 +224,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
         options.threads = threads;
         EXPECT_EQ(merged(dir_, options), expected) << threads;
     }
-    EXPECT_NE(merged(dir_, {a, c}).find("ERROR"), std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {a, c}), "c.o: .BTF+"));
 }
 
 /// Nor does it matter what else of linked objects is looked at because of them.
@@ -258,7 +257,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
     options.image = link({a, b}, kernel_like);
     options.features.add(Feature::global_var);
     options.inputs = {a, b};
-    const std::string expected = merged(dir_, options);
+    const std::string expected = text_of(merged(dir_, options));
     ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
 
     // The PTR of b is that of a, and only looked at if there are two structs that it may mean: an
@@ -279,7 +278,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
     options.image = "";
     for (unsigned threads : {1u, 2u, 3u}) {
         options.threads = threads;
-        EXPECT_NE(merged(dir_, options).find("ERROR"), std::string::npos) << threads;
+        EXPECT_TRUE(fails(merged(dir_, options), "b.o: .BTF+")) << threads;
     }
 }
 
@@ -288,32 +287,31 @@ TEST_F(Variables, WithoutPoolSymbolsTell)
     std::string a = statics("a", 0), b = statics("b", 8);
     std::string image = link({a, b}, kernel_like);
     run("objcopy --strip-debug " + image);
-    std::string text = merged(dir_, {a, b}, image);
+    std::string text = text_of(merged(dir_, {a, b}, image));
     // The two statics share a name: nothing tells which is which.
-    EXPECT_EQ(text.find("counter"), text.npos) << text;
-    EXPECT_NE(text.find("DATASEC '.data' size=32 vlen=2\n\ttype_id=2 offset=4 size=4\n"
-                        "\ttype_id=3 offset=28 size=4"),
-              text.npos)
+    EXPECT_FALSE(has(text, "counter")) << text;
+    EXPECT_TRUE(has(text, "DATASEC '.data' size=32 vlen=2\n\ttype_id=2 offset=4 size=4\n"
+                          "\ttype_id=3 offset=28 size=4"))
         << text;
 }
 
 TEST_F(Variables, CompressedImage)
 {
     std::string a = statics("a", 0), b = statics("b", 8);
-    std::string plain = merged(dir_, {a, b}, link({a, b}, kernel_like));
+    std::string plain = text_of(merged(dir_, {a, b}, link({a, b}, kernel_like)));
     std::string image = link({a, b}, kernel_like);
     // Only sections that gain are compressed: make it worth it.
     run("head -c 100000 /dev/zero > " + (dir_ / "zeros"));
     run("objcopy --compress-debug-sections=zlib " + image);
     EXPECT_EQ(merged(dir_, {a, b}, image), plain);
-    EXPECT_NE(plain.find("offset=28"), plain.npos);
+    EXPECT_TRUE(has(plain, "offset=28"));
 }
 
 TEST_F(Variables, ModuleIsItsOwnImage)
 {
     std::string a = statics("a", 0), b = percpu("b", false);
     std::string module = join({a, b});
-    std::string expected = merged(dir_, {module});
+    std::string expected = text_of(merged(dir_, {module}));
     EXPECT_EQ(merged(dir_, {module}, module), expected);
     EXPECT_EQ(merged(dir_, {a, b}, module), expected);
     EXPECT_EQ(merged(dir_, {a, b}), expected);
@@ -333,14 +331,14 @@ TEST_F(Variables, CommonAndUndefined)
                                  .assembly = ".comm com,4,4\n",
                                  .variables = {{2, "com"}, {3, "away"}}});
     EXPECT_EQ(merged(dir_, {a}), "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n");
-    std::string text = merged(dir_, {a}, link({a}, R"(
+    std::string text = text_of(merged(dir_, {a}, link({a}, R"(
         SECTIONS {
             .text 0x1000 : { *(.text) }
             .bss 0x2000 : { *(COMMON) }
             .debug 0 : { *(.debug) }
             away = 0;
-        })"));
-    EXPECT_NE(text.find("DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0"), text.npos) << text;
+        })")));
+    EXPECT_TRUE(has(text, "DATASEC '.bss' size=4 vlen=1\n\ttype_id=2 offset=0")) << text;
 }
 
 TEST_F(Variables, AddendsInTheSection)
@@ -358,16 +356,15 @@ TEST_F(Variables, AddendsInTheSection)
                             .address_size = 4});
     };
     std::string a = object("a"), b = object("b");
-    std::string text = merged(dir_, {a, b});
-    EXPECT_NE(text.find("vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"),
-              text.npos)
+    std::string text = text_of(merged(dir_, {a, b}));
+    EXPECT_TRUE(has(text, "vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"))
         << text;
     run("ld -m elf_i386 -r -o " + (dir_ / "joined.o") + " " + a + " " + b);
     EXPECT_EQ(merged(dir_, {dir_ / "joined.o"}), text);
     run("ld -m elf_i386 -e 0 -Tdata=0x5000 -o " + (dir_ / "image") + " " + a + " " + b);
     EXPECT_EQ(merged(dir_, {a, b}, dir_ / "image"), text);
     std::string other = statics("c", 0);
-    EXPECT_NE(merged(dir_, {a, other}).find("c.o: is for another machine"), std::string::npos);
+    EXPECT_TRUE(fails(merged(dir_, {a, other}), "c.o: is for another machine"));
 }
 
 TEST_F(Variables, PlainSectionInTheImageItself)
@@ -393,9 +390,8 @@ TEST_F(Variables, PlainSectionInTheImageItself)
                 .debug 0 : { *(.debug) }
                 .BTF 0 : { *(.BTF) }
             })");
-        std::string text = merged(dir_, {image});
-        EXPECT_NE(text.find("vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"),
-                  text.npos)
+        std::string text = text_of(merged(dir_, {image}));
+        EXPECT_TRUE(has(text, "vlen=2\n\ttype_id=2 offset=4 size=4\n\ttype_id=3 offset=12 size=4"))
             << text;
     }
 }
