@@ -363,10 +363,14 @@ private:
                 static_cast<int32_t>(in_.signed_constant(step.form, step.implicit).value_or(0));
             d.has |= Die::msb_offset;
             break;
-        case DW_AT_data_bit_offset:
-            d.value = number();
-            d.has |= Die::data_bit_offset;
+        case DW_AT_data_bit_offset: {
+            const uint64_t offset = number();
+            if (d.tag == DW_TAG_member) { // others may have text in its place
+                d.value = offset;
+                d.has |= Die::data_bit_offset;
+            }
             break;
+        }
         case DW_AT_data_member_location:
             member_location(d, step);
             break;

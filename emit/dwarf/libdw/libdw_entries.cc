@@ -260,8 +260,10 @@ private:
             break;
         }
         case DW_AT_data_bit_offset:
-            d.value = unsigned_value(attr);
-            d.has |= Die::data_bit_offset;
+            if (d.tag == DW_TAG_member) { // others may have text in its place
+                d.value = unsigned_value(attr);
+                d.has |= Die::data_bit_offset;
+            }
             break;
         case DW_AT_data_member_location:
             if (d.tag == DW_TAG_member)
