@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes sections as 8-byte words in hexadecimal, which costs the assembler less than shorter items
-// or strings. Where a relocation stands, the symbol's name takes the place of the number.
+// Writes sections as lists of 8-byte words in hexadecimal, which costs the assembler less than
+// shorter items, strings or a line for each word. Where a relocation stands, the symbol's name takes
+// the place of the number.
 #include "emit/gcc/assembly_text.h"
 
 #include "common/elf/arch.h"
@@ -12,15 +13,42 @@ namespace btflink::emit::gcc
 namespace
 {
 
-constexpr std::string_view newline_eight = "\n\t.8byte\t0x", newline_four = "\n\t.4byte\t0x";
+/// A list of words of one size, some on each line.
+class WordList
+{
+public:
+    explicit WordList(std::string &out) : out_(out) {}
+
+    /// Where the text of the next word goes. `size`: 4 or 8 bytes.
+    std::string &next(size_t size)
+    {
+        constexpr int words_per_line = 16;
+        if (size != size_ || count_ == words_per_line) {
+            out_ += size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
+            size_ = size;
+            count_ = 0;
+        } else {
+            out_ += ',';
+        }
+        ++count_;
+        return out_;
+    }
+
+private:
+    std::string &out_;
+    size_t size_ = 0;
+    int count_ = 0;
+};
 
 void put_hex(std::string &out, uint64_t value)
 {
-    char digits[16];
+    char digits[18];
     size_t at = sizeof digits;
     do
         digits[--at] = "0123456789abcdef"[value & 15];
     while (value >>= 4);
+    digits[--at] = 'x';
+    digits[--at] = '0';
     out.append(digits + at, sizeof digits - at);
 }
 
@@ -28,22 +56,18 @@ void put_hex(std::string &out, uint64_t value)
 void put_words(std::string &out, Bytes bytes, std::span<const NewReloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
+    WordList words(out);
     size_t next = 0;
     for (size_t at = 0; at < bytes.size();) {
         const uint64_t reloc = next < relocs.size() ? relocs[next].offset : UINT64_MAX;
         if (at == reloc) {
-            out += reloc_size == 8 ? "\n\t.8byte\t" : "\n\t.4byte\t";
-            out += symbols[relocs[next++].symbol - 1];
+            words.next(reloc_size) += symbols[relocs[next++].symbol - 1];
             at += reloc_size;
-            continue;
-        }
-        if (at % 8 == 0 && bytes.size() - at >= 8 && reloc - at >= 8) {
-            out += newline_eight;
-            put_hex(out, load<uint64_t>(bytes.data() + at, order));
+        } else if (at % 8 == 0 && bytes.size() - at >= 8 && reloc - at >= 8) {
+            put_hex(words.next(8), load<uint64_t>(bytes.data() + at, order));
             at += 8;
         } else {
-            out += newline_four;
-            put_hex(out, load<uint32_t>(bytes.data() + at, order));
+            put_hex(words.next(4), load<uint32_t>(bytes.data() + at, order));
             at += 4;
         }
     }

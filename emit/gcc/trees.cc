@@ -494,9 +494,11 @@ void TreeReader::function(tree decl)
     if (prototype_p(type) && stdarg_p(type))
         entries_.function_is_variadic();
     block(body);
+    std::vector<tree> used;
     if (struct function *own = DECL_STRUCT_FUNCTION(decl); own && own->used_types_hash)
         for (auto at = own->used_types_hash->begin(); at != own->used_types_hash->end(); ++at)
-            used_type(*at);
+            used.push_back(*at);
+    used_types(std::move(used));
 }
 
 void TreeReader::local(tree decl)
@@ -525,15 +527,18 @@ void TreeReader::block(tree block)
 }
 
 /// gcc marks more than these, but only these are described by then. A typedef with qualifiers is
-/// not, unless something else has its type.
-void TreeReader::used_type(tree type)
+/// not, unless something else has its type. gcc's tables are in the order of addresses, which differ
+/// from run to run.
+void TreeReader::used_types(std::vector<tree> types)
 {
-    if (!type || type == error_mark_node)
-        return;
-    if (tree name = typedef_of(type); name ? TREE_TYPE(name) == type
-                                           : RECORD_OR_UNION_TYPE_P(type) ||
-                                                 TREE_CODE(type) == ENUMERAL_TYPE)
-        type_of(type);
+    std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
+    std::sort(types.begin(), types.end(),
+              [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
+    for (tree type : types)
+        if (tree name = typedef_of(type); name ? TREE_TYPE(name) == type
+                                               : RECORD_OR_UNION_TYPE_P(type) ||
+                                                     TREE_CODE(type) == ENUMERAL_TYPE)
+            type_of(type);
 }
 
 void TreeReader::finish()
@@ -550,10 +555,12 @@ void TreeReader::finish()
         if (is_new)
             declaration_tags(DECL_ATTRIBUTES(v.decl));
     }
+    std::vector<tree> used;
     if (types_used_by_vars_hash)
         for (auto at = types_used_by_vars_hash->begin(); at != types_used_by_vars_hash->end(); ++at)
             if (varpool_node *node = varpool_node::get((*at)->var_decl); node && node->definition)
-                used_type((*at)->type);
+                used.push_back((*at)->type);
+    used_types(std::move(used));
     for (tree type : bases_)
         type_of(type, 0);
     for (size_t i = 0; i < waiting_.size(); ++i) // describing one may add others

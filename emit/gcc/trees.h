@@ -57,7 +57,7 @@ private:
     void prototype_types(tree type);
     void block(tree block);
     void local(tree decl);
-    void used_type(tree type);
+    void used_types(std::vector<tree> types);
     void declaration_tags(tree attributes);
 
     Entries &entries_;

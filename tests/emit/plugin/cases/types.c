@@ -102,3 +102,10 @@ int with_nested(int n)
     int inner(int m) { return n + m; }
     return inner(n);
 }
+/* Many in one function: their order must not be that of addresses. */
+#define CAST(n) +((struct cast_##n { char c[1##n]; } *)p)->c[0]
+#define TEN(n) CAST(n##0) CAST(n##1) CAST(n##2) CAST(n##3) CAST(n##4) CAST(n##5) CAST(n##6) CAST(n##7) CAST(n##8) CAST(n##9)
+int casts_much(char *p)
+{
+    return 0 TEN(1) TEN(2) TEN(3) TEN(4);
+}
