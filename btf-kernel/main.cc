@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-kernel COMMAND ...: looks at the BTF of whole kernels. Each command reads its own options.
 #include "btf-kernel/check/check_command.h"
-#include "btf-kernel/command.h"
 #include "btf-kernel/diff/diff_command.h"
 #include "btf-kernel/encode/encode_command.h"
 #include "btf-kernel/report/report_command.h"
-#include "common/io/exhaustion.h"
+#include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/version.h"
 
-#include <algorithm>
-#include <cstring>
+#include <string>
 
 namespace
 {
@@ -31,38 +29,32 @@ constexpr Command commands[] = {
     {"report", "A page that shows where bytes and time go", kernel::report_command},
 };
 
-void print_help()
+std::string help_text()
 {
-    std::printf("Look at the BTF of a kernel: of a package, a folder, a build, an image.\n"
-                "Usage: btf-kernel COMMAND [OPTIONS] ...\n\n"
-                "  -h,--help                   Print this help and exit\n"
-                "  --version                   Print the version and exit\n\n"
-                "Commands (btf-kernel COMMAND --help says more):\n");
+    std::string text = "Look at the BTF of a kernel: of a package, a folder, a build, an image.\n"
+                       "Usage: btf-kernel COMMAND [OPTIONS] ...\n\n"
+                       "  -h,--help                   Print this help and exit\n"
+                       "  --version                   Print the version and exit\n\n"
+                       "Commands (btf-kernel COMMAND --help says more):\n";
     for (const Command &command : commands)
-        std::printf("  %-10s %s\n", command.name, command.help);
+        text += strf("  %-10s %s\n", command.name, command.help);
+    return text;
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
+    begin_program("btf-kernel");
     report_lost_files("btf-kernel");
-    report_exhaustion("btf-kernel");
-    const char *word = argc > 1 ? argv[1] : "";
-    if (!std::strcmp(word, "--help") || !std::strcmp(word, "-h")) {
-        print_help();
-        return kernel::end_output(kernel::exit_good);
-    }
-    if (!std::strcmp(word, "--version")) {
-        std::puts(("btf-kernel " + version()).c_str());
-        return kernel::end_output(kernel::exit_good);
-    }
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (word == "--help" || word == "-h")
+        return answer(help_text());
+    if (word == "--version")
+        return answer_version(version());
     for (const Command &command : commands)
-        if (!std::strcmp(word, command.name))
+        if (word == command.name)
             return command.run(argc - 1, argv + 1);
-    kernel::print_error(Error{{},
-                              *word ? "'" + std::string(word) + "' is no command"
-                                    : std::string("a command is required")});
-    std::fputs("Try 'btf-kernel --help'.\n", stderr);
-    return exit_usage;
+    return usage_error(
+        {{}, word.empty() ? "a command is required" : "'" + word + "' is no command"});
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints what came of
 // it.
-#include "common/cli/option_table.h"
-#include "common/io/answer.h"
-#include "common/io/exhaustion.h"
+#include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -20,18 +18,6 @@ using namespace btflink::emit;
 
 namespace
 {
-
-int usage_error(const std::string &what)
-{
-    std::fprintf(stderr, "btf-emit: ERROR: %s\nTry 'btf-emit --help'.\n", what.c_str());
-    return exit_usage;
-}
-
-int failure(const Error &error)
-{
-    std::fprintf(stderr, "btf-emit: ERROR: %s\n", error.str().c_str());
-    return exit_bad_input;
-}
 
 /// Who read the DWARF, and why not the usual one: "libdw (type-unit)".
 std::string reader_text(const EmitReport &r)
@@ -74,7 +60,7 @@ void print_warnings(const std::string &path, const EmitOptions &options, const E
     if (!options.detached.empty() && r.btf_bytes == 0)
         lines.push_back(path + ": nothing to make BTF of, so " + options.detached + " is empty");
     for (const std::string &line : lines)
-        std::fprintf(stderr, "btf-emit: WARNING: %s\n", line.c_str());
+        print_warning(line);
 }
 
 void print_outcome(const std::string &path, const EmitOptions &options, const EmitReport &r)
@@ -112,15 +98,15 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
 
 int main(int argc, char **argv)
 {
+    begin_program("btf-emit");
     auto command = parse_command_line(argc, argv);
     if (!command)
-        return usage_error(command.error().str());
-    if (command->help || command->version) {
-        auto printed = print_answer(command->help ? help_text() : "btf-emit " + version() + "\n");
-        return printed ? 0 : failure(printed.error());
-    }
+        return usage_error(command.error());
+    if (command->help)
+        return answer(help_text());
+    if (command->version)
+        return answer_version(version());
 
-    report_exhaustion("btf-emit");
     keep_freed_memory();
     std::optional<trace::File> trace;
     if (!command->trace_path.empty()) {

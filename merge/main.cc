@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-merge: reads the command line, runs the merge, prints messages, sets the exit status.
-#include "common/cli/option_table.h"
-#include "common/io/answer.h"
-#include "common/io/exhaustion.h"
+#include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 #include "common/io/keep_memory.h"
@@ -13,36 +11,20 @@
 #include "merge/report_page.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace
 {
 
 using namespace btflink;
 
-constexpr const char *name = "btf-merge";
-
-void print_error(const Error &error)
-{
-    std::fprintf(stderr, "%s: ERROR: %s\n", name, error.str().c_str());
-}
-
-int usage_error(const Error &error)
-{
-    print_error(error);
-    std::fprintf(stderr, "Try '%s --help'.\n", name);
-    return exit_usage;
-}
-
 int check(const merge::CommandLine &line)
 {
     auto found = merge::check_file(line.check, line.options.base, line.kernel);
     if (!found)
-        print_error(found.error());
-    else
-        for (const Error &error : *found)
-            print_error(error);
-    return found && found->empty() ? 0 : exit_bad_input;
+        return failure(found.error());
+    for (const Error &error : *found)
+        print_error(error);
+    return found->empty() ? exit_good : exit_bad_input;
 }
 
 /// Error: the output could not be written to standard output.
@@ -50,44 +32,39 @@ Result<void> print(const merge::CommandLine &line, const merge::Report &report)
 {
     if (!line.quiet)
         for (const std::string &text : report.warnings)
-            std::fprintf(stderr, "%s: WARNING: %s\n", name, text.c_str());
+            print_warning(text);
     if (line.options.verbose) {
         for (const std::string &text : report.notes)
-            std::fprintf(stderr, "%s: %s\n", name, text.c_str());
+            print_note(text);
         for (const auto &[function, reason] : report.functions_left_out)
-            std::fprintf(stderr, "%s: function %s left out: %s\n", name, function.c_str(),
-                         skip_name(reason));
+            print_note("function " + function + " left out: " + skip_name(reason));
     }
     if (line.stats)
         std::fputs(report.stats.c_str(), stderr);
-    return print_answer(report.why_dup);
+    std::fputs(report.why_dup.c_str(), stdout);
+    return flush_output();
 }
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-    report_lost_files(name);
-    report_exhaustion(name);
+    begin_program("btf-merge");
+    report_lost_files("btf-merge");
     auto line = merge::parse_command_line(argc, argv);
     if (!line)
         return usage_error(line.error());
-    if (line->help || line->version) {
-        auto printed =
-            print_answer(line->help ? merge::help_text() : name + (" " + version()) + "\n");
-        if (!printed)
-            print_error(printed.error());
-        return printed ? 0 : exit_bad_input;
-    }
+    if (line->help)
+        return answer(merge::help_text());
+    if (line->version)
+        return answer_version(version());
     if (!line->check.empty())
         return check(*line);
 
     merge::ReportPage page;
     if (!line->report.empty())
-        if (auto ready = page.prepare(line->options); !ready) {
-            print_error(ready.error());
-            return exit_bad_input;
-        }
+        if (auto ready = page.prepare(line->options); !ready)
+            return failure(ready.error());
     keep_freed_memory();
     line->options.threads = take_job_tokens(line->options.threads);
     line->options.last = true;
@@ -98,9 +75,5 @@ int main(int argc, char **argv)
         done = printed;
     if (done && !line->report.empty())
         done = page.write(line->report, line->options);
-    if (!done)
-        print_error(done.error());
-    std::fflush(nullptr);
-    give_back_job_tokens();
-    std::_Exit(done ? 0 : exit_bad_input); // see Options::last
+    end_program(done ? exit_good : failure(done.error())); // see Options::last
 }

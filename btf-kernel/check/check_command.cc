@@ -6,8 +6,9 @@
 #include "btf-kernel/check/compare_builds.h"
 #include "btf-kernel/check/known.h"
 #include "btf-kernel/check/print_check.h"
-#include "btf-kernel/command.h"
 #include "btf-kernel/progress.h"
+#include "common/cli/option_table.h"
+#include "common/cli/program.h"
 
 #include <algorithm>
 #include <thread>
@@ -173,37 +174,35 @@ int check_command(int argc, char **argv)
     Draft draft;
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
-        return usage_error("check", given.error());
-    if (draft.help) {
-        std::printf(
+        return usage_error(given.error(), "check");
+    if (draft.help)
+        return answer(
             "Say what is wrong with the BTF of a kernel and its modules.\n"
             "Usage: btf-kernel check [OPTIONS] PACKAGE...\n\n"
             "PACKAGE: folders, builds, .deb, .rpm, tar archives, vmlinux, vmlinuz, modules, "
-            "raw BTF;\nall of one kernel\n\n%s",
-            options_text(options).c_str());
-        return end_output(exit_good);
-    }
+            "raw BTF;\nall of one kernel\n\n" +
+            options_text(options));
     if (given->operands.empty())
-        return usage_error("check", {{}, "PACKAGE is required"});
+        return usage_error({{}, "PACKAGE is required"}, "check");
     draft.open.threads = draft.check.threads = draft.threads;
     std::vector<Known> known;
     if (!draft.known.empty()) {
         auto lines = read_known(draft.known);
         if (!lines)
-            return usage_error("check", lines.error());
+            return usage_error(lines.error(), "check");
         known = std::move(*lines);
     }
     std::optional<Kernel> kernel;
     auto report = check(given->operands, draft, kernel);
     if (!report)
-        return exit_findings;
+        return exit_bad_input;
     PrintOptions print{draft.quiet, draft.verbose, draft.fail_on, 0, {}};
     leave_out(*report, draft, known, print);
     if (draft.json)
         print_json(*kernel, *report, print);
     else
         print_text(*kernel, *report, print);
-    return end_output(is_good(*report, draft.fail_on) ? exit_good : exit_findings);
+    return end_output(is_good(*report, draft.fail_on) ? exit_good : exit_bad_input);
 }
 
 } // namespace btflink::kernel

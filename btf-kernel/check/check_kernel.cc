@@ -10,7 +10,7 @@
 #include "btf-kernel/check/redefinitions.h"
 #include "common/btf/base_match.h"
 #include "common/btf/btf_check.h"
-#include "common/io/answer.h"
+#include "common/cli/program.h"
 #include "common/io/parallel.h"
 #include "merge/input/final_btf.h"
 

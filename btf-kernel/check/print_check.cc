@@ -4,7 +4,7 @@
 
 #include "btf-kernel/check/causes.h"
 #include "common/cli/json_text.h"
-#include "common/io/answer.h"
+#include "common/cli/program.h"
 
 #include <algorithm>
 

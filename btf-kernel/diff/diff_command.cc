@@ -3,12 +3,13 @@
 #include "btf-kernel/diff/diff_command.h"
 
 #include "btf-kernel/bpf/check_program.h"
-#include "btf-kernel/command.h"
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/print.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/progress.h"
+#include "common/cli/option_table.h"
+#include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
@@ -61,13 +62,6 @@ constexpr Option<Draft> options[] = {
                .help = "Which of the exported symbols in this file change, or reach what does?"},
      .text = [](Draft &d) -> std::string & { return d.symbols; }},
 };
-
-void print_help()
-{
-    std::printf("Say what changed between the BTF of two kernels, and what that breaks.\n"
-                "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n%s",
-                options_text(options).c_str());
-}
 
 /// A kernel that was opened, and its types. What could not be read is told and counted.
 struct Opened {
@@ -143,7 +137,7 @@ struct Answers {
     }
 };
 
-Result<Answers> answer(const diff::Compared &compared, const Draft &draft)
+Result<Answers> answer_questions(const diff::Compared &compared, const Draft &draft)
 {
     Answers out;
     for (const std::string &path : draft.programs) {
@@ -195,35 +189,31 @@ int diff_command(int argc, char **argv)
     Draft draft;
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
-        return usage_error("diff", given.error());
-    if (draft.help) {
-        print_help();
-        return end_output(exit_good);
-    }
+        return usage_error(given.error(), "diff");
+    if (draft.help)
+        return answer("Say what changed between the BTF of two kernels, and what that breaks.\n"
+                      "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n" +
+                      options_text(options));
     if (given->operands.size() != 2)
-        return usage_error("diff", {{}, "OLD and NEW are required, and nothing else"});
+        return usage_error({{}, "OLD and NEW are required, and nothing else"}, "diff");
     if (draft.json && draft.markdown)
-        return usage_error("diff", {{}, "--json and --markdown exclude each other"});
+        return usage_error({{}, "--json and --markdown exclude each other"}, "diff");
     Opened before, after;
     for (Opened *opened : {&before, &after})
-        if (auto done = open(given->operands[opened == &after], draft, *opened); !done) {
-            print_error(done.error());
-            return exit_findings;
-        }
+        if (auto done = open(given->operands[opened == &after], draft, *opened); !done)
+            return failure(done.error());
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
     if (draft.programs.empty() && draft.symbols.empty()) {
         print(compared.difference, draft);
     } else {
-        auto answers = answer(compared, draft);
-        if (!answers) {
-            print_error(answers.error());
-            return exit_findings;
-        }
+        auto answers = answer_questions(compared, draft);
+        if (!answers)
+            return failure(answers.error());
         print_answers(*answers, compared.difference, draft);
         good = answers->all_hold();
     }
-    return end_output(good && !before.errors && !after.errors ? exit_good : exit_findings);
+    return end_output(good && !before.errors && !after.errors ? exit_good : exit_bad_input);
 }
 
 } // namespace btflink::kernel

@@ -2,10 +2,11 @@
 // Reads the options of btf-kernel encode, and says what was done.
 #include "btf-kernel/encode/encode_command.h"
 
-#include "btf-kernel/command.h"
 #include "btf-kernel/encode/encode_kernel.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/json_text.h"
+#include "common/cli/option_table.h"
+#include "common/cli/program.h"
 
 #include <algorithm>
 #include <thread>
@@ -95,26 +96,23 @@ int encode_command(int argc, char **argv)
     draft.encode.features = *parse_features(kernel_features);
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
-        return usage_error("encode", given.error());
-    if (draft.help) {
-        std::printf("Make BTF from the DWARF of a kernel and its modules.\n"
-                    "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
-                    "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
-                    "build\n\n%s",
-                    options_text(options).c_str());
-        return end_output(exit_good);
-    }
+        return usage_error(given.error(), "encode");
+    if (draft.help)
+        return answer(
+            "Make BTF from the DWARF of a kernel and its modules.\n"
+            "Usage: btf-kernel encode [OPTIONS] PACKAGE -o OUTPUT\n\n"
+            "PACKAGE: a package of debug information (.deb, .rpm, tar), unpacked or not; a "
+            "build\n\n" +
+            options_text(options));
     if (given->operands.size() != 1)
-        return usage_error("encode", {{}, "one PACKAGE is required"});
+        return usage_error({{}, "one PACKAGE is required"}, "encode");
     if (draft.encode.output.empty())
-        return usage_error("encode", {{}, "--output is required"});
+        return usage_error({{}, "--output is required"}, "encode");
     draft.encode.package = given->operands[0];
     draft.encode.jobs = draft.threads;
     auto report = encode(draft);
-    if (!report) {
-        print_error(report.error());
-        return exit_findings;
-    }
+    if (!report)
+        return failure(report.error());
     if (draft.json)
         print_json(*report);
     for (const Error &error : report->failed)
@@ -124,7 +122,7 @@ int encode_command(int argc, char **argv)
                     "failed\n",
                     report->written, report->modules, report->kept, report->without.size(),
                     report->failed.size());
-    return end_output(report->failed.empty() ? exit_good : exit_findings);
+    return end_output(report->failed.empty() ? exit_good : exit_bad_input);
 }
 
 } // namespace btflink::kernel

@@ -2,10 +2,11 @@
 // Reads the options of btf-kernel report, collects, and writes the page.
 #include "btf-kernel/report/report_command.h"
 
-#include "btf-kernel/command.h"
 #include "btf-kernel/progress.h"
 #include "btf-kernel/report/collect.h"
 #include "btf-kernel/report/page.h"
+#include "common/cli/option_table.h"
+#include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 
@@ -116,38 +117,29 @@ int report_command(int argc, char **argv)
     Draft draft;
     auto given = read_options(options, argc, argv, draft, [](const Draft &d) { return d.help; });
     if (!given)
-        return usage_error("report", given.error());
-    if (draft.help) {
-        std::printf("Write a page that shows where the bytes of a kernel's BTF and the time for it "
-                    "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n%s",
-                    options_text(options).c_str());
-        return end_output(exit_good);
-    }
+        return usage_error(given.error(), "report");
+    if (draft.help)
+        return answer(
+            "Write a page that shows where the bytes of a kernel's BTF and the time for it "
+            "go.\nUsage: btf-kernel report [OPTIONS] -o FILE PACKAGE...\n\n" +
+            options_text(options));
     if (given->operands.empty() || draft.output.empty())
-        return usage_error("report", {{}, "PACKAGE and -o are required"});
+        return usage_error({{}, "PACKAGE and -o are required"}, "report");
     const std::string path = output_path(draft.output);
     auto is_output = [&](const std::string &file) { return same_file(path, file); };
     if (is_output(draft.image) || std::ranges::any_of(given->operands, is_output) ||
         std::ranges::any_of(draft.objects, is_output) ||
         std::ranges::any_of(draft.traces, is_output))
-        return usage_error("report", {Where{path}, "is an input, too; it would be overwritten"});
-    if (auto writable = check_writable(path); !writable) {
-        print_error(writable.error());
-        return exit_findings;
-    }
+        return usage_error({Where{path}, "is an input, too; it would be overwritten"}, "report");
+    if (auto writable = check_writable(path); !writable)
+        return failure(writable.error());
     draft.open.threads = draft.threads;
     size_t errors = 0;
     auto data = collect(given->operands, draft, errors);
-    Result<void> done;
-    if (data)
-        done = write_file(path, as_bytes(report::page(*data)));
-    else
-        done = fail(data.error());
-    if (!done) {
-        print_error(done.error());
-        return exit_findings;
-    }
-    return end_output(errors ? exit_findings : exit_good);
+    auto done = data ? write_file(path, as_bytes(report::page(*data))) : fail(data.error());
+    if (!done)
+        return failure(done.error());
+    return end_output(errors ? exit_bad_input : exit_good);
 }
 
 } // namespace btflink::kernel

@@ -15,8 +15,6 @@
 namespace btflink
 {
 
-constexpr int exit_bad_input = 1, exit_usage = 2;
-
 /// What an option is called, and what it is for.
 struct OptionWords {
     char letter = 0; // 0: none

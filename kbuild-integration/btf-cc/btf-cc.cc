@@ -5,8 +5,7 @@
 // To make, this is the compiler: it has the compiler's exit status, output and death by a signal.
 // If the command makes no object, the process is replaced by the compiler.
 #include "common/cli/option_table.h"
-#include "common/io/answer.h"
-#include "common/io/exhaustion.h"
+#include "common/cli/program.h"
 #include "common/io/keep_memory.h"
 #include "common/version.h"
 #include "emit/warnings.h"
@@ -81,9 +80,16 @@ void pass_on(int signal)
 [[noreturn]] void become(char **argv)
 {
     execvp(argv[0], argv);
-    int error = errno;
-    std::fprintf(stderr, "btf-cc: ERROR: %s: %s\n", argv[0], std::strerror(error));
+    const int error = errno;
+    print_error(fail_errno(Where{argv[0]}, "").error);
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
+}
+
+/// The system call that just set errno is none that a compile can do without.
+[[noreturn]] void cannot(const char *call)
+{
+    print_error(fail_errno({}, call).error);
+    std::exit(exit_cannot_run);
 }
 
 /// Runs the compiler to its end and returns the status of waitpid(). Signals that arrive meanwhile
@@ -114,16 +120,12 @@ int run(char **argv)
     }
     child = pid;
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    if (pid < 0) {
-        std::fprintf(stderr, "btf-cc: ERROR: fork: %s\n", std::strerror(errno));
-        std::exit(exit_cannot_run);
-    }
+    if (pid < 0)
+        cannot("fork");
     int status = 0;
     while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR) {
-            std::fprintf(stderr, "btf-cc: ERROR: waitpid: %s\n", std::strerror(errno));
-            std::exit(exit_cannot_run);
-        }
+        if (errno != EINTR)
+            cannot("waitpid");
     child = 0;
     for (size_t i = 0; i < std::size(passed_on); ++i)
         sigaction(passed_on[i], &old[i], nullptr);
@@ -195,7 +197,7 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
         text = "nothing in it for BTF";
         break;
     }
-    std::fprintf(stderr, "btf-cc: %s: %s\n", object.c_str(), text);
+    print_note(object + ": " + text);
 }
 
 /// What to say of it, whoever asks.
@@ -213,14 +215,14 @@ std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
 void warn(const Settings &settings, const std::string &text)
 {
     if (!settings.quiet)
-        std::fprintf(stderr, "btf-cc: WARNING: %s\n", text.c_str());
+        print_warning(text);
 }
 
 /// What is wrong with an object; it fails the compile if that is strict and there is no BTF.
 void complain(const Settings &settings, bool fatal, const std::string &text)
 {
     if (fatal)
-        std::fprintf(stderr, "btf-cc: ERROR: %s\n", text.c_str());
+        print_error({{}, text});
     else
         warn(settings, text);
 }
@@ -242,15 +244,10 @@ bool emit_into(const std::string &object, bool dwarf_asked, const Settings &sett
     return !bad;
 }
 
-int refuse(const std::string &why)
+int refuse(const Error &why)
 {
-    std::fprintf(stderr, "btf-cc: ERROR: %s\n", why.c_str());
+    print_error(why);
     return exit_usage;
-}
-
-int usage_error(const std::string &why)
-{
-    return refuse(why + "\nTry 'btf-cc --help'.");
 }
 
 /// What precedes the compiler on the command line.
@@ -279,26 +276,20 @@ Result<Own> read_own(int argc, char **argv)
 }
 
 /// Answer a question about btf-cc itself. `compiler`: what is named behind the options, or "".
-int answer(const std::string &question, const std::vector<std::string> &options,
-           const std::string &compiler)
+int answer_question(const std::string &question, const std::vector<std::string> &options,
+                    const std::string &compiler)
 {
-    auto print = [](const std::string &text) {
-        auto printed = print_answer(text);
-        if (!printed)
-            std::fprintf(stderr, "btf-cc: ERROR: %s\n", printed.error().str().c_str());
-        return printed ? 0 : 1;
-    };
     if (question == "version")
-        return print("btf-cc " + version() + "\n");
+        return answer_version(version());
     if (question == "help")
-        return print(help_text());
+        return answer(help_text());
     auto settings = read_settings(options);
     if (!settings)
-        return refuse(settings.error().str());
+        return refuse(settings.error());
     auto key = cache_key(*settings, compiler);
     if (!key)
-        return refuse(key.error().str());
-    return print(*key + "\n");
+        return refuse(key.error());
+    return answer(*key + "\n");
 }
 
 /// With --plugin: if this is a compile for the plugin, become the compiler that loads it. Returns
@@ -312,9 +303,8 @@ Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
     const std::string why = why_not_by_plugin(words, command, settings);
     if (settings.verbose)
         for (const std::string &object : command.objects)
-            std::fprintf(
-                stderr, "btf-cc: %s: %s%s\n", object.c_str(),
-                why.empty() ? "object BTF by the plugin" : "not by the plugin: ", why.c_str());
+            print_note(object + (why.empty() ? ": object BTF by the plugin"
+                                             : ": not by the plugin: " + why));
     if (!why.empty())
         return {};
     words = TRY(with_plugin(std::move(words), settings));
@@ -330,16 +320,12 @@ Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
 int build_plugins(char **compilers)
 {
     if (!*compilers)
-        return usage_error("--build-plugin: COMPILER is required");
+        return usage_error({{}, "--build-plugin: COMPILER is required"});
     int status = 0;
     for (; *compilers; ++compilers) {
         auto path = build_plugin(*compilers);
-        auto printed = path ? print_answer(*path + "\n") : Result<void>();
-        const Error *error = !path ? &path.error() : !printed ? &printed.error() : nullptr;
-        if (!error)
-            continue;
-        std::fprintf(stderr, "btf-cc: ERROR: %s\n", error->str().c_str());
-        status = exit_bad_input;
+        if (const int done = path ? answer(*path + "\n") : failure(path.error()); done != exit_good)
+            status = done;
     }
     return status;
 }
@@ -348,17 +334,18 @@ int build_plugins(char **compilers)
 
 int main(int argc, char **argv)
 {
+    begin_program("btf-cc");
     auto own = read_own(argc, argv);
     if (!own)
-        return usage_error(own.error().str());
+        return usage_error(own.error());
     const std::vector<std::string> &options = own->options;
     char **compiler = own->compiler;
     if (own->question == "build-plugin")
         return build_plugins(compiler);
     if (!own->question.empty())
-        return answer(own->question, options, *compiler ? *compiler : "");
+        return answer_question(own->question, options, *compiler ? *compiler : "");
     if (!*compiler)
-        return usage_error("COMPILER is required");
+        return usage_error({{}, "COMPILER is required"});
     CompileCommand command = read_compile_command({compiler + 1, argv + argc});
     const Result<Settings> settings = read_settings(options);
     if (!command.objects.empty())
@@ -367,18 +354,18 @@ int main(int argc, char **argv)
             command.objects.clear();
         }
     if (!settings && !options.empty()) // the environment's must not break probes
-        return refuse(settings.error().str());
+        return refuse(settings.error());
     if (command.objects.empty()) {
         if (settings && settings->verbose && !command.left_alone.empty())
-            std::fprintf(stderr, "btf-cc: %s, left alone\n", command.left_alone.c_str());
+            print_note(command.left_alone + ", left alone");
         become(compiler);
     }
     if (!settings)
-        return refuse(settings.error().str());
+        return refuse(settings.error());
     if (settings->plugin) {
         auto done = compile_by_plugin(compiler, command, *settings);
         if (!done)
-            return refuse(done.error().str());
+            return refuse(done.error());
     }
     if (get_behind_cache(*compiler, options))
         become(compiler);
@@ -393,12 +380,11 @@ int main(int argc, char **argv)
     if (WEXITSTATUS(status) != 0)
         return WEXITSTATUS(status);
 
-    report_exhaustion("btf-cc");
     keep_freed_memory();
     for (const std::string &object : command.objects)
         if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, *settings)) {
             unlink(object.c_str()); // as the compiler does whose last step fails
-            return 1;
+            return exit_bad_input;
         }
     if (std::string why = why_not_merged(); !why.empty())
         warn(*settings, why);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: takes the place of pahole in a kernel build. pahole reads the DWARF of a whole linked
 // file; this merges the BTF of its objects. Tasks other than encoding go to a real pahole.
-#include "common/io/answer.h"
-#include "common/io/exhaustion.h"
+#include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 #include "common/io/keep_memory.h"
@@ -25,7 +24,7 @@ using namespace btflink::kbuild;
 namespace
 {
 
-constexpr int exit_failed = 1, exit_usage = 64; // pahole's
+constexpr int exit_pahole_usage = 64;
 
 constexpr const char usage[] =
     "usage: btf-pahole -J [OPTION...] FILE\n"
@@ -78,7 +77,7 @@ std::string find_other(const std::string &name, const std::string &passed)
 }
 
 /// Become a pahole that is not this program: $BTF_PAHOLE_REAL, or the first in $PATH.
-int hand_over(char **argv, const char *why)
+int hand_over(char **argv, const std::string &why)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
     std::string named = variable("BTF_PAHOLE_REAL");
@@ -86,23 +85,16 @@ int hand_over(char **argv, const char *why)
                              ? named
                              : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
-    if (!named.empty() && (pahole.empty() || (!id.empty() && has_passed(passed, id)))) {
-        std::fprintf(stderr, "btf-pahole: ERROR: %s; BTF_PAHOLE_REAL=%s is no other pahole\n", why,
-                     named.c_str());
-        return exit_failed;
-    }
-    if (pahole.empty()) {
-        std::fprintf(stderr,
-                     "btf-pahole: ERROR: %s; that is for pahole, and there is none in PATH "
-                     "(or name one in BTF_PAHOLE_REAL)\n",
-                     why);
-        return exit_failed;
-    }
+    if (!named.empty() && (pahole.empty() || (!id.empty() && has_passed(passed, id))))
+        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " is no other pahole"});
+    if (pahole.empty())
+        return failure({{},
+                        why + "; that is for pahole, and there is none in PATH (or name one in "
+                              "BTF_PAHOLE_REAL)"});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();
     execv(pahole.c_str(), argv);
-    std::fprintf(stderr, "btf-pahole: ERROR: %s: %s\n", pahole.c_str(), std::strerror(errno));
-    return exit_failed;
+    return failure(fail_errno(Where{pahole}, "").error);
 }
 
 /// Variables whose names BTF does not allow, in pahole's words.
@@ -127,7 +119,7 @@ void report_names(const EncodeReport &report, bool fatal)
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)
-        std::fprintf(stderr, "btf-pahole: %s\n", text.c_str());
+        print_note(text);
     for (const auto &[function, reason] : report.functions_left_out)
         std::printf("%s : skipping BTF encoding of function due to %s\n", function.c_str(),
                     pahole_reason(reason));
@@ -138,24 +130,16 @@ Result<void> report_all(const EncodeReport &report, const PaholeOptions &options
     return flush_output();
 }
 
-int answer(const std::string &text)
-{
-    auto printed = print_answer(text);
-    if (!printed)
-        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", printed.error().str().c_str());
-    return printed ? 0 : exit_failed;
-}
-
 } // namespace
 
 int main(int argc, char **argv)
 {
+    begin_program("btf-pahole");
     report_lost_files("btf-pahole");
-    report_exhaustion("btf-pahole");
     auto options = read_pahole_options({argv + 1, argv + argc}, variable("PAHOLE_LANG_EXCLUDE"));
     if (!options) {
-        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", options.error().str().c_str());
-        return options.error().kind == ErrorKind::usage ? exit_usage : exit_failed;
+        print_error(options.error());
+        return options.error().kind == ErrorKind::usage ? exit_pahole_usage : exit_bad_input;
     }
     switch (options->action) {
     case PaholeOptions::Action::help:
@@ -176,13 +160,13 @@ int main(int argc, char **argv)
         break;
     }
     if (options->files.size() != 1) {
-        std::fprintf(stderr, "btf-pahole: ERROR: one file is encoded at a time, %zu were named\n",
-                     options->files.size());
-        return exit_usage;
+        print_error(
+            {{}, strf("one file is encoded at a time, %zu were named", options->files.size())});
+        return exit_pahole_usage;
     }
     if (options->verbose)
         for (const std::string &name : options->unknown_features)
-            std::fprintf(stderr, "btf-pahole: feature '%s' is not known\n", name.c_str());
+            print_note("feature '" + name + "' is not known");
 
     keep_freed_memory();
     options->jobs = take_job_tokens(options->jobs);
@@ -190,14 +174,10 @@ int main(int argc, char **argv)
     Result<void> done = encode_linked(options->files[0], *options, report);
     if (!options->quiet)
         for (const std::string &text : report.warnings)
-            std::fprintf(stderr, "btf-pahole: WARNING: %s\n", text.c_str());
+            print_warning(text);
     if (!done || options->verbose)
         report_names(report, !options->features.has(Feature::encode_force));
     if (options->verbose)
         done = report_all(report, *options, std::move(done));
-    if (!done)
-        std::fprintf(stderr, "btf-pahole: ERROR: %s\n", done.error().str().c_str());
-    std::fflush(nullptr);
-    give_back_job_tokens();
-    std::_Exit(done ? 0 : exit_failed); // see merge::Options::last
+    end_program(done ? exit_good : failure(done.error())); // see merge::Options::last
 }

@@ -34,7 +34,7 @@ READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 WALLS = {
     "common": ([], NO_LIBRARY),
-    "common/cli": (["common"], NO_LIBRARY),
+    "common/cli": (["common", "common/io"], NO_LIBRARY),
     "common/io": (["common"], NO_LIBRARY),
     "common/graph": (["common"], NO_LIBRARY),
     "common/btf": (["common", "common/io", "common/graph"], NO_LIBRARY),
@@ -67,7 +67,7 @@ WALLS = {
                            NO_LIBRARY),
     "kbuild-integration/btf-cc": ([*COMMON, "common/cli", "kbuild-integration", "emit/emit.h",
                                    "emit/warnings.h"], NO_LIBRARY),
-    "kbuild-integration/btf-pahole": ([*COMMON, "kbuild-integration",
+    "kbuild-integration/btf-pahole": ([*COMMON, "common/cli", "kbuild-integration",
                                        "kbuild-integration/btf-cc/compile_command.h",
                                        "emit/tree/die_tree.h", "emit/warnings.h",
                                        "merge/gather/gatherer.h",
