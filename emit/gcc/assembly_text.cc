@@ -7,6 +7,8 @@
 #include "common/elf/arch.h"
 #include "common/object_btf/address_pool.h"
 
+#include <charconv>
+
 namespace btflink::emit::gcc
 {
 
@@ -42,14 +44,9 @@ private:
 
 void put_hex(std::string &out, uint64_t value)
 {
-    char digits[18];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = "0123456789abcdef"[value & 15];
-    while (value >>= 4);
-    digits[--at] = 'x';
-    digits[--at] = '0';
-    out.append(digits + at, sizeof digits - at);
+    char digits[16];
+    out += "0x";
+    out.append(digits, std::to_chars(digits, std::end(digits), value, 16).ptr);
 }
 
 /// `bytes` with `relocs` in ascending order, each `reloc_size` bytes long and aligned to its size.
