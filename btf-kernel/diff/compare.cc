@@ -11,7 +11,7 @@
 // compared with that. If a type came or went in one place but is the same elsewhere in the other
 // kernel, it only has other users, and this is no change.
 //
-// Cost. 0.2 s of processor time for two kernels without modules (docs/figures.md).
+// Cost. 0.2 s of processor time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/compare_types.h"

@@ -9,7 +9,7 @@
 // encoded faster. What would save most, -fno-var-tracking-assignments, changes BTF: in the 1,307
 // objects of a small kernel 4 functions of 25,711 (__splice_segment was one) lose the location at
 // their entry of a parameter that is not used, and look as if their ABI had changed. (To compile
-// such objects twice was tried, too: docs/figures.md.) clang has no such switches but that for
+// such objects twice was tried, too: emit/NOTES.md.) clang has no such switches but that for
 // columns; what it does with inlined functions (-gno-inline-line-tables) takes away their
 // prototypes, and types with them.
 //

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Objects of many compilers, and what becomes of them, beside pahole: a table for docs/compilers.md.
+"""Objects of many compilers, and what becomes of them, beside pahole: a table for docs/evidence.md.
 
 usage: matrix.py make BUILD FOLDER                compile by each compiler in PATH, emit, link, merge
        matrix.py compare BTF-COMPARE PAHOLE FOLDER    compare what was made with what PAHOLE makes

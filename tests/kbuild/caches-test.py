@@ -4,7 +4,7 @@
 
 usage: caches-test.py BTF-CC [TEST...]
 
-A small project, compiled by make. What kbuild-integration/CACHES.md says of other orders is
+A small project, compiled by make. What docs/caches.md says of other orders is
 observed here too (class OtherOrders, DistccTest.test_emission_on_the_server).
 """
 import os
@@ -344,7 +344,7 @@ class SccacheTest(CacheCase):
 
 
 class OtherOrders(CacheCase):
-    """What CACHES.md warns of, in ccache 4.7.5: if one of these fails, the text must change too."""
+    """What docs/caches.md warns of, in ccache 4.7.5: if one of these fails, the text must change too."""
     needs = ['ccache']
 
     def test_prefix_alone_takes_plain_objects(self):

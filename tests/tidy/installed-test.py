@@ -115,13 +115,28 @@ class Installed(unittest.TestCase):
             for name in re.findall(r'[\w/.-]+\.md', self.manual(program)):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
 
+    def anchors(self, document):
+        """The headings of a document, as links name them."""
+        lines = re.sub(r'^```.*?^```', '', document.read_text(), flags=re.M | re.S).splitlines()
+        return {re.sub(r'[^\w -]', '', line.lstrip('#').strip().lower()).replace(' ', '-')
+                for line in lines if line.startswith('#')}
+
     def test_links_of_documents(self):
-        """README.md names all documents, so none can be missing from what is installed."""
-        documents = [name for name in self.files(self.doc) if name.endswith('.md')]
-        self.assertIn('README.md', documents)
-        for name in documents:
-            for target in re.findall(r'\]\(([\w/.-]+)\)', (self.doc / name).read_text()):
-                self.assertTrue((self.doc / name).parent.joinpath(target).exists(), f'{name}: {target}')
+        """All lead somewhere, and from README.md to each document that is installed."""
+        reached, left = set(), [self.doc / 'README.md']
+        while left:
+            document = left.pop()
+            reached.add(str(document.relative_to(self.doc)))
+            if document.suffix != '.md':
+                continue
+            for name, anchor in re.findall(r'\]\(([\w/.-]*)(?:#([\w-]+))?\)', document.read_text()):
+                target = pathlib.Path(os.path.normpath(document.parent / name)) if name else document
+                self.assertTrue(target.exists(), f'{document}: {name}')
+                if anchor:
+                    self.assertIn(anchor, self.anchors(target), f'{document}: {name}')
+                if str(target.relative_to(self.doc)) not in reached:
+                    left.append(target)
+        self.assertEqual(sorted(reached), self.files(self.doc))
 
     def complete(self, *words):
         program = self.share / 'bash-completion/completions' / words[0]
