@@ -7,7 +7,7 @@
 namespace btflink
 {
 
-/// "0.1.0 (3f2a1b9)"; the commit, "-dirty" behind it if files were changed, is left out where the
+/// "0.2.0 (3f2a1b9)"; the commit, "-dirty" behind it if files were changed, is left out where the
 /// source is no git checkout.
 std::string version();
 

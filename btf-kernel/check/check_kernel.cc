@@ -136,7 +136,7 @@ private:
         check_enums(binary, *vmlinux_, out);
         check_per_cpu(binary, *vmlinux_, out);
         tags_ = expect_tags();
-        const KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);
+        KfuncCounts counts = check_kfuncs(binary, *names_, nullptr, {}, version_, tags_, out);
         taken_ = counts.taken;
         if (counts.kfuncs && !counts.tagged && tags_ == Tags::no)
             say_without_tags(binary, counts.kfuncs, out);

@@ -34,11 +34,8 @@ std::string_view common_folder(std::string_view a, std::string_view b)
     for (; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
         if (a[i] == '/')
             end = i;
-    if (i == a.size() && (i == b.size() || b[i] == '/'))
-        end = i;
-    else if (i == b.size() && a[i] == '/')
-        end = i;
-    return a.substr(0, end);
+    const bool a_ends = i == a.size() || a[i] == '/', b_ends = i == b.size() || b[i] == '/';
+    return a.substr(0, a_ends && b_ends ? i : end);
 }
 
 struct Shared {

@@ -465,7 +465,7 @@ private:
                         static_cast<unsigned long long>(offset));
         if ((offset + bits + 7) / 8 > t.size)
             return strf("ends at bit %llu, the %s at byte %u",
-                        static_cast<unsigned long long>(offset + bits),
+                        static_cast<unsigned long long>(offset) + bits,
                         btf::kind_of(t) == BTF_KIND_UNION ? "union" : "struct", t.size);
         return "";
     }

@@ -69,8 +69,8 @@ class Mender
 {
 public:
     Mender(const Btf &btf, uint32_t pointer_size, BtfPart part)
-        : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size),
-          part_(part), out_{BtfBuilder(first_, btf.str_base()), {}}
+        : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size), part_(part),
+          out_({BtfBuilder(first_, btf.str_base()), {}})
     {
         for (TypeId id = first_; id < btf.end_id(); id = TypeId{raw(id) + 1}) {
             const auto *words = reinterpret_cast<const uint32_t *>(&btf.type(id));

@@ -19,9 +19,8 @@ public:
     std::pair<uint32_t, bool> find_or_add(uint64_t hash, uint32_t fresh, Same same)
     {
         const uint32_t key = key_of(hash);
-        auto [slot, is_new] = table_.find_or_add(key, matches(key, same), [&] {
-            return Slot{key, fresh + 1};
-        });
+        auto make = [&] { return Slot{key, fresh + 1}; };
+        auto [slot, is_new] = table_.find_or_add(key, matches(key, same), make);
         return {slot->number - 1, is_new};
     }
 

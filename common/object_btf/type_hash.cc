@@ -428,8 +428,8 @@ Hash128 LooseHasher::of(TypeId root)
         }
         memo_[raw(id)] = digest.finish();
     };
-    post_order(
-        root, [&](TypeId id) -> uint8_t & { return state_[raw(id)]; }, stack, expand, close);
+    auto state = [&](TypeId id) -> uint8_t & { return state_[raw(id)]; };
+    post_order(root, state, stack, expand, close);
     return ref(root);
 }
 

@@ -54,18 +54,18 @@ DebugSection *DwarfFile::wanted_of_split(std::string_view name)
     return nullptr;
 }
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where)
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &where)
 {
-    return open(bytes, std::move(where), nullptr);
+    return open(bytes, where, nullptr);
 }
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open_split(Bytes bytes, Where where,
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open_split(Bytes bytes, const Where &where,
                                                          const DwarfFile &skeleton)
 {
-    return open(bytes, std::move(where), &skeleton);
+    return open(bytes, where, &skeleton);
 }
 
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, Where where,
+Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton)
 {
     auto image = TRY(read_elf(bytes, where));

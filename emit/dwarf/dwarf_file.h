@@ -19,11 +19,11 @@ class DwarfFile
 {
 public:
     /// `bytes` (the whole file) must outlive the result; they are not changed.
-    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where);
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where);
 
     /// A file of split DWARF (.dwo, .dwp): sections whose names end in ".dwo". Addresses are in
     /// `skeleton`, which must outlive the result.
-    static Result<std::unique_ptr<DwarfFile>> open_split(Bytes bytes, Where where,
+    static Result<std::unique_ptr<DwarfFile>> open_split(Bytes bytes, const Where &where,
                                                          const DwarfFile &skeleton);
     bool is_split() const { return skeleton_; }
     /// The file that has .debug_addr.
@@ -70,7 +70,7 @@ public:
 
 private:
     DwarfFile() = default;
-    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, Where where,
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
                                                    const DwarfFile *skeleton);
     Result<void> find_sections();
     Result<void> load_section(uint32_t index, DebugSection &section) const;

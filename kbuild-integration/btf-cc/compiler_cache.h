@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // ccache caches what the command behind it made. To cache objects with their BTF, btf-cc has to run
-// behind ccache, and its settings have to be part of ccache's key. docs/caches.md has the experiments.
+// behind ccache, and its settings have to be part of ccache's key (docs/caches.md).
 #pragma once
 
 #include "kbuild-integration/btf-cc/settings.h"

@@ -205,10 +205,8 @@ private:
     void settle(Between<Vertex> &between, uint32_t s, Vertex root, auto for_refs, auto class_at,
                 auto type_at)
     {
-        auto expand = [&](Vertex at, auto need) {
-            for_refs(
-                at, [](ClassId) {}, need);
-        };
+        auto skip = [](ClassId) {};
+        auto expand = [&](Vertex at, auto need) { for_refs(at, skip, need); };
         auto close = [&](Vertex at) {
             const ClassId c = class_at(at);
             between.key.assign(1, raw(c));

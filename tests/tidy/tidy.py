@@ -21,7 +21,7 @@ FOLDERS = ["common", "emit", "merge", "kbuild-integration", "btf-kernel", "tests
 NO_PRODUCT = ("tests", "bench")
 MAX_LINES = 600
 SKIPPED = 77
-CLANG_FORMAT = "clang-format-14"
+CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # 14 to 21 agree
 
 # What the code of a room may include. First, of our own: its own room, and these rooms and files; a
 # room within a room is another one. Then, of others: what it may not.
@@ -198,15 +198,17 @@ def headers(root, build):
 
 
 def clang_format(root, _build):
-    """Formatted as .clang-format says."""
-    if not shutil.which(CLANG_FORMAT):
-        print(f"skipped: {CLANG_FORMAT} is not installed")
+    """Formatted as .clang-format says, by each version that is there."""
+    programs = {os.path.realpath(path) for path in map(shutil.which, CLANG_FORMATS) if path}
+    if not programs:
+        print("skipped: clang-format is not installed")
         sys.exit(SKIPPED)
     files = [str(name) for name in sources(root, ".cc", ".h")]
-    result = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", "--ferror-limit=1"] + files,
-                            cwd=root, text=True, capture_output=True)
-    if result.returncode:
-        yield result.stderr
+    for program in sorted(programs):
+        result = subprocess.run([program, "--dry-run", "-Werror", "--ferror-limit=1"] + files,
+                                cwd=root, text=True, capture_output=True)
+        if result.returncode:
+            yield f"{program}:\n{result.stderr}"
 
 
 def documents(root, _build):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Which commit --version names: none, a clean one, one with changes.
+"""Which commit --version names: none, a clean one, one with changes. One version everywhere.
 
 usage: version-test.py SOURCE_ROOT
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,15 @@ class Version(unittest.TestCase):
             if path.is_file():
                 (self.top / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(path, self.top / name)
+
+    def test_one_version(self):
+        """What a release is called in each place that names it."""
+        found = {name: re.search(pattern, (self.top / name).read_text(), re.M).group(1)
+                 for name, pattern in (('meson.build', r"^  version: '(.*)',"),
+                                       ('CHANGELOG.md', r'^## ([\d.]+)'),
+                                       ('debian/changelog', r'^btflink \((.*)\)'),
+                                       ('packaging/btflink.spec', r'^Version: +(.*)'))}
+        self.assertEqual(len(set(found.values())), 1, found)
 
     def commit(self, folder):
         run('git', 'init', '-q', cwd=folder)

@@ -199,9 +199,10 @@ TEST(ObjectWriterErrors, NameTheirPlace)
         return result ? std::string("none") : result.error().str();
     };
     EXPECT_EQ(error([](TestObject &) {}), "none");
-    EXPECT_EQ(error([](TestObject &o) {
-                  o.add_relocs(".data", 8, 11, {{0, 1}, {8, sym_info}});
-              }),
+    auto names_dropped = [](TestObject &o) {
+        o.add_relocs(".data", 8, 11, {{0, 1}, {8, sym_info}});
+    };
+    EXPECT_EQ(error(names_dropped),
               "t.o: .rela.data+0x18: relocation names symbol 2 of a section that is to be dropped");
     EXPECT_EQ(error([](TestObject &o) {
                   o.add_relocs(".data", 8, 11, {{0, 1}});

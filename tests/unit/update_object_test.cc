@@ -34,8 +34,7 @@ protected:
     }
     struct stat stat_of(const std::string &file)
     {
-        struct stat st {
-        };
+        struct stat st = {};
         EXPECT_EQ(::stat(file.c_str(), &st), 0);
         return st;
     }

@@ -435,15 +435,15 @@ uint8_t KeepTable::class_of(uint32_t parent_tag, bool is_unit)
 {
     if (is_unit)
         return 1;
-    for (uint8_t c = 2; c < std::size(parent_classes); ++c)
+    for (size_t c = 2; c < std::size(parent_classes); ++c)
         if (parent_classes[c] == parent_tag)
-            return c;
+            return static_cast<uint8_t>(c);
     return 0;
 }
 
 KeepTable::KeepTable(uint32_t tag)
 {
-    for (uint8_t c = 0; c < std::size(parent_classes); ++c)
+    for (size_t c = 0; c < std::size(parent_classes); ++c)
         answers_ |= static_cast<uint32_t>(keep_tag(tag, parent_classes[c], c == 1)) << c * 2;
 }
 
