@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes sections as lists of 8-byte words in hexadecimal, which costs the assembler less than
-// shorter items, strings or a line for each word. Where a relocation stands, the symbol's name takes
-// the place of the number.
+// shorter items, strings or a line for each word. Where a relocation stands, the symbol's name
+// takes the place of the number.
 #include "emit/gcc/assembly_text.h"
 
 #include "common/elf/arch.h"

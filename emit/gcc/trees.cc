@@ -527,17 +527,16 @@ void TreeReader::block(tree block)
 }
 
 /// gcc marks more than these, but only these are described by then. A typedef with qualifiers is
-/// not, unless something else has its type. gcc's tables are in the order of addresses, which differ
-/// from run to run.
+/// not, unless something else has its type. gcc's tables are in the order of addresses, which
+/// differ from run to run.
 void TreeReader::used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
-    std::sort(types.begin(), types.end(),
-              [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
+    std::sort(types.begin(), types.end(), [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
     for (tree type : types)
-        if (tree name = typedef_of(type); name ? TREE_TYPE(name) == type
-                                               : RECORD_OR_UNION_TYPE_P(type) ||
-                                                     TREE_CODE(type) == ENUMERAL_TYPE)
+        if (tree name = typedef_of(type);
+            name ? TREE_TYPE(name) == type
+                 : RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE)
             type_of(type);
 }
 
