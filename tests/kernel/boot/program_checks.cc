@@ -55,10 +55,12 @@ int index_of(const char *device)
     return index ? static_cast<int>(index) : -1;
 }
 
+constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
+
 /// Bytes, by the BTF that the kernel shows; 0 if it is not in there.
 unsigned size_of_struct(const char *name)
 {
-    btf *kernel = btf__parse("/sys/kernel/btf/vmlinux", nullptr);
+    btf *kernel = btf__parse(kernel_btf, nullptr);
     if (!kernel)
         return 0;
     int id = btf__find_by_name_kind(kernel, name, BTF_KIND_STRUCT);
@@ -257,6 +259,37 @@ Outcome fexit()
     for (unsigned long long i = 0; i < 5; i++)
         sightings.equal("argument", seen.arguments[i], 11 + i);
     sightings.equal("result", seen.result, 65);
+    return sightings.outcome();
+}
+
+bool has_trampoline_size()
+{
+    btf *kernel = btf__parse(kernel_btf, nullptr);
+    const bool has =
+        kernel && btf__find_by_name_kind(kernel, "arch_bpf_trampoline_size", BTF_KIND_FUNC) > 0;
+    btf__free(kernel);
+    return has;
+}
+
+Outcome fentry_trampoline()
+{
+    constexpr int sizes_of_test5[] = {8, 8, 2, 4, 8};
+    Loader loader, other;
+    TrampolineSeen seen{};
+    if (!loader.load(fentry_trampoline_object) || !loader.attach())
+        return {false, loader.error()};
+    if (!other.load(fexit_object) || !other.attach())
+        return {false, other.error()};
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.require("arch_bpf_trampoline_size: calls", seen.calls, seen.calls > 0, "must be some");
+    sightings.equal("m->nr_args", seen.argument_count, std::size(sizes_of_test5));
+    for (size_t i = 0; i < std::size(sizes_of_test5); ++i)
+        sightings.equal("m->arg_size", int{seen.argument_sizes[i]}, sizes_of_test5[i]);
+    sightings.require("flags", seen.flags, seen.flags != 0 && seen.flags < 1 << 12, "must be a few");
+    sightings.require("tlinks", seen.links, seen.links >> 63, "must be in the kernel");
+    sightings.require("func_addr", seen.function, seen.function >> 63, "must be in the kernel");
     return sightings.outcome();
 }
 

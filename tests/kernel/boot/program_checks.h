@@ -21,6 +21,12 @@ Outcome fentry();
 /// Arguments and result at the exit of bpf_fentry_test5.
 Outcome fexit();
 
+/// Is there BTF for arch_bpf_trampoline_size, which by DWARF alone has none?
+bool has_trampoline_size();
+
+/// Arguments at its entry, when another program attaches to bpf_fentry_test5.
+Outcome fentry_trampoline();
+
 /// Argument at the entry of the module dummy's dummy_get_stats64, when statistics are read.
 Outcome fentry_module();
 

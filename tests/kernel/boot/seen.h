@@ -38,6 +38,15 @@ struct FexitSeen {
     int result;
 };
 
+struct TrampolineSeen {
+    int calls;
+    unsigned argument_count; // of the function that is attached to
+    unsigned char argument_sizes[5];
+    unsigned int flags;
+    unsigned long long links;
+    unsigned long long function;
+};
+
 struct ModuleSeen {
     int wanted_index; // set by init: the device that counts
     int calls;
