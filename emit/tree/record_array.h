@@ -61,7 +61,7 @@ private:
         records_ = static_cast<T *>(moved);
         capacity_ = count;
     }
-    void swap(RecordArray &other)
+    void swap(RecordArray &other) noexcept
     {
         std::swap(records_, other.records_);
         std::swap(size_, other.size_);

@@ -211,6 +211,25 @@ def clang_format(root, _build):
             yield f"{program}:\n{result.stderr}"
 
 
+def clang_tidy(root, build):
+    """Nothing of what .clang-tidy asks about, in the product; the gcc plugin needs gcc's own headers."""
+    if not shutil.which("clang-tidy"):
+        print("skipped: clang-tidy is not installed")
+        sys.exit(SKIPPED)
+    # clang-tidy 14 does not know g++'s -std=c++23; the sources are C++20.
+    command = ["clang-tidy", "-p", build, "--quiet", "--extra-arg=-std=c++20"]
+    compiled = {path for path, _ in compile_commands(build)}
+    files = [path for path in (root / name for name in sources(root, ".cc"))
+             if path in compiled and not {"tests", "bench", "gcc"} & set(path.relative_to(root).parts)]
+
+    def findings(path):
+        result = subprocess.run(command + [path], cwd=root, text=True, capture_output=True)
+        return result.stdout if result.returncode else None
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from filter(None, pool.map(findings, files))
+
+
 def documents(root, _build):
     """Files that documents name are there: `folder/file.cc`, from the top or from the document."""
     folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
@@ -222,7 +241,7 @@ def documents(root, _build):
 
 
 RULES = {"walls": walls, "length": length, "heads": heads, "headers": headers,
-         "documents": documents, "clang-format": clang_format}
+         "documents": documents, "clang-format": clang_format, "clang-tidy": clang_tidy}
 
 
 def main():
