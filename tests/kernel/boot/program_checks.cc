@@ -283,11 +283,13 @@ Outcome fentry_trampoline()
     if (!loader.read(seen))
         return {false, loader.error()};
     Sightings sightings;
-    sightings.require("arch_bpf_trampoline_size: calls", seen.calls, seen.calls > 0, "must be some");
+    sightings.require("arch_bpf_trampoline_size: calls", seen.calls, seen.calls > 0,
+                      "must be some");
     sightings.equal("m->nr_args", seen.argument_count, std::size(sizes_of_test5));
     for (size_t i = 0; i < std::size(sizes_of_test5); ++i)
         sightings.equal("m->arg_size", int{seen.argument_sizes[i]}, sizes_of_test5[i]);
-    sightings.require("flags", seen.flags, seen.flags != 0 && seen.flags < 1 << 12, "must be a few");
+    sightings.require("flags", seen.flags, seen.flags != 0 && seen.flags < 1 << 12,
+                      "must be a few");
     sightings.require("tlinks", seen.links, seen.links >> 63, "must be in the kernel");
     sightings.require("func_addr", seen.function, seen.function >> 63, "must be in the kernel");
     return sightings.outcome();
