@@ -71,7 +71,7 @@ struct Entries::State {
         : arch(target), order(setup.big_endian ? ByteOrder::big : ByteOrder::little),
           features(setup.features), source(setup.source)
     {
-        tree.dies.reserve(4096);
+        tree.dies.reserve(64 * 1024); // what is not used costs no memory
         tree.dies.emplace_back(); // stands for "none"
     }
 

@@ -154,7 +154,7 @@ TypeNumber &TreeReader::known(tree type)
 {
     const size_t uid = TYPE_UID(type);
     if (uid >= numbers_.size())
-        numbers_.resize(uid + uid / 2 + 1024);
+        numbers_.resize(uid + 1);
     return numbers_[uid];
 }
 

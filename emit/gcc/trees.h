@@ -5,6 +5,7 @@
 #include "emit/gcc/entries.h"
 
 #include <unordered_map>
+#include <deque>
 #include <vector>
 
 namespace btflink::emit::gcc
@@ -61,7 +62,7 @@ private:
     void declaration_tags(tree attributes);
 
     Entries &entries_;
-    std::vector<TypeNumber> numbers_; // by TYPE_UID
+    std::deque<TypeNumber> numbers_; // by TYPE_UID; a vector would be copied whenever it grows
     std::vector<tree> waiting_;       // structs, unions, enums, prototypes to describe
     std::vector<Declared> variables_;
     std::unordered_map<unsigned, bool> defined_; // by DECL_UID, of all in variables_
