@@ -116,16 +116,6 @@ int nearest_variant(tree type, int quals)
     return best;
 }
 
-/// A name that `type` was given by a typedef.
-tree typedef_of(tree type)
-{
-    tree name = type ? TYPE_NAME(type) : NULL_TREE;
-    return name && TREE_CODE(name) == TYPE_DECL && DECL_ORIGINAL_TYPE(name) &&
-                   !DECL_ARTIFICIAL(name)
-               ? name
-               : NULL_TREE;
-}
-
 /// The arguments of attributes of gcc 16 and later that are called `attribute`, in the source's
 /// order.
 std::vector<const char *> texts_of(const char *attribute, tree attributes)
@@ -149,6 +139,26 @@ tree without_sizetype(tree type)
 }
 
 } // namespace
+
+/// What the typedef `decl` names; null: it is no typedef of the source's. gcc forgets the type when
+/// the typedef is declared once more; of an array its DWARF then has no typedef, either.
+tree TreeReader::original_of(tree decl) const
+{
+    if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
+        return DECL_ORIGINAL_TYPE(decl);
+    auto found = std::lower_bound(originals_.begin(), originals_.end(), DECL_UID(decl),
+                                  [](const Original &o, uint32_t uid) { return o.uid < uid; });
+    return found != originals_.end() && found->uid == DECL_UID(decl) ? found->type : NULL_TREE;
+}
+
+/// The typedef that gave `type` its name, if one did.
+tree TreeReader::typedef_of(tree type) const
+{
+    tree name = type ? TYPE_NAME(type) : NULL_TREE;
+    return name && TREE_CODE(name) == TYPE_DECL && !DECL_ARTIFICIAL(name) && original_of(name)
+               ? name
+               : NULL_TREE;
+}
 
 TypeNumber &TreeReader::known(tree type)
 {
@@ -180,8 +190,8 @@ TypeNumber TreeReader::type_of(tree type, int quals)
         // A variant without the typedef's own qualifiers, or with other attributes, is not the
         // typedef.
         if ((defined_quals & ~quals) ||
-            (defined_quals == quals && DECL_ORIGINAL_TYPE(name) != type))
-            return type_of(DECL_ORIGINAL_TYPE(name), quals);
+            (defined_quals == quals && original_of(name) != type))
+            return type_of(original_of(name), quals);
     }
     if (quals)
         return qualified(type, quals, found);
@@ -258,7 +268,7 @@ TypeNumber TreeReader::named(tree name)
     tree type = TREE_TYPE(name);
     const TypeNumber number = entries_.new_type();
     known(type) = number;
-    tree original = DECL_ORIGINAL_TYPE(name);
+    tree original = original_of(name);
     const TypeNumber target = type_of(original, quals_of_decl(name) | TYPE_QUALS(original));
     entries_.type_definition(number, name_of(name), target);
     declaration_tags(DECL_ATTRIBUTES(name));
@@ -440,10 +450,13 @@ void TreeReader::declared_type(tree decl)
 {
     if (TREE_CODE(decl) != TYPE_DECL || TREE_TYPE(decl) == error_mark_node)
         return;
-    if (tree original = DECL_ORIGINAL_TYPE(decl))
-        note_base(original);
-    else
-        note_fields(TREE_TYPE(decl));
+    tree original = DECL_ORIGINAL_TYPE(decl);
+    if (!original)
+        return note_fields(TREE_TYPE(decl));
+    note_base(original);
+    if (TREE_CODE(original) != ARRAY_TYPE &&
+        (originals_.empty() || originals_.back().uid < DECL_UID(decl)))
+        originals_.push_back({DECL_UID(decl), original});
 }
 
 /// Only the first declaration and the first definition count. What later ones add to the type, such
@@ -566,6 +579,7 @@ void TreeReader::finish()
         describe(waiting_[i]);
     waiting_.clear();
     variables_.clear();
+    originals_.clear();
     bases_.clear();
 }
 
@@ -585,6 +599,8 @@ void TreeReader::mark() const
         keep(v.decl);
         keep(v.type);
     }
+    for (const Original &o : originals_)
+        keep(o.type);
     for (tree type : bases_)
         keep(type);
     for (tree type : waiting_)

@@ -4,8 +4,9 @@
 
 #include "emit/gcc/entries.h"
 
-#include <unordered_map>
+#include <cstdint>
 #include <deque>
+#include <unordered_map>
 #include <vector>
 
 namespace btflink::emit::gcc
@@ -37,6 +38,13 @@ private:
         bool defines;
     };
 
+    struct Original {
+        uint32_t uid; // DECL_UID of a typedef
+        tree type;
+    };
+
+    tree original_of(tree decl) const;
+    tree typedef_of(tree type) const;
     TypeNumber &known(tree type);
     TypeNumber type_of(tree type, int quals);
     TypeNumber type_of(tree type) { return type_of(type, TYPE_QUALS(type)); }
@@ -63,10 +71,11 @@ private:
 
     Entries &entries_;
     std::deque<TypeNumber> numbers_; // by TYPE_UID; a vector would be copied whenever it grows
-    std::vector<tree> waiting_;       // structs, unions, enums, prototypes to describe
+    std::vector<tree> waiting_;      // structs, unions, enums, prototypes to describe
     std::vector<Declared> variables_;
     std::unordered_map<unsigned, bool> defined_; // by DECL_UID, of all in variables_
     std::vector<tree> bases_;                    // main variants that headers use
+    std::vector<Original> originals_;            // of typedefs outside functions, by uid
 };
 
 } // namespace btflink::emit::gcc

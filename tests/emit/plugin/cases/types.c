@@ -109,3 +109,35 @@ int casts_much(char *p)
 {
     return 0 TEN(1) TEN(2) TEN(3) TEN(4);
 }
+
+/* Declared once more, as C11 allows. */
+typedef unsigned char again_base;
+typedef again_base again;
+typedef again_base again;
+typedef struct again_s { again a; } again_struct;
+typedef struct again_s again_struct;
+typedef struct again_t again_first;
+typedef struct again_t again_first;
+struct again_t { again_first *p; again q; };
+typedef int again_array[3];
+typedef int again_array[3];
+typedef const int again_const;
+typedef const int again_const;
+typedef enum { AGAIN } again_enum;
+typedef again_enum again_enum2;
+typedef again_enum again_enum2;
+typedef unsigned long long again_cast;
+typedef unsigned long long again_cast;
+again_struct v_again_struct;
+again v_again;
+again_first v_again_first;
+again_array v_again_array;
+again_const *v_again_const;
+again_enum2 v_again_enum;
+int again_in_function(void *p)
+{
+    typedef long again_local;
+    typedef long again_local;
+    again_local l = *(again_cast *)p;
+    return (int)l + sizeof(again_struct);
+}
