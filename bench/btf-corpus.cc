@@ -39,17 +39,17 @@ struct Change {
     uint32_t member = 0;  // of it: this one gets volatile
 };
 
-bool has_own_name(uint32_t kind)
+bool has_own_name(btf::Kind kind)
 {
     switch (kind) {
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
-    case BTF_KIND_FWD:
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
-    case BTF_KIND_TYPEDEF:
-    case BTF_KIND_FUNC:
-    case BTF_KIND_VAR:
+    case btf::Kind::STRUCT:
+    case btf::Kind::UNION:
+    case btf::Kind::FWD:
+    case btf::Kind::ENUM:
+    case btf::Kind::ENUM64:
+    case btf::Kind::TYPEDEF:
+    case btf::Kind::FUNC:
+    case btf::Kind::VAR:
         return true;
     default:
         return false;
@@ -94,7 +94,7 @@ private:
     {
         if (changes())
             out_.add_ref(
-                BTF_KIND_VOLATILE, "",
+                btf::Kind::VOLATILE, "",
                 TypeId{btf::tail_of(btf_.type(change_.volatile_of))[change_.member * 3 + 1]});
     }
 
@@ -182,13 +182,13 @@ private:
 Change volatile_in(const Btf &btf, std::string_view name)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
-        if (btf.kind(id) != BTF_KIND_STRUCT || btf.name(id) != name)
+        if (btf.kind(id) != btf::Kind::STRUCT || btf.name(id) != name)
             continue;
         const btf_type &t = btf.type(id);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             TypeId member{btf::tail_of(t)[i * 3 + 1]};
             bool bitfield = btf::kflag_of(t) && btf::tail_of(t)[i * 3 + 2] >> 24;
-            if (!bitfield && btf.kind(member) != BTF_KIND_VOLATILE)
+            if (!bitfield && btf.kind(member) != btf::Kind::VOLATILE)
                 return {"", {}, id, i};
         }
     }

@@ -84,14 +84,14 @@ void read_sections_of_btf(BpfObject &object)
     const Btf &btf = *object.btf;
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        if (btf::kind_of(t) != BTF_KIND_DATASEC)
+        if (btf::kind_of(t) != btf::Kind::DATASEC)
             continue;
         const std::string_view name = btf.name(id);
         btf::for_each_type_id(t, [&](uint32_t item) {
             if (name == ".ksyms")
                 object.externs.push_back(
                     {item, is_weak(*object.input.elf, btf.name(TypeId{item}))});
-            else if (name.starts_with(".struct_ops") && btf.kind(TypeId{item}) == BTF_KIND_VAR)
+            else if (name.starts_with(".struct_ops") && btf.kind(TypeId{item}) == btf::Kind::VAR)
                 object.struct_ops.push_back({btf.name(TypeId{item}), btf.type(TypeId{item}).type});
         });
     }

@@ -269,7 +269,7 @@ private:
     void extern_symbol(const Extern &item)
     {
         const std::string name(essential_name(btf_.name(TypeId{item.id})));
-        const bool function = btf_.kind(TypeId{item.id}) == BTF_KIND_FUNC;
+        const bool function = btf_.kind(TypeId{item.id}) == btf::Kind::FUNC;
         auto verdict = [&](const Sides &kernel) {
             return extern_verdict(item,
                                   find(kernel, function ? Space::function : Space::variable, name));
@@ -281,7 +281,7 @@ private:
     Verdict extern_verdict(const Extern &item, const Found &found) const
     {
         const btf_type &mine = btf_.type(TypeId{item.id});
-        const bool function = btf::kind_of(mine) == BTF_KIND_FUNC;
+        const bool function = btf::kind_of(mine) == btf::Kind::FUNC;
         const uint32_t type = behind_modifiers(btf_, mine.type);
         if (!function && type == 0)
             return {Status::unknown, "a symbol without type: BTF does not have it"};

@@ -107,7 +107,7 @@ std::optional<Local> parse_field(const Btf &btf, uint32_t type, const std::vecto
                 out.steps.push_back({m.name, 0, m.type, m.bits});
             last_is_end = !m.name.empty() && access[i] + 1 == btf::vlen_of(*t);
             id = m.type;
-        } else if (t && btf::kind_of(*t) == BTF_KIND_ARRAY) {
+        } else if (t && btf::kind_of(*t) == btf::Kind::ARRAY) {
             const uint32_t *array = btf::tail_of(*t);
             if (access[i] >= array[2] && !(array[2] == 0 && last_is_end))
                 return std::nullopt;
@@ -186,7 +186,7 @@ private:
     {
         uint32_t id = behind_modifiers(target_, out.type);
         if (!first) {
-            if (target_.kind(TypeId{id}) != BTF_KIND_ARRAY)
+            if (target_.kind(TypeId{id}) != btf::Kind::ARRAY)
                 return "is no array there";
             const uint32_t *array = btf::tail_of(target_.type(TypeId{id}));
             if (step.index >= array[2] && !(array[2] == 0 && out.is_end))
@@ -209,7 +209,7 @@ uint64_t load_size(const Btf &btf, uint32_t id)
 {
     for (size_t i = 0; i < max_spec; ++i) {
         id = behind_modifiers(btf, id);
-        if (btf.kind(TypeId{id}) != BTF_KIND_ARRAY)
+        if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
             break;
         id = btf::tail_of(btf.type(TypeId{id}))[0];
     }
@@ -219,9 +219,9 @@ uint64_t load_size(const Btf &btf, uint32_t id)
 bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
 {
     id = behind_modifiers(btf, id);
-    const uint32_t kind = btf.kind(TypeId{id});
-    return kind == BTF_KIND_PTR ||
-           (kind == BTF_KIND_INT &&
+    const btf::Kind kind = btf.kind(TypeId{id});
+    return kind == btf::Kind::PTR ||
+           (kind == btf::Kind::INT &&
             BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
 }
 
@@ -233,13 +233,13 @@ bool is_question(Core kind)
 
 std::vector<Candidate> find_candidates(const Btf &local, uint32_t type, const Sides &kernel)
 {
-    const uint32_t kind = local.kind(TypeId{type});
-    const uint64_t key = key_of(kind == BTF_KIND_TYPEDEF ? Space::alias : Space::type,
+    const btf::Kind kind = local.kind(TypeId{type});
+    const uint64_t key = key_of(kind == btf::Kind::TYPEDEF ? Space::alias : Space::type,
                                 plain_int_name(essential_name(local.name(TypeId{type}))));
     std::vector<Candidate> out;
     auto add = [&](const Side &side) {
         for (const Named &named : side.find(key)) {
-            const uint32_t other = side.btf->kind(TypeId{named.id});
+            const btf::Kind other = side.btf->kind(TypeId{named.id});
             if (other == kind || (btf::is_enum(other) && btf::is_enum(kind)))
                 out.push_back({&side, named.id});
         }

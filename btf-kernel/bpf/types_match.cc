@@ -27,19 +27,21 @@ public:
             b = behind_modifiers(target_, b);
             if (!same_kind(a, b))
                 return false;
-            switch (local_.kind(TypeId{a})) {
-            case BTF_KIND_INT:
-                return no_offset(local_, a) && no_offset(target_, b);
-            case BTF_KIND_PTR:
-                a = local_.type(TypeId{a}).type;
-                b = target_.type(TypeId{b}).type;
+            if (!a)
+                return true;
+            const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
+            switch (btf::kind_info(p).family) {
+            case btf::Family::number: // libbpf has no rule for FLOATs
+                return btf::kind_of(p) == btf::Kind::INT && no_offset(p) && no_offset(q);
+            case btf::Family::pointer:
+                a = p.type;
+                b = q.type;
                 break;
-            case BTF_KIND_ARRAY:
-                a = btf::tail_of(local_.type(TypeId{a}))[0];
-                b = btf::tail_of(target_.type(TypeId{b}))[0];
+            case btf::Family::array:
+                a = btf::tail_of(p)[0];
+                b = btf::tail_of(q)[0];
                 break;
-            case BTF_KIND_FUNC_PROTO: {
-                const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
+            case btf::Family::prototype:
                 if (btf::vlen_of(p) != btf::vlen_of(q) || (level <= 0 && btf::vlen_of(p)))
                     return false;
                 for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
@@ -49,10 +51,13 @@ public:
                 a = p.type;
                 b = q.type;
                 break;
-            }
-            case BTF_KIND_FLOAT:
-                return false; // libbpf has no rule for it
-            default:
+            case btf::Family::none:
+            case btf::Family::composite:
+            case btf::Family::enumeration:
+            case btf::Family::forward:
+            case btf::Family::modifier:
+            case btf::Family::link:
+            case btf::Family::tag:
                 return true;
             }
         }
@@ -68,31 +73,34 @@ public:
             b = behind_modifiers(target_, b);
             if (essential_name(local_.name(TypeId{a})) != essential_name(target_.name(TypeId{b})))
                 return false;
-            const uint32_t kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
+            const btf::Kind kind = local_.kind(TypeId{a});
             if (!a || !b)
                 return a == b;
             const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
-            if (kind == BTF_KIND_FWD || btf::is_composite(kind))
-                return match_composites(p, q, behind_pointer, level);
-            if (btf::is_enum(kind))
-                return btf::is_enum(other) && match_enums(a, b);
-            if (kind != other)
+            const btf::Family family = btf::kind_info(p).family;
+            if (family != btf::Family::composite && family != btf::Family::forward &&
+                !same_kind(a, b))
                 return false;
-            switch (kind) {
-            case BTF_KIND_INT:
-                return p.size == q.size && is_signed(p) == is_signed(q);
-            case BTF_KIND_PTR:
+            switch (family) {
+            case btf::Family::composite:
+            case btf::Family::forward:
+                return match_composites(p, q, behind_pointer, level);
+            case btf::Family::enumeration:
+                return match_enums(a, b);
+            case btf::Family::number:
+                return kind == btf::Kind::INT && p.size == q.size && is_signed(p) == is_signed(q);
+            case btf::Family::pointer:
                 behind_pointer = true;
                 a = p.type;
                 b = q.type;
                 break;
-            case BTF_KIND_ARRAY:
+            case btf::Family::array:
                 if (btf::tail_of(p)[2] != btf::tail_of(q)[2])
                     return false;
                 a = btf::tail_of(p)[0];
                 b = btf::tail_of(q)[0];
                 break;
-            case BTF_KIND_FUNC_PROTO:
+            case btf::Family::prototype:
                 if (btf::vlen_of(p) != btf::vlen_of(q))
                     return false;
                 for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
@@ -102,7 +110,10 @@ public:
                 a = p.type;
                 b = q.type;
                 break;
-            default:
+            case btf::Family::none:
+            case btf::Family::modifier:
+            case btf::Family::link:
+            case btf::Family::tag:
                 return false;
             }
         }
@@ -112,34 +123,25 @@ public:
 private:
     bool same_kind(uint32_t a, uint32_t b) const
     {
-        const uint32_t kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
+        const btf::Kind kind = local_.kind(TypeId{a}), other = target_.kind(TypeId{b});
         return kind == other || (btf::is_enum(kind) && btf::is_enum(other));
     }
-    static bool no_offset(const Btf &btf, uint32_t id)
-    {
-        return BTF_INT_OFFSET(btf::tail_of(btf.type(TypeId{id}))[0]) == 0;
-    }
+    static bool no_offset(const btf_type &t) { return BTF_INT_OFFSET(btf::tail_of(t)[0]) == 0; }
     static bool is_signed(const btf_type &t)
     {
         return BTF_INT_ENCODING(btf::tail_of(t)[0]) & BTF_INT_SIGNED;
     }
-    static bool is_union(const btf_type &t)
-    {
-        return btf::kind_of(t) == BTF_KIND_FWD ? btf::kflag_of(t)
-                                               : btf::kind_of(t) == BTF_KIND_UNION;
-    }
-
     bool match_composites(const btf_type &p, const btf_type &q, bool behind_pointer, int level)
     {
-        const uint32_t kind = btf::kind_of(p), other = btf::kind_of(q);
-        if (!btf::is_composite(other) && other != BTF_KIND_FWD)
+        const btf::Kind kind = btf::kind_of(p), other = btf::kind_of(q);
+        if (!btf::is_composite(other) && other != btf::Kind::FWD)
             return false;
         if (behind_pointer)
-            return is_union(p) == is_union(q);
+            return btf::is_union(p) == btf::is_union(q);
         if (kind != other)
             return false;
-        if (kind == BTF_KIND_FWD)
-            return is_union(p) == is_union(q);
+        if (kind == btf::Kind::FWD)
+            return btf::is_union(p) == btf::is_union(q);
         return match_members(p, q, level);
     }
 
@@ -186,7 +188,7 @@ private:
 bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                           uint32_t target)
 {
-    const uint32_t kind = local_btf.kind(TypeId{local}), other = target_btf.kind(TypeId{target});
+    const btf::Kind kind = local_btf.kind(TypeId{local}), other = target_btf.kind(TypeId{target});
     if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
         return false;
     return Rules(local_btf, target_btf).compatible(local, target, max_depth);

@@ -111,7 +111,7 @@ private:
 
     bool is_func(uint32_t id) const
     {
-        return id < raw(btf_.end_id()) && btf_.kind(TypeId{id}) == BTF_KIND_FUNC;
+        return id < raw(btf_.end_id()) && btf_.kind(TypeId{id}) == btf::Kind::FUNC;
     }
 
     /// Does a set of kfuncs begin at this word?

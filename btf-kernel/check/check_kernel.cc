@@ -178,7 +178,7 @@ private:
                                                                  : Degree::harmless;
         for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
             const btf_type &t = btf.type(id);
-            if (btf::kind_of(t) != BTF_KIND_ENUM || t.size != 8 || !btf::vlen_of(t))
+            if (btf::kind_of(t) != btf::Kind::ENUM || t.size != 8 || !btf::vlen_of(t))
                 continue;
             const std::string name = t.name_off
                                          ? "enum " + std::string(btf.name(id))

@@ -24,27 +24,19 @@ namespace
 std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
-    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
-    std::string out = strf("%s '%s'", kind.name, std::string(btf.name(id)).c_str());
-    if (kind.third == btf::Third::size)
-        out += strf(" of %u bytes", t.size);
-    if (btf::vlen_of(t) && kind.element_words)
+    std::string out = strf("%s '%s'", btf.kind_name(id), std::string(btf.name(id)).c_str()), more;
+    btf::for_each_word(t, [&](btf::Word role, const uint32_t &word) {
+        if (role == btf::Word::size)
+            out += strf(" of %u bytes", word);
+        else if (role == btf::Word::value)
+            more += strf(" %x", word);
+        else if (role == btf::Word::name && &word != &t.name_off)
+            more += " " + std::string(btf.str(word));
+    });
+    if (btf::vlen_of(t) && btf::kind_info(t).element.count)
         out += strf(", %u elements", btf::vlen_of(t));
-    const uint32_t *element = btf::tail_of(t);
-    std::string more;
-    if (btf::kind_of(t) == BTF_KIND_ARRAY)
-        out += strf(" of %u elements", element[2]);
-    for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(t) != BTF_KIND_ARRAY; ++i)
-        more += strf(" %x", element[i]);
-    element += kind.fixed_words;
-    for (uint32_t i = 0; i < btf::vlen_of(t) && kind.element_words; ++i) {
-        for (int word = 0; word < kind.element_words; ++word)
-            if (word == kind.element_name)
-                more += " " + std::string(btf.str(element[word]));
-            else if (word != kind.element_type)
-                more += strf(" %x", element[word]);
-        element += kind.element_words;
-    }
+    if (btf::kind_of(t) == btf::Kind::ARRAY)
+        out += strf(" of %u elements", btf::tail_of(t)[2]);
     return out + "\n" + more; // what is behind the line is for comparisons only
 }
 

@@ -27,19 +27,19 @@ std::unordered_set<uint32_t> tagged_functions(const NameIndex &index)
     std::unordered_set<uint32_t> out;
     for (TypeId tag : index.of(kfunc_tag)) {
         const btf_type &t = index.btf().type(tag);
-        if (btf::kind_of(t) == BTF_KIND_DECL_TAG && btf::tail_of(t)[0] == UINT32_MAX)
+        if (btf::kind_of(t) == btf::Kind::DECL_TAG && btf::tail_of(t)[0] == UINT32_MAX)
             out.insert(t.type);
     }
     return out;
 }
 
-uint32_t kind_of_word(std::string_view word)
+btf::Kind kind_of_word(std::string_view word)
 {
-    return word == "struct"    ? BTF_KIND_STRUCT
-           : word == "union"   ? BTF_KIND_UNION
-           : word == "typedef" ? BTF_KIND_TYPEDEF
-           : word == "func"    ? BTF_KIND_FUNC
-                               : BTF_KIND_UNKN;
+    return word == "struct"    ? btf::Kind::STRUCT
+           : word == "union"   ? btf::Kind::UNION
+           : word == "typedef" ? btf::Kind::TYPEDEF
+           : word == "func"    ? btf::Kind::FUNC
+                               : btf::Kind::VOID;
 }
 
 class KfuncCheck
@@ -113,15 +113,16 @@ private:
     /// A type that nobody had is no matter: not every kernel has each.
     void check_single(const IdSet &one)
     {
-        const uint32_t id = one.entries[0].id, kind = kind_of_word(one.kind);
-        if (kind == BTF_KIND_UNKN)
+        const uint32_t id = one.entries[0].id;
+        const btf::Kind kind = kind_of_word(one.kind);
+        if (kind == btf::Kind::VOID)
             return;
         const std::string &name = one.names[0];
         if (id == 0) {
             if (has(kind, name))
                 find(Rule::ids, one.offset, one.kind + " " + name + " has id 0, and the BTF has it",
                      name, "ids are 0 of what the BTF has");
-            else if (kind == BTF_KIND_FUNC)
+            else if (kind == btf::Kind::FUNC)
                 check_absent_function(name, one.offset);
             return;
         }
@@ -131,13 +132,13 @@ private:
     }
 
     /// The kernel takes one of two, and a program may mean the other.
-    void check_twice(uint32_t kind, const IdSet &one)
+    void check_twice(btf::Kind kind, const IdSet &one)
     {
         std::vector<TypeId> same;
         for (TypeId id : index_.of(one.names[0]))
             if (btf_.kind(id) == kind)
                 same.push_back(id);
-        if (same.size() < 2 || kind == BTF_KIND_FUNC)
+        if (same.size() < 2 || kind == btf::Kind::FUNC)
             return;
         find(Rule::ids_twice, one.offset,
              strf("%s %s is there %zu times, and type %u is used: ", one.kind.c_str(),
@@ -199,7 +200,7 @@ private:
         return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
     }
 
-    bool has(uint32_t kind, const std::string &name) const
+    bool has(btf::Kind kind, const std::string &name) const
     {
         auto is_in = [&](const NameIndex &index) {
             const auto &ids = index.of(name);
@@ -208,7 +209,7 @@ private:
         };
         return is_in(index_) || (of_vmlinux_ && is_in(*of_vmlinux_));
     }
-    bool has_func(const std::string &name) const { return has(BTF_KIND_FUNC, name); }
+    bool has_func(const std::string &name) const { return has(btf::Kind::FUNC, name); }
 
     void check_missing(const IdSet &set, const std::string &title, size_t missing)
     {
@@ -242,7 +243,7 @@ private:
     void check_kfunc(const IdEntry &entry, uint64_t offset)
     {
         const TypeId id{entry.id};
-        if (btf_.kind(id) != BTF_KIND_FUNC)
+        if (btf_.kind(id) != btf::Kind::FUNC)
             return find(Rule::ids, offset, "a kfunc has id " + shown(entry.id));
         ++counts_.kfuncs;
         const std::string name = name_of(entry.id);
@@ -260,7 +261,7 @@ private:
     std::span<const btf_param> parameters(TypeId func) const
     {
         const TypeId proto{btf_.type(func).type};
-        if (btf_.kind(proto) != BTF_KIND_FUNC_PROTO)
+        if (btf_.kind(proto) != btf::Kind::FUNC_PROTO)
             return {};
         const btf_type &t = btf_.type(proto);
         return {reinterpret_cast<const btf_param *>(btf::tail_of(t)), btf::vlen_of(t)};
@@ -271,12 +272,12 @@ private:
     {
         bool pointer = false;
         while (id != void_id) {
-            const uint32_t kind = btf_.kind(id);
-            if (kind == BTF_KIND_PTR && pointer)
+            const btf::Kind kind = btf_.kind(id);
+            if (kind == btf::Kind::PTR && pointer)
                 return id;
-            if (kind != BTF_KIND_PTR && !is_modifier(kind))
+            if (kind != btf::Kind::PTR && !btf::is_modifier(kind))
                 return id;
-            pointer |= kind == BTF_KIND_PTR;
+            pointer |= kind == btf::Kind::PTR;
             id = TypeId{btf_.type(id).type};
         }
         return id;
@@ -290,7 +291,7 @@ private:
             check_argument(TypeId{p.type}, "argument " + strf("%u", i++), name, offset);
         }
         const TypeId proto{btf_.type(func).type};
-        if (btf_.kind(proto) == BTF_KIND_FUNC_PROTO)
+        if (btf_.kind(proto) == btf::Kind::FUNC_PROTO)
             check_argument(TypeId{btf_.type(proto).type}, "result", name, offset);
     }
 

@@ -39,7 +39,7 @@ void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        if (btf::kind_of(t) != BTF_KIND_DATASEC || btf.name(id) != ".data..percpu")
+        if (btf::kind_of(t) != btf::Kind::DATASEC || btf.name(id) != ".data..percpu")
             continue;
         if (!binary.has_symbols)
             return out.skip(Rule::per_cpu, binary,

@@ -32,7 +32,7 @@ constexpr size_t most_pairs = 10'000; // that why_two() compares
 
 bool may_be_redefined(const btf_type &t)
 {
-    const uint32_t kind = btf::kind_of(t);
+    const btf::Kind kind = btf::kind_of(t);
     return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind)) && !btf::is_declaration(t);
 }
 
@@ -40,20 +40,18 @@ bool may_be_redefined(const btf_type &t)
 std::string shown(const Btf &btf, TypeId id)
 {
     const std::string name(btf.name(id));
-    switch (const uint32_t kind = btf.kind(id); kind) {
-    case BTF_KIND_FWD:
+    const btf::Kind kind = btf.kind(id);
+    if (kind == btf::Kind::FWD)
         return "the declaration of " + name;
-    case BTF_KIND_PTR:
+    if (kind == btf::Kind::PTR)
         return "a pointer";
-    case BTF_KIND_ARRAY:
+    if (kind == btf::Kind::ARRAY)
         return "an array";
-    case BTF_KIND_FUNC_PROTO:
+    if (kind == btf::Kind::FUNC_PROTO)
         return "a function";
-    default:
-        if (id == void_id || btf::is_composite(kind) || btf::is_enum(kind))
-            return merge::c_name(btf, id);
-        return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
-    }
+    if (id == void_id || btf::is_composite(kind) || btf::is_enum(kind))
+        return merge::c_name(btf, id);
+    return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
 }
 
 /// What became of the comparison of two types.
@@ -102,24 +100,22 @@ private:
     void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
     {
         const btf_type &a = btf_.type(own), &b = btf_.type(base);
-        const btf::KindInfo &kind = btf::kinds[btf::kind_of(a)];
-        if (kind.third == btf::Third::size && a.size != b.size)
+        const btf::KindInfo &kind = btf::kind_info(a);
+        if (kind.third == btf::Word::size && a.size != b.size)
             differ(place, counts("bytes", a.size, b.size));
         const uint32_t n = std::min(btf::vlen_of(a), btf::vlen_of(b));
         const uint32_t *x = btf::tail_of(a), *y = btf::tail_of(b);
-        for (uint32_t i = 0; i < kind.fixed_words && btf::kind_of(a) != BTF_KIND_ARRAY; ++i)
-            if (x[i] != y[i])
-                differ(place, "another encoding");
-        if (btf::kind_of(a) == BTF_KIND_ARRAY) {
-            if (x[2] != y[2])
-                differ(place, counts("elements", x[2], y[2]));
+        const bool is_array = kind.family == btf::Family::array;
+        for (uint32_t i = 0; i < kind.fixed.count; ++i)
+            if (kind.fixed.roles[i] == btf::Word::value && x[i] != y[i])
+                differ(place, is_array ? counts("elements", x[i], y[i]) : "another encoding");
+        if (is_array)
             return reference(TypeId{x[0]}, TypeId{y[0]}, place, depth);
-        }
-        if (kind.third == btf::Third::type)
+        if (kind.third == btf::Word::ref)
             reference(TypeId{a.type}, TypeId{b.type}, place, depth);
-        x += kind.fixed_words;
-        y += kind.fixed_words;
-        for (uint32_t i = 0; i < n; ++i, x += kind.element_words, y += kind.element_words)
+        x += kind.fixed.count;
+        y += kind.fixed.count;
+        for (uint32_t i = 0; i < n; ++i, x += kind.element.count, y += kind.element.count)
             if (!element(kind, x, y, place, depth, i))
                 return;
         if (btf::vlen_of(a) != btf::vlen_of(b))
@@ -131,10 +127,10 @@ private:
                  const std::string &place, unsigned depth, uint32_t index)
     {
         std::string here = strf("parameter %u", index);
-        if (kind.element_name >= 0) {
-            const std::string_view name = btf_.str(x[kind.element_name]),
-                                   other = btf_.str(y[kind.element_name]);
-            const bool parameter = kind.element_words == 2 && kind.element_type >= 0;
+        if (kind.element.name >= 0) {
+            const std::string_view name = btf_.str(x[kind.element.name]),
+                                   other = btf_.str(y[kind.element.name]);
+            const bool parameter = kind.family == btf::Family::prototype;
             if (name != other && !parameter) {
                 differ(place,
                        strf("member %u is '%s' %s, '%s' %s", index, std::string(name).c_str(),
@@ -146,11 +142,11 @@ private:
         }
         if (!place.empty())
             here = place + ", " + here;
-        for (int word = 0; word < kind.element_words; ++word)
-            if (word != kind.element_name && word != kind.element_type && x[word] != y[word])
-                differ(here, kind.element_type >= 0 ? "another offset" : "another value");
-        if (kind.element_type >= 0)
-            reference(TypeId{x[kind.element_type]}, TypeId{y[kind.element_type]}, here, depth);
+        for (uint32_t i = 0; i < kind.element.count; ++i)
+            if (kind.element.roles[i] == btf::Word::value && x[i] != y[i])
+                differ(here, kind.element.refs ? "another offset" : "another value");
+        if (uint32_t at = kind.element.first_ref; kind.element.refs)
+            reference(TypeId{x[at]}, TypeId{y[at]}, here, depth);
         return true;
     }
 
@@ -180,7 +176,7 @@ private:
 
     bool declares_other(TypeId a, TypeId b) const
     {
-        return a != void_id && b != void_id && btf_.kind(a) == BTF_KIND_FWD &&
+        return a != void_id && b != void_id && btf_.kind(a) == btf::Kind::FWD &&
                btf::is_composite(btf_.kind(b)) && btf_.name(a) == btf_.name(b);
     }
 

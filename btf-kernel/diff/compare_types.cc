@@ -30,23 +30,16 @@ Wrapped unwrap(const Btf &btf, uint32_t id)
     Wrapped out{"", id};
     for (unsigned i = 0; i < max_steps && out.inner; ++i) {
         const btf_type &t = btf.type(TypeId{out.inner});
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_PTR:
-            out.how += "->";
-            out.inner = t.type;
-            break;
-        case BTF_KIND_ARRAY:
+        const btf::Kind kind = btf::kind_of(t);
+        if (kind == btf::Kind::ARRAY) {
             out.how += strf("[%u]", btf::tail_of(t)[2]);
             out.inner = btf::tail_of(t)[0];
-            break;
-        case BTF_KIND_CONST:
-        case BTF_KIND_VOLATILE:
-            out.how += btf::kind_of(t) == BTF_KIND_CONST ? "c" : "v";
-            out.inner = t.type;
-            break;
-        default:
-            return out;
+            continue;
         }
+        if (kind != btf::Kind::PTR && kind != btf::Kind::CONST && kind != btf::Kind::VOLATILE)
+            break;
+        out.how += kind == btf::Kind::PTR ? "->" : kind == btf::Kind::CONST ? "c" : "v";
+        out.inner = t.type;
     }
     return out;
 }
@@ -61,7 +54,7 @@ Detail compare_values(const TypeOf &before, const EnumValue &a, const TypeOf &af
                       const EnumValue &b)
 {
     auto may_be_cut = [](const TypeOf &of) {
-        return of.kind() == BTF_KIND_ENUM && of.type().size == 8;
+        return of.kind() == btf::Kind::ENUM && of.type().size == 8;
     };
     Kind kind = Kind::value_changed;
     if (may_be_cut(before) != may_be_cut(after) && has_same_low_half(a, b))
@@ -81,21 +74,35 @@ public:
     void types(const TypeOf &before, const TypeOf &after)
     {
         switch (before.kind()) {
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             prototypes(before.at(before.type().type), after.at(after.type().type));
             break;
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             compare_targets(before, after);
             sections(before, after);
             break;
-        case BTF_KIND_TYPEDEF:
+        case btf::Kind::TYPEDEF:
             compare_targets(before, after);
             break;
-        case BTF_KIND_INT:
-        case BTF_KIND_FLOAT:
+        case btf::Kind::INT:
+        case btf::Kind::FLOAT:
             plain(before, after);
             break;
-        default:
+        case btf::Kind::VOID:
+        case btf::Kind::PTR:
+        case btf::Kind::ARRAY:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
+        case btf::Kind::ENUM:
+        case btf::Kind::FWD:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::CONST:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::FUNC_PROTO:
+        case btf::Kind::DATASEC:
+        case btf::Kind::DECL_TAG:
+        case btf::Kind::TYPE_TAG:
+        case btf::Kind::ENUM64:
             aggregates(before, after, "", 0);
         }
         tags(before, after);
@@ -119,8 +126,8 @@ public:
 private:
     static const char *encoding_name(const TypeOf &of)
     {
-        if (of.kind() != BTF_KIND_INT)
-            return of.kind() == BTF_KIND_FLOAT ? "floating point" : "no number";
+        if (of.kind() != btf::Kind::INT)
+            return of.kind() == btf::Kind::FLOAT ? "floating point" : "no number";
         const uint32_t encoding = BTF_INT_ENCODING(btf::tail_of(of.type())[0]);
         return encoding & BTF_INT_SIGNED ? "signed"
                : encoding & BTF_INT_BOOL ? "boolean"
@@ -298,7 +305,7 @@ private:
 
     void prototypes(const TypeOf &before, const TypeOf &after)
     {
-        if (before.kind() != BTF_KIND_FUNC_PROTO || after.kind() != BTF_KIND_FUNC_PROTO)
+        if (before.kind() != btf::Kind::FUNC_PROTO || after.kind() != btf::Kind::FUNC_PROTO)
             return;
         const std::vector<Parameter> a = parameters(before), b = parameters(after);
         auto declared = [](const TypeOf &of, const Parameter &p) {

@@ -14,7 +14,7 @@ struct TypeOf {
 
     const Btf &btf() const { return *side.btf; }
     const btf_type &type() const { return btf().type(TypeId{id}); }
-    uint32_t kind() const { return btf().kind(TypeId{id}); }
+    btf::Kind kind() const { return btf().kind(TypeId{id}); }
     TypeOf at(uint32_t other) const { return {side, other}; }
 };
 

@@ -48,20 +48,9 @@ enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
 /// Is the type known by its name to those who refer to it?
 bool is_by_name(const btf_type &t)
 {
-    switch (btf::kind_of(t)) {
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
-    case BTF_KIND_INT:
-    case BTF_KIND_FLOAT:
-        return t.name_off != 0;
-    case BTF_KIND_FWD:
-    case BTF_KIND_TYPEDEF:
-        return true;
-    default:
-        return false;
-    }
+    const btf::Family family = btf::kind_info(t).family;
+    return btf::has_tag_name(t) || family == btf::Family::forward ||
+           btf::kind_of(t) == btf::Kind::TYPEDEF || (family == btf::Family::number && t.name_off);
 }
 
 class Shaper
@@ -72,24 +61,11 @@ public:
     Shape named(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_STRUCT:
-            mix_.restart(named_struct);
-            break;
-        case BTF_KIND_UNION:
-            mix_.restart(named_union);
-            break;
-        case BTF_KIND_FWD:
-            mix_.restart(btf::kflag_of(t) ? named_union : named_struct);
-            break;
-        case BTF_KIND_TYPEDEF:
-        case BTF_KIND_FLOAT:
-        case BTF_KIND_INT:
-            mix_.restart(btf::kind_of(t));
-            break;
-        default:
-            mix_.restart(named_enum);
-        }
+        const btf::Kind kind = btf::kind_of(t);
+        if (btf::is_composite(kind) || kind == btf::Kind::FWD)
+            mix_.restart(btf::is_union(t) ? named_union : named_struct);
+        else
+            mix_.restart(btf::is_enum(kind) ? uint64_t{named_enum} : static_cast<uint64_t>(kind));
         mix_.add(plain_int_name(btf_.name(id)));
         return mix_.result();
     }
@@ -97,40 +73,48 @@ public:
     Shape defined(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        const uint32_t kind = btf::kind_of(t);
-        mix_.restart(kind == BTF_KIND_ENUM64 ? uint32_t{BTF_KIND_ENUM} : kind);
+        const btf::Kind kind = btf::kind_of(t);
+        mix_.restart(static_cast<uint64_t>(btf::is_enum(kind) ? btf::Kind::ENUM : kind));
         switch (kind) {
-        case BTF_KIND_INT:
+        case btf::Kind::INT:
             add_int(t);
             break;
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
             add_members(t);
             break;
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             add_values(t);
             break;
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             mix_.add(known_.reference(btf::tail_of(t)[0]));
             mix_.add(btf::tail_of(t)[2]);
             break;
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Kind::FUNC_PROTO:
             add_prototype(t);
             break;
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             mix_.add(known_.definition(t.type));
             break;
-        case BTF_KIND_FLOAT:
+        case btf::Kind::FLOAT:
             mix_.add(btf_.name(id));
             mix_.add(t.size);
             break;
-        case BTF_KIND_DATASEC:
+        case btf::Kind::DATASEC:
             break;
-        case BTF_KIND_TYPE_TAG:
+        case btf::Kind::TYPE_TAG:
             mix_.add(btf_.name(id));
             [[fallthrough]];
-        default:
+        case btf::Kind::VOID:
+        case btf::Kind::PTR:
+        case btf::Kind::FWD:
+        case btf::Kind::TYPEDEF:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::CONST:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::VAR:
+        case btf::Kind::DECL_TAG:
             mix_.add(known_.reference(t.type));
         }
         return mix_.result();
@@ -160,7 +144,7 @@ private:
     void add_values(const btf_type &t)
     {
         mix_.add(t.size);
-        const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64;
+        const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
         const uint32_t *v = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
             mix_.add(btf_.str(v[0]));
@@ -224,9 +208,9 @@ void Shapes::add_tags(const Btf &btf)
     Mix mix(0);
     for (uint32_t id = first_; id < first_ + types_.size(); ++id) {
         const btf_type &t = btf.type(TypeId{id});
-        if (btf::kind_of(t) != BTF_KIND_DECL_TAG || t.type < first_)
+        if (btf::kind_of(t) != btf::Kind::DECL_TAG || t.type < first_)
             continue;
-        mix.restart(BTF_KIND_DECL_TAG);
+        mix.restart(static_cast<uint32_t>(btf::Kind::DECL_TAG));
         mix.add(btf.str(t.name_off));
         mix.add(btf::tail_of(t)[0]);
         types_[t.type - first_].definition += mix.result();

@@ -29,7 +29,7 @@ std::vector<bool> referred_to(const Btf &btf)
 void add_constants(const Btf &btf, TypeId id, bool loose, std::vector<Named> &names)
 {
     const btf_type &t = btf.type(id);
-    const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64;
+    const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
     const uint32_t *v = btf::tail_of(t);
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
         const uint64_t value = wide ? uint64_t{v[2]} << 32 | v[1] : v[1];
@@ -56,9 +56,9 @@ void Side::find_tags()
 {
     for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf->type(id);
-        if (btf::kind_of(t) == BTF_KIND_DECL_TAG)
+        if (btf::kind_of(t) == btf::Kind::DECL_TAG)
             tags.push_back({t.type, static_cast<int32_t>(btf::tail_of(t)[0]), btf->name(id)});
-        if (btf::kind_of(t) == BTF_KIND_DATASEC)
+        if (btf::kind_of(t) == btf::Kind::DATASEC)
             btf::for_each_type_id(t, [&](uint32_t var) { sections_.push_back({var, raw(id)}); });
     }
     std::sort(tags.begin(), tags.end());
@@ -77,32 +77,42 @@ void Side::find_names()
                 {key_of(space, name), shapes.definition(raw(id)), space, true, raw(id)});
         };
         switch (btf::kind_of(t)) {
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             add_constants(*btf, id, name.empty() && !seen[raw(id) - raw(btf->first_id())], names);
             [[fallthrough]];
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
             if (!name.empty() && !btf::is_declaration(t))
                 add(Space::type);
             break;
-        case BTF_KIND_INT:
-        case BTF_KIND_FLOAT:
+        case btf::Kind::INT:
+        case btf::Kind::FLOAT:
             name = plain_int_name(name);
             if (!name.empty())
                 add(Space::type);
             break;
-        case BTF_KIND_TYPEDEF:
+        case btf::Kind::TYPEDEF:
             add(Space::alias);
             break;
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             add(Space::function);
             break;
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             add(Space::variable);
             names.back().definition += key_of(Space::variable, section_of(raw(id)));
             break;
-        default:
+        case btf::Kind::VOID:
+        case btf::Kind::PTR:
+        case btf::Kind::ARRAY:
+        case btf::Kind::FWD:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::CONST:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::FUNC_PROTO:
+        case btf::Kind::DATASEC:
+        case btf::Kind::DECL_TAG:
+        case btf::Kind::TYPE_TAG:
             break;
         }
     }
@@ -121,7 +131,7 @@ std::string_view Side::name_of(const Named &named) const
     const btf_type &t = btf->type(TypeId{named.id});
     if (named.space != Space::constant)
         return btf->str(t.name_off);
-    const uint32_t words = btf::kind_of(t) == BTF_KIND_ENUM64 ? 3 : 2;
+    const uint32_t words = btf::kind_of(t) == btf::Kind::ENUM64 ? 3 : 2;
     return btf->str(btf::tail_of(t)[named.index * words]);
 }
 

@@ -44,9 +44,7 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
 /// The tag of a struct, union or enum with a name, a forward declaration included; else "".
 std::string tag_name(const Btf &btf, uint32_t id)
 {
-    const uint32_t kind = btf.kind(TypeId{id});
-    const bool tagged = btf::is_composite(kind) || btf::is_enum(kind) || kind == BTF_KIND_FWD;
-    return tagged && !btf.name(TypeId{id}).empty() ? type_name(btf, id) : "";
+    return id && btf::has_tag_name(btf.type(TypeId{id})) ? type_name(btf, id) : "";
 }
 
 class Meaning
@@ -68,26 +66,32 @@ public:
         if (btf::kind_of(ta) != btf::kind_of(tb))
             return false;
         const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
-        switch (btf::kind_of(ta)) {
-        case BTF_KIND_INT:
+        switch (btf::kind_info(ta).family) {
+        case btf::Family::number:
             // Bytes are text, whatever their sign.
-            return ta.size == tb.size &&
-                   (ta.size == 1 || (BTF_INT_ENCODING(wa[0]) & BTF_INT_SIGNED) ==
-                                        (BTF_INT_ENCODING(wb[0]) & BTF_INT_SIGNED));
-        case BTF_KIND_FLOAT:
-            return ta.size == tb.size;
-        case BTF_KIND_PTR:
+            return ta.size == tb.size && (btf::kind_of(ta) == btf::Kind::FLOAT || ta.size == 1 ||
+                                          is_signed(wa[0]) == is_signed(wb[0]));
+        case btf::Family::pointer:
             return equal(ta.type, tb.type, true, depth + 1);
-        case BTF_KIND_ARRAY:
+        case btf::Family::array:
             return wa[2] == wb[2] && equal(wa[0], wb[0], behind_pointer, depth + 1);
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Family::prototype:
             return prototypes_equal(ta, tb, depth);
-        default: // without a name
-            return ta.size == tb.size && btf::vlen_of(ta) == btf::vlen_of(tb);
+        case btf::Family::composite: // without a name
+        case btf::Family::enumeration:
+        case btf::Family::none: // these do not come here
+        case btf::Family::forward:
+        case btf::Family::modifier:
+        case btf::Family::link:
+        case btf::Family::tag:
+            break;
         }
+        return ta.size == tb.size && btf::vlen_of(ta) == btf::vlen_of(tb);
     }
 
 private:
+    static bool is_signed(uint32_t int_word) { return BTF_INT_ENCODING(int_word) & BTF_INT_SIGNED; }
+
     bool prototypes_equal(const btf_type &a, const btf_type &b, unsigned depth)
     {
         if (btf::vlen_of(a) != btf::vlen_of(b) || !equal(a.type, b.type, false, depth + 1))
@@ -138,7 +142,7 @@ std::string prototype_text(const Btf &btf, uint32_t func)
 uint32_t behind_modifiers(const Btf &btf, uint32_t id)
 {
     for (unsigned i = 0; i < max_steps; ++i) {
-        if (id == 0 || !is_modifier(btf.kind(TypeId{id})))
+        if (id == 0 || !btf::is_modifier(btf.kind(TypeId{id})))
             return id;
         id = btf.type(TypeId{id}).type;
     }
@@ -150,28 +154,30 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
     uint64_t count = 1;
     for (unsigned i = 0; i < max_steps; ++i) {
         id = behind_modifiers(btf, id);
-        switch (btf.kind(TypeId{id})) {
-        case BTF_KIND_PTR:
+        switch (btf::kind_info(btf.kind(TypeId{id})).family) {
+        case btf::Family::pointer:
             return count * 8; // kernels that BPF runs on to any purpose
-        case BTF_KIND_ARRAY: {
+        case btf::Family::array: {
             const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
             if (__builtin_mul_overflow(count, uint64_t{array[2]}, &count))
                 return std::nullopt;
             id = array[0];
             break;
         }
-        case BTF_KIND_INT:
-        case BTF_KIND_FLOAT:
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64: {
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration: {
             uint64_t size = btf.type(TypeId{id}).size;
             if (__builtin_mul_overflow(count, size, &size))
                 return std::nullopt;
             return size;
         }
-        default:
+        case btf::Family::none:
+        case btf::Family::forward:
+        case btf::Family::modifier:
+        case btf::Family::prototype:
+        case btf::Family::link:
+        case btf::Family::tag:
             return std::nullopt;
         }
     }
@@ -180,7 +186,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
 
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id)
 {
-    const uint32_t kind = btf.kind(TypeId{id});
+    const btf::Kind kind = btf.kind(TypeId{id});
     return (btf::is_composite(kind) || btf::is_enum(kind)) && btf.name(TypeId{id}).empty();
 }
 
@@ -197,7 +203,7 @@ EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index)
 {
     const btf_type &t = btf.type(TypeId{id});
     const bool is_unsigned = !btf::kflag_of(t);
-    if (btf::kind_of(t) == BTF_KIND_ENUM64) {
+    if (btf::kind_of(t) == btf::Kind::ENUM64) {
         const uint32_t *v = btf::tail_of(t) + index * 3;
         return {btf.str(v[0]), static_cast<int64_t>(uint64_t{v[2]} << 32 | v[1]), is_unsigned};
     }
@@ -226,31 +232,38 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
     for (unsigned i = 0; i < max_steps; ++i) {
         local = behind_modifiers(local_btf, local);
         target = behind_modifiers(target_btf, target);
-        const uint32_t kind = local_btf.kind(TypeId{local}),
-                       other = target_btf.kind(TypeId{target});
+        const btf::Kind kind = local_btf.kind(TypeId{local}),
+                        other = target_btf.kind(TypeId{target});
         if (btf::is_composite(kind) && btf::is_composite(other))
             return true;
         if (kind != other && !(btf::is_enum(kind) && btf::is_enum(other)))
             return false;
-        switch (kind) {
-        case BTF_KIND_PTR:
-        case BTF_KIND_FLOAT:
+        if (!local || !target)
+            return false;
+        const btf_type &here = local_btf.type(TypeId{local}),
+                       &there = target_btf.type(TypeId{target});
+        switch (btf::kind_info(here).family) {
+        case btf::Family::pointer:
             return true;
-        case BTF_KIND_FWD:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64: {
+        case btf::Family::forward:
+        case btf::Family::enumeration: {
             std::string_view a = essential_name(local_btf.name(TypeId{local})),
                              b = essential_name(target_btf.name(TypeId{target}));
             return a.empty() || b.empty() || a == b;
         }
-        case BTF_KIND_INT:
-            return BTF_INT_OFFSET(btf::tail_of(local_btf.type(TypeId{local}))[0]) == 0 &&
-                   BTF_INT_OFFSET(btf::tail_of(target_btf.type(TypeId{target}))[0]) == 0;
-        case BTF_KIND_ARRAY:
-            local = btf::tail_of(local_btf.type(TypeId{local}))[0];
-            target = btf::tail_of(target_btf.type(TypeId{target}))[0];
+        case btf::Family::number:
+            return kind == btf::Kind::FLOAT || (BTF_INT_OFFSET(btf::tail_of(here)[0]) == 0 &&
+                                                BTF_INT_OFFSET(btf::tail_of(there)[0]) == 0);
+        case btf::Family::array:
+            local = btf::tail_of(here)[0];
+            target = btf::tail_of(there)[0];
             break;
-        default:
+        case btf::Family::none:
+        case btf::Family::composite:
+        case btf::Family::modifier:
+        case btf::Family::prototype:
+        case btf::Family::link:
+        case btf::Family::tag:
             return false;
         }
     }

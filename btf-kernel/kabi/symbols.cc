@@ -63,11 +63,11 @@ public:
 private:
     static uint64_t number(const Side &side, uint32_t id)
     {
-        const uint32_t kind = side.btf->kind(TypeId{id});
+        const btf::Kind kind = side.btf->kind(TypeId{id});
         const std::string_view name = side.btf->name(TypeId{id});
         if (name.empty())
             return 0;
-        const Space space = kind == BTF_KIND_TYPEDEF ? Space::alias : Space::type;
+        const Space space = kind == btf::Kind::TYPEDEF ? Space::alias : Space::type;
         return key_of(space, plain_int_name(name)) * 31 + side.shapes.definition(id);
     }
 
@@ -122,9 +122,9 @@ private:
     {
         std::string text;
         for (; at != none; at = visited_.at(at).from) {
-            const uint32_t kind = side_.btf->kind(TypeId{at});
-            if (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_FUNC_PROTO ||
-                side_.btf->name(TypeId{at}).empty())
+            const btf::Kind kind = side_.btf->kind(TypeId{at});
+            if (kind == btf::Kind::FUNC || kind == btf::Kind::VAR ||
+                kind == btf::Kind::FUNC_PROTO || side_.btf->name(TypeId{at}).empty())
                 continue;
             text = type_name(*side_.btf, at) + (text.empty() ? "" : " > " + text);
         }
@@ -134,7 +134,7 @@ private:
     void expand(uint32_t at)
     {
         const btf_type &t = side_.btf->type(TypeId{at});
-        const bool pointer = btf::kind_of(t) == BTF_KIND_PTR;
+        const bool pointer = btf::kind_of(t) == btf::Kind::PTR;
         const uint32_t pointers = visited_[at].pointers;
         btf::for_each_type_id(t, [&](uint32_t ref) { push(ref, at, pointers + pointer); });
     }

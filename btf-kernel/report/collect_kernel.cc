@@ -30,7 +30,7 @@ void count_kinds(const Btf &btf, Kinds &kinds)
 {
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        KindSize &kind = kinds[btf::kind_of(t)];
+        KindSize &kind = kinds[static_cast<size_t>(btf::kind_of(t))];
         ++kind.types;
         kind.bytes += btf::words_of(t) * 4;
     }
@@ -107,7 +107,7 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
     out.vmlinux_strings = vmlinux->str_size();
     Kinds kinds = no_kinds(), of_modules = no_kinds();
     count_kinds(*vmlinux, kinds);
-    out.functions = kinds[BTF_KIND_FUNC].types;
+    out.functions = kinds[static_cast<size_t>(btf::Kind::FUNC)].types;
     out.vmlinux_kinds = sorted(kinds, out.vmlinux_strings);
     find_duplicates(side, out);
     std::vector<ModuleSize> sizes(kernel.modules.size());

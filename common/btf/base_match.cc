@@ -65,15 +65,15 @@ std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
 }
 
 /// Ids that must be of a kind: {id, kind}.
-using WantedKinds = std::set<std::pair<uint32_t, uint32_t>>;
+using WantedKinds = std::set<std::pair<uint32_t, btf::Kind>>;
 WantedKinds wanted_kinds(const LooseTypes &split)
 {
     WantedKinds wanted;
     for (const btf_type *t : split.types()) {
-        if (btf::kind_of(*t) == BTF_KIND_FUNC)
-            wanted.emplace(t->type, BTF_KIND_FUNC_PROTO);
-        if (btf::kind_of(*t) == BTF_KIND_DATASEC)
-            btf::for_each_type_id(*t, [&](uint32_t id) { wanted.emplace(id, BTF_KIND_VAR); });
+        if (btf::kind_of(*t) == btf::Kind::FUNC)
+            wanted.emplace(t->type, btf::Kind::FUNC_PROTO);
+        if (btf::kind_of(*t) == btf::Kind::DATASEC)
+            btf::for_each_type_id(*t, [&](uint32_t id) { wanted.emplace(id, btf::Kind::VAR); });
     }
     return wanted;
 }
@@ -124,10 +124,9 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
     auto mark = [&](uint32_t id) {
         for (;;) {
             const btf_type &t = split.type(TypeId{id});
-            uint32_t kind = btf::kind_of(t);
-            if (is_modifier(kind))
+            if (btf::is_modifier(btf::kind_of(t)))
                 id = t.type;
-            else if (kind == BTF_KIND_ARRAY)
+            else if (btf::kind_of(t) == btf::Kind::ARRAY)
                 id = btf::tail_of(t)[0];
             else
                 break;
@@ -151,34 +150,52 @@ struct Wanted {
 };
 
 /// Does the kernel look at such types of its own?
-bool may_be_found(uint32_t kind)
+bool may_be_found(btf::Kind kind)
 {
-    return btf::is_composite(kind) || kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT ||
-           btf::is_enum(kind) || kind == BTF_KIND_FWD;
+    switch (btf::kind_info(kind).family) {
+    case btf::Family::number:
+    case btf::Family::composite:
+    case btf::Family::enumeration:
+    case btf::Family::forward:
+        return true;
+    case btf::Family::none:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
+        break;
+    }
+    return false;
 }
 
 /// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
-    uint32_t kind = btf::kind_of(wanted), its = btf::kind_of(there);
-    switch (kind) {
-    case BTF_KIND_FWD:
-        if (its == BTF_KIND_FWD)
+    const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
+    switch (btf::kind_info(kind).family) {
+    case btf::Family::forward:
+        if (its == kind)
             return btf::kflag_of(there) == btf::kflag_of(wanted);
-        return (its == BTF_KIND_STRUCT && !btf::kflag_of(there)) ||
-               (its == BTF_KIND_UNION && btf::kflag_of(there));
-    case BTF_KIND_INT:
-        return its == kind && btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24;
-    case BTF_KIND_FLOAT:
-        return its == kind;
-    case BTF_KIND_ENUM:
-        return its == kind || its == BTF_KIND_ENUM64;
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
+        return its == (btf::kflag_of(there) ? btf::Kind::UNION : btf::Kind::STRUCT);
+    case btf::Family::number:
+        return its == kind && (kind != btf::Kind::INT ||
+                               btf::tail_of(there)[0] >> 24 == btf::tail_of(wanted)[0] >> 24);
+    case btf::Family::enumeration:
+        return kind == btf::Kind::ENUM && btf::is_enum(its);
+    case btf::Family::composite:
         return !embedded || there.size == wanted.size;
-    default:
-        return false;
+    case btf::Family::none:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
+        break;
     }
+    return false;
 }
 
 /// Looks the types of a distilled base up in a kernel as it does itself
@@ -214,8 +231,8 @@ private:
     void offer(const btf_type &type, Wanted &wanted, TypeId id, bool several)
     {
         const btf_type &there = whole_.type(id);
-        const uint32_t kind = btf::kind_of(there);
-        const bool has_size = btf::is_composite(kind) ? several : kind != BTF_KIND_FWD;
+        const btf::Kind kind = btf::kind_of(there);
+        const bool has_size = btf::is_composite(kind) ? several : kind != btf::Kind::FWD;
         if (!may_be_found(kind) || (has_size && there.size != type.size) ||
             !is_found(type, there, wanted.embedded)) {
             wanted.refused = true;
@@ -228,8 +245,8 @@ private:
     std::string verdict(TypeId id, const std::string &name) const
     {
         const Wanted &wanted = wanted_[raw(id)];
-        const uint32_t kind = distilled_.kind(id);
-        if (!may_be_found(kind) || kind == BTF_KIND_ENUM64 || distilled_.name(id).empty())
+        const btf::Kind kind = distilled_.kind(id);
+        if (!may_be_found(kind) || kind == btf::Kind::ENUM64 || distilled_.name(id).empty())
             return "no kernel looks for such a type";
         if (wanted.found.size() == 1)
             return "";

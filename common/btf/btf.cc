@@ -75,10 +75,10 @@ Failure bad_type(std::span<const uint32_t> words, size_t at, uint32_t id, const 
     if (words.size() - at < 3)
         return fail(where, strf("type %u is cut off", id));
     const btf_type &t = btf::type_at(words, at);
-    const uint32_t kind = btf::kind_of(t);
-    if (kind == 0 || kind >= btf::kind_count)
-        return fail(where, strf("type %u has unknown kind %u", id, kind));
-    return fail(where, strf("type %u (%s, vlen %u) is cut off", id, btf::kinds[kind].name,
+    const btf::Kind kind = btf::kind_of(t);
+    if (!btf::is_known(kind))
+        return fail(where, strf("type %u has unknown kind %u", id, static_cast<uint32_t>(kind)));
+    return fail(where, strf("type %u (%s, vlen %u) is cut off", id, btf::kind_info(kind).name,
                             btf::vlen_of(t)));
 }
 
@@ -165,7 +165,7 @@ Btf Btf::noting(Damage &damage) const
 
 const btf_type &Btf::marked_type(uint32_t index) const
 {
-    static constexpr uint32_t stand_in[4] = {0, btf::make_info(BTF_KIND_INT, 0, false), 4, 32};
+    static constexpr uint32_t stand_in[4] = {0, btf::make_info(btf::Kind::INT, 0, false), 4, 32};
     auto damaged = [&]() -> const btf_type & {
         damage_->note();
         return *reinterpret_cast<const btf_type *>(stand_in);
@@ -179,9 +179,8 @@ const btf_type &Btf::marked_type(uint32_t index) const
             return damaged();
     }
     const btf_type &t = btf::type_at(words, at);
-    const uint32_t kind = btf::kind_of(t);
     const bool plain = index + first_ < plain_end_;
-    if (plain && (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC))
+    if (plain && btf::is_of_link(btf::kind_of(t)))
         return damaged();
     const uint32_t end = plain ? plain_end_ : first_ + count_;
     bool ok = true;

@@ -105,7 +105,10 @@ public:
             return found_type(raw(id) - first_);
         return *reinterpret_cast<const btf_type *>(words_ + starts_[raw(id) - first_]);
     }
-    uint32_t kind(TypeId id) const { return id == void_id ? 0 : btf::kind_of(type(id)); }
+    btf::Kind kind(TypeId id) const
+    {
+        return id == void_id ? btf::Kind::VOID : btf::kind_of(type(id));
+    }
     /// Terminated by a NUL byte behind its end.
     std::string_view str(uint32_t offset) const { return text(offset); }
     std::string_view str(StrOff offset) const { return str(raw(offset)); }
@@ -118,7 +121,14 @@ public:
     {
         return id == void_id ? std::string_view() : str(type(id).name_off);
     }
-    const char *kind_name(TypeId id) const { return btf::kinds[kind(id)].name; }
+    /// Is it for the link to choose: a function, variable or section, or a tag on one?
+    bool is_of_link(TypeId id) const
+    {
+        const btf_type &t = type(id);
+        return btf::is_of_link(btf::kind_of(t)) ||
+               (btf::kind_of(t) == btf::Kind::DECL_TAG && btf::is_of_link(kind(TypeId{t.type})));
+    }
+    const char *kind_name(TypeId id) const { return btf::kind_info(kind(id)).name; }
 
     const std::shared_ptr<const Btf> &base() const { return base_; }
     /// String offsets of this blob begin here: 0, or the base's string bytes in all.

@@ -109,7 +109,7 @@ void BtfBuilder::reserve(size_t types, size_t words, size_t strings, size_t stri
         strings_.reserve(strings, string_bytes);
 }
 
-TypeId BtfBuilder::begin(uint32_t kind, StrOff name, uint32_t third, bool kflag)
+TypeId BtfBuilder::begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag)
 {
     TypeId id = next_id();
     starts_.push_back(static_cast<uint32_t>(words_.size()));
@@ -132,34 +132,34 @@ void BtfBuilder::add_element(const uint32_t *words, size_t count)
 
 TypeId BtfBuilder::add_int(StrOff name, uint32_t size, uint32_t encoding)
 {
-    TypeId id = begin(BTF_KIND_INT, name, size);
+    TypeId id = begin(btf::Kind::INT, name, size);
     words_.push_back(encoding << 24 | size * 8);
     return id;
 }
 
 TypeId BtfBuilder::add_float(std::string_view name, uint32_t size)
 {
-    return begin(BTF_KIND_FLOAT, str(name), size);
+    return begin(btf::Kind::FLOAT, str(name), size);
 }
 
-TypeId BtfBuilder::add_ref(uint32_t kind, StrOff name, TypeId target, bool kflag)
+TypeId BtfBuilder::add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag)
 {
     return begin(kind, name, raw(target), kflag);
 }
 
 TypeId BtfBuilder::add_array(TypeId element, TypeId index, uint32_t count)
 {
-    TypeId id = begin(BTF_KIND_ARRAY, StrOff{0}, 0);
+    TypeId id = begin(btf::Kind::ARRAY, StrOff{0}, 0);
     words_.insert(words_.end(), {raw(element), raw(index), count});
     return id;
 }
 
 TypeId BtfBuilder::add_fwd(StrOff name, bool is_union)
 {
-    return begin(BTF_KIND_FWD, name, 0, is_union);
+    return begin(btf::Kind::FWD, name, 0, is_union);
 }
 
-TypeId BtfBuilder::add_composite(uint32_t kind, StrOff name, uint32_t size, bool kflag)
+TypeId BtfBuilder::add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag)
 {
     return begin(kind, name, size, kflag);
 }
@@ -170,7 +170,7 @@ void BtfBuilder::add_member(StrOff name, TypeId type, uint32_t offset)
     add_element(words, 3);
 }
 
-TypeId BtfBuilder::add_enum(uint32_t kind, StrOff name, uint32_t size, bool is_signed)
+TypeId BtfBuilder::add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed)
 {
     return begin(kind, name, size, is_signed);
 }
@@ -178,7 +178,7 @@ TypeId BtfBuilder::add_enum(uint32_t kind, StrOff name, uint32_t size, bool is_s
 void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 {
     uint32_t info = words_[starts_.back() + 1];
-    bool wide = ((info >> 24) & 0x7f) == BTF_KIND_ENUM64;
+    bool wide = btf::kind_of(info) == btf::Kind::ENUM64;
     const uint32_t words[] = {raw(name), static_cast<uint32_t>(value),
                               static_cast<uint32_t>(value >> 32)};
     add_element(words, wide ? 3 : 2);
@@ -186,7 +186,7 @@ void BtfBuilder::add_enumerator(StrOff name, uint64_t value)
 
 TypeId BtfBuilder::add_func_proto(TypeId result)
 {
-    return begin(BTF_KIND_FUNC_PROTO, StrOff{0}, raw(result));
+    return begin(btf::Kind::FUNC_PROTO, StrOff{0}, raw(result));
 }
 
 void BtfBuilder::add_param(StrOff name, TypeId type)
@@ -197,21 +197,21 @@ void BtfBuilder::add_param(StrOff name, TypeId type)
 
 TypeId BtfBuilder::add_func(std::string_view name, TypeId proto, uint32_t linkage)
 {
-    TypeId id = begin(BTF_KIND_FUNC, str(name), raw(proto));
+    TypeId id = begin(btf::Kind::FUNC, str(name), raw(proto));
     words_[starts_.back() + 1] |= linkage;
     return id;
 }
 
 TypeId BtfBuilder::add_var(std::string_view name, TypeId type, uint32_t linkage)
 {
-    TypeId id = begin(BTF_KIND_VAR, str(name), raw(type));
+    TypeId id = begin(btf::Kind::VAR, str(name), raw(type));
     words_.push_back(linkage);
     return id;
 }
 
 TypeId BtfBuilder::add_datasec(std::string_view name, uint32_t size)
 {
-    return begin(BTF_KIND_DATASEC, str(name), size);
+    return begin(btf::Kind::DATASEC, str(name), size);
 }
 
 void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
@@ -222,7 +222,7 @@ void BtfBuilder::add_secinfo(TypeId var, uint32_t offset, uint32_t size)
 
 TypeId BtfBuilder::add_decl_tag(std::string_view text, TypeId target, int32_t component, bool kflag)
 {
-    TypeId id = begin(BTF_KIND_DECL_TAG, str(text), raw(target), kflag);
+    TypeId id = begin(btf::Kind::DECL_TAG, str(text), raw(target), kflag);
     words_.push_back(static_cast<uint32_t>(component));
     return id;
 }

@@ -109,8 +109,8 @@ public:
     }
     TypeId add_float(std::string_view name, uint32_t size);
     /// PTR, CONST, VOLATILE, RESTRICT (no name), TYPEDEF, TYPE_TAG (with a name).
-    TypeId add_ref(uint32_t kind, StrOff name, TypeId target, bool kflag = false);
-    TypeId add_ref(uint32_t kind, std::string_view name, TypeId target, bool kflag = false)
+    TypeId add_ref(btf::Kind kind, StrOff name, TypeId target, bool kflag = false);
+    TypeId add_ref(btf::Kind kind, std::string_view name, TypeId target, bool kflag = false)
     {
         return add_ref(kind, str(name), target, kflag);
     }
@@ -118,8 +118,8 @@ public:
     TypeId add_fwd(StrOff name, bool is_union);
     TypeId add_fwd(std::string_view name, bool is_union) { return add_fwd(str(name), is_union); }
     /// kind: STRUCT or UNION. Members follow by add_member().
-    TypeId add_composite(uint32_t kind, StrOff name, uint32_t size, bool kflag);
-    TypeId add_composite(uint32_t kind, std::string_view name, uint32_t size, bool kflag)
+    TypeId add_composite(btf::Kind kind, StrOff name, uint32_t size, bool kflag);
+    TypeId add_composite(btf::Kind kind, std::string_view name, uint32_t size, bool kflag)
     {
         return add_composite(kind, str(name), size, kflag);
     }
@@ -130,8 +130,8 @@ public:
         add_member(str(name), type, offset);
     }
     /// kind: ENUM or ENUM64. Values follow by add_enumerator().
-    TypeId add_enum(uint32_t kind, StrOff name, uint32_t size, bool is_signed);
-    TypeId add_enum(uint32_t kind, std::string_view name, uint32_t size, bool is_signed)
+    TypeId add_enum(btf::Kind kind, StrOff name, uint32_t size, bool is_signed);
+    TypeId add_enum(btf::Kind kind, std::string_view name, uint32_t size, bool is_signed)
     {
         return add_enum(kind, str(name), size, is_signed);
     }
@@ -173,7 +173,7 @@ public:
     bool too_large() const { return too_large_; }
 
 private:
-    TypeId begin(uint32_t kind, StrOff name, uint32_t third, bool kflag = false);
+    TypeId begin(btf::Kind kind, StrOff name, uint32_t third, bool kflag = false);
     void add_element(const uint32_t *words, size_t count);
 
     StringTable &strings() { return shared_ ? *shared_ : strings_; }

@@ -29,12 +29,6 @@ constexpr uint32_t max_int_bits = 128;     // also the bits that one load of a b
 constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
 constexpr uint32_t int_data_bits = 0x0fffffff;
 
-/// Nothing but a few special places may refer to these.
-bool is_declaration(uint32_t kind)
-{
-    return kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC || kind == BTF_KIND_DECL_TAG;
-}
-
 struct IntLayout {
     uint32_t offset, bits; // in bits
     bool regular;          // 1, 2, 4, 8 or 16 whole bytes, whatever the size says
@@ -94,26 +88,27 @@ private:
         return fail_type(btf_, id, where_, rule, words);
     }
 
+    static const char *element_noun(btf::Kind kind)
+    {
+        if (kind == btf::Kind::FUNC_PROTO)
+            return "parameter";
+        if (btf::is_composite(kind))
+            return "member";
+        return btf::is_enum(kind) ? "enumerator" : "entry";
+    }
+
     /// The error of an element: "member 2 'next': ...".
     Failure bad_element(TypeId id, uint32_t index, const std::string &rule) const
     {
         const btf_type &t = btf_.type(id);
-        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
-        size_t words = kind.fixed_words + size_t{index} * kind.element_words;
-        std::string text;
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_FUNC_PROTO:
-            text = "parameter";
-            break;
-        case BTF_KIND_DATASEC:
-            text = "entry";
-            break;
-        default:
-            text = btf::is_composite(btf::kind_of(t)) ? "member" : "enumerator";
-        }
-        text += strf(" %u", index);
-        if (kind.element_name >= 0)
-            text += " '" + std::string(btf_.str(btf::tail_of(t)[words + kind.element_name])) + "'";
+        const btf::WordRow &element = btf::kind_info(t).element;
+        size_t words = btf::kind_info(t).fixed.count + size_t{index} * element.count;
+        std::string text = strf("%s %u", element_noun(btf::kind_of(t)), index);
+        if (element.name >= 0)
+            text +=
+                " '" +
+                std::string(btf_.str(btf::tail_of(t)[words + static_cast<size_t>(element.name)])) +
+                "'";
         return bad(id, text + ": " + rule, 3 + words);
     }
 
@@ -122,69 +117,77 @@ private:
     Result<void> check_alone(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        uint32_t kind = btf::kind_of(t), vlen = btf::vlen_of(t);
-        const btf::KindInfo &info = btf::kinds[kind];
+        const btf::Kind kind = btf::kind_of(t);
+        const btf::KindInfo &info = btf::kind_info(kind);
+        const uint32_t vlen = btf::vlen_of(t);
         uint32_t far_name = 0;
         btf::for_each_str_off(t, [&](uint32_t off) { far_name = std::max(far_name, off); });
         if (far_name > btf::max_str_off)
             return bad(id, "a name lies behind the first 16 MB of strings");
-        if (vlen && !info.element_words && kind != BTF_KIND_FUNC)
+        if (vlen && !info.element.count && kind != btf::Kind::FUNC)
             return bad(id, strf("vlen is %u, must be 0", vlen));
-        if (vlen > btf::max_vlen && info.element_words && vlen > forms().vlen)
+        if (vlen > btf::max_vlen && info.element.count && vlen > forms().vlen)
             return bad(id, strf("vlen is %u, ", vlen) +
                                (kernel_ ? "kernels before 7.2 read 65535 at most"
                                         : "older kernels read 65535 at most; one that reads more "
                                           "has an enumerator BTF_MAX_VLEN"));
         if (btf::kflag_of(t)) {
-            bool tag = kind == BTF_KIND_TYPE_TAG || kind == BTF_KIND_DECL_TAG;
-            if (tag && !forms().flagged_tags)
-                return bad(id, "kflag is set, which kernels before 6.15 refuse");
-            if (!tag && !btf::is_composite(kind) && !btf::is_enum(kind) && kind != BTF_KIND_FWD)
+            if (info.flag == btf::Flag::none)
                 return bad(id, "kflag is set");
+            if (info.flag == btf::Flag::attribute && !forms().flagged_tags)
+                return bad(id, "kflag is set, which kernels before 6.15 refuse");
         }
-        if (info.third == btf::Third::unused && t.size)
+        if (info.third == btf::Word::unused && t.size)
             return bad(id, strf("third word is %u, must be 0", t.size));
         TRY(check_name(id));
         const uint32_t *tail = btf::tail_of(t);
         switch (kind) {
-        case BTF_KIND_INT:
+        case btf::Kind::INT:
             return check_int(id);
-        case BTF_KIND_FLOAT:
+        case btf::Kind::FLOAT:
             if (t.size != 2 && t.size != 4 && t.size != 8 && t.size != 12 && t.size != 16)
                 return bad(id, strf("size is %u, must be 2, 4, 8, 12 or 16", t.size));
             break;
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             if (tail[0] == 0 || tail[1] == 0)
                 return bad(id, tail[0] ? "index type is void" : "element type is void");
             break;
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
             return check_member_offsets(id);
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             if (t.size > 8 || !t.size || (t.size & (t.size - 1)))
                 return bad(id, strf("size is %u, must be 1, 2, 4 or 8", t.size));
             for (uint32_t i = 0; i < vlen; ++i)
-                if (!is_identifier_at(tail[i * info.element_words]))
-                    return bad_element(id, i, identifier_fault(tail[i * info.element_words]));
+                if (uint32_t name = tail[i * info.element.count]; !is_identifier_at(name))
+                    return bad_element(id, i, identifier_fault(name));
             break;
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             if (vlen > BTF_FUNC_GLOBAL)
                 return bad(id, strf("linkage is %u, must be static or global", vlen));
             break;
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             if (t.type == 0)
                 return bad(id, "type is void");
             if (tail[0] > BTF_VAR_GLOBAL_ALLOCATED)
                 return bad(id, strf("linkage is %u, must be static or global", tail[0]));
             break;
-        case BTF_KIND_DATASEC:
+        case btf::Kind::DATASEC:
             return check_section_layout(id);
-        case BTF_KIND_DECL_TAG:
+        case btf::Kind::DECL_TAG:
             if (static_cast<int32_t>(tail[0]) < -1)
                 return bad(id, strf("component index is %d", static_cast<int32_t>(tail[0])));
             break;
-        default:
+        case btf::Kind::VOID:
+        case btf::Kind::PTR:
+        case btf::Kind::FWD:
+        case btf::Kind::TYPEDEF:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::CONST:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::FUNC_PROTO:
+        case btf::Kind::TYPE_TAG:
             break;
         }
         return {};
@@ -241,30 +244,25 @@ private:
     Result<void> check_name(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_INT:
-        case BTF_KIND_FLOAT:
-            return {}; // any
-        case BTF_KIND_DATASEC:
-            return check_section_name(id);
-        case BTF_KIND_DECL_TAG:
-        case BTF_KIND_TYPE_TAG:
+        switch (btf::kind_info(t).naming) {
+        case btf::Naming::any:
+            return {};
+        case btf::Naming::none:
+            if (t.name_off)
+                return bad(id, "has a name");
+            return {};
+        case btf::Naming::text:
             if (btf_.name(id).empty())
                 return bad(id, "tag is empty");
             return {};
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
-            if (t.name_off == 0)
+        case btf::Naming::section:
+            return check_section_name(id);
+        case btf::Naming::optional:
+            if (!t.name_off)
                 return {};
             break;
-        default:
-            if (!btf::kinds[btf::kind_of(t)].named) {
-                if (t.name_off != 0)
-                    return bad(id, "has a name");
-                return {};
-            }
+        case btf::Naming::identifier:
+            break;
         }
         if (!is_identifier_at(t.name_off))
             return bad(id, identifier_fault(t.name_off));
@@ -309,7 +307,7 @@ private:
                 return bad_element(id, i, identifier_fault(m.name_off));
             if (m.type == 0)
                 return bad_element(id, i, "type is void");
-            if (btf::kind_of(t) == BTF_KIND_UNION && offset)
+            if (btf::kind_of(t) == btf::Kind::UNION && offset)
                 return bad_element(id, i, strf("bit offset is %u, must be 0", offset));
             if (offset < last)
                 return bad_element(
@@ -364,22 +362,22 @@ private:
         const btf_type &t = btf_.type(id);
         TypeId target{t.type};
         switch (btf::kind_of(t)) {
-        case BTF_KIND_PTR:
-        case BTF_KIND_TYPEDEF:
-        case BTF_KIND_CONST:
-        case BTF_KIND_VOLATILE:
-        case BTF_KIND_RESTRICT:
-        case BTF_KIND_TYPE_TAG: {
-            uint32_t kind = btf_.kind(sizes_.behind_modifiers(target));
+        case btf::Kind::PTR:
+        case btf::Kind::TYPEDEF:
+        case btf::Kind::CONST:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::TYPE_TAG: {
+            btf::Kind kind = btf_.kind(sizes_.behind_modifiers(target));
             // (A kernel takes a FUNC here if it happens to have looked at that one before.)
-            if (is_declaration(kind) || kind == BTF_KIND_FUNC)
-                return bad(id, strf("refers to a %s, which is no type", btf::kinds[kind].name));
+            if (!btf::is_type(kind))
+                return bad(id, strf("refers to a %s, which is no type", btf::kind_info(kind).name));
             return {};
         }
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             return check_array(id);
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION: {
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION: {
             uint32_t i = 0;
             for (const btf_member &m : elements<btf_member>(t)) {
                 if (std::string rule = member_rule(t, m); !rule.empty())
@@ -388,32 +386,38 @@ private:
             }
             return {};
         }
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             return check_func(id);
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Kind::FUNC_PROTO:
             return check_proto(id);
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             if (sizes_.of(target) == unsized)
                 return bad(id, "type has no size");
             return {};
-        case BTF_KIND_DATASEC:
+        case btf::Kind::DATASEC:
             return check_section_entries(id);
-        case BTF_KIND_DECL_TAG:
+        case btf::Kind::DECL_TAG:
             return check_decl_tag(id);
-        default:
-            return {};
+        case btf::Kind::VOID:
+        case btf::Kind::INT:
+        case btf::Kind::ENUM:
+        case btf::Kind::FWD:
+        case btf::Kind::FLOAT:
+        case btf::Kind::ENUM64:
+            break;
         }
+        return {};
     }
 
     Result<void> check_array(TypeId id)
     {
         const uint32_t *tail = btf::tail_of(btf_.type(id));
         auto is_odd_int = [&](TypeId type) {
-            return btf_.kind(type) == BTF_KIND_INT && !layout_of(btf_.type(type)).regular;
+            return btf_.kind(type) == btf::Kind::INT && !layout_of(btf_.type(type)).regular;
         };
         TypeId element = sizes_.behind_modifiers(TypeId{tail[0]}),
                index = sizes_.behind_modifiers(TypeId{tail[1]});
-        if (btf_.kind(index) != BTF_KIND_INT || is_odd_int(index))
+        if (btf_.kind(index) != btf::Kind::INT || is_odd_int(index))
             return bad(id, "index type is no plain INT");
         if (sizes_.of(element) == unsized)
             return bad(id, "element type has no size");
@@ -431,13 +435,13 @@ private:
         uint64_t size = sizes_.of(type), offset = bit_offset(t, m);
         if (size == unsized)
             return "type has no size";
-        uint32_t kind = btf_.kind(type);
+        btf::Kind kind = btf_.kind(type);
         bool kflag = btf::kflag_of(t);
         uint32_t bitfield = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.offset) : 0;
         uint64_t bits = size * 8; // that the member occupies
         bool bit_aligned = bitfield != 0;
         uint32_t max_bitfield = 0;
-        if (kind == BTF_KIND_INT) {
+        if (kind == btf::Kind::INT) {
             IntLayout layout = layout_of(btf_.type(type));
             if (kflag && !layout.regular)
                 return "type is an INT of odd bits, and kflag is set";
@@ -456,24 +460,24 @@ private:
         if (!bit_aligned && offset % 8)
             return strf("bit offset is %llu, no multiple of 8",
                         static_cast<unsigned long long>(offset));
-        if (kind == BTF_KIND_INT && bits + offset % 8 > max_int_bits)
+        if (kind == btf::Kind::INT && bits + offset % 8 > max_int_bits)
             return "bits span more than 16 bytes";
-        if (kind == BTF_KIND_FLOAT && size == 0) // of the base: its types were not checked
+        if (kind == btf::Kind::FLOAT && size == 0) // of the base: its types were not checked
             return "type is a FLOAT of no bytes";
-        if (kind == BTF_KIND_FLOAT && offset % (std::min<uint64_t>(pointer_size_, size) * 8))
+        if (kind == btf::Kind::FLOAT && offset % (std::min<uint64_t>(pointer_size_, size) * 8))
             return strf("FLOAT at bit offset %llu is not aligned",
                         static_cast<unsigned long long>(offset));
         if ((offset + bits + 7) / 8 > t.size)
             return strf("ends at bit %llu, the %s at byte %u",
                         static_cast<unsigned long long>(offset) + bits,
-                        btf::kind_of(t) == BTF_KIND_UNION ? "union" : "struct", t.size);
+                        btf::kind_of(t) == btf::Kind::UNION ? "union" : "struct", t.size);
         return "";
     }
 
     Result<void> check_func(TypeId id)
     {
         TypeId proto{btf_.type(id).type};
-        if (btf_.kind(proto) != BTF_KIND_FUNC_PROTO)
+        if (btf_.kind(proto) != btf::Kind::FUNC_PROTO)
             return bad(id, strf("refers to type %u, which is no FUNC_PROTO", raw(proto)));
         uint32_t i = 0;
         for (const btf_param &p : elements<btf_param>(btf_.type(proto))) {
@@ -510,7 +514,7 @@ private:
         uint32_t i = 0;
         for (const btf_var_secinfo &entry : elements<btf_var_secinfo>(btf_.type(id))) {
             TypeId var{entry.type};
-            if (btf_.kind(var) != BTF_KIND_VAR)
+            if (btf_.kind(var) != btf::Kind::VAR)
                 return bad_element(id, i, strf("type %u is no VAR", raw(var)));
             uint64_t size = sizes_.of(TypeId{btf_.type(var).type});
             if (size == unsized || entry.size < size)
@@ -524,8 +528,8 @@ private:
     {
         const btf_type &t = btf_.type(id);
         TypeId target{t.type};
-        uint32_t kind = btf_.kind(target);
-        if (kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR && kind != BTF_KIND_TYPEDEF &&
+        btf::Kind kind = btf_.kind(target);
+        if (kind != btf::Kind::FUNC && kind != btf::Kind::VAR && kind != btf::Kind::TYPEDEF &&
             !btf::is_composite(kind))
             return bad(id,
                        strf("refers to type %u, which cannot have declaration tags", raw(target)));
@@ -535,8 +539,8 @@ private:
         uint32_t count = 0; // of components
         if (btf::is_composite(kind))
             count = btf::vlen_of(btf_.type(target));
-        else if (kind == BTF_KIND_FUNC &&
-                 btf_.kind(TypeId{btf_.type(target).type}) == BTF_KIND_FUNC_PROTO)
+        else if (kind == btf::Kind::FUNC &&
+                 btf_.kind(TypeId{btf_.type(target).type}) == btf::Kind::FUNC_PROTO)
             count = btf::vlen_of(btf_.type(TypeId{btf_.type(target).type}));
         if (static_cast<uint32_t>(component) >= count)
             return bad(id, strf("component index is %d, of %u components", component, count));
@@ -547,11 +551,11 @@ private:
     {
         // A chain counts as far as its types come behind `first`; the others were looked at before.
         TypeId id = first;
-        for (uint32_t length = 0; is_modifier(btf_.kind(id)); ++length) {
+        for (uint32_t length = 0; btf::is_modifier(btf_.kind(id)); ++length) {
             if (length == max_modifiers)
                 return bad(first, "begins a chain of more than 32 modifiers");
             TypeId target{btf_.type(id).type};
-            if (btf_.kind(id) != BTF_KIND_TYPE_TAG && btf_.kind(target) == BTF_KIND_TYPE_TAG &&
+            if (btf_.kind(id) != btf::Kind::TYPE_TAG && btf_.kind(target) == btf::Kind::TYPE_TAG &&
                 !forms().tags_anywhere)
                 return bad(id, "a TYPE_TAG follows it, which kernels before 7.2 refuse");
             if (raw(id) < raw(first))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF on disk: the one place that knows how long a type of each kind is and where its type ids and
-// string offsets sit. What a kind means is known in many places: see CONTRIBUTING.md, "How to add a
-// kind of BTF". Source: Documentation/bpf/btf.rst of the kernel and <linux/btf.h>.
+// BTF on disk: the one description of each kind. It says what each word of a type holds; whatever
+// walks types asks it. Where a kind's meaning must be known, a switch over Kind or Family has no
+// default: see CONTRIBUTING.md, "How to add a kind of BTF". Source: Documentation/bpf/btf.rst of
+// the kernel and <linux/btf.h>.
 //
 // Everything in the types part of a blob is a sequence of 32-bit words, so a blob of the other byte
 // order is brought to host order by swapping words; all other code sees host order only.
@@ -9,6 +10,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <linux/btf.h>
 #include <span>
 
@@ -20,32 +23,161 @@ constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
 constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel reads
 constexpr uint32_t max_long_vlen = 0xffffff; // that we read; see below
-/// Kinds that we know, with 0 (void). Not NR_BTF_KINDS: the <linux/btf.h> of a newer kernel knows
-/// more, and those are to be refused.
-constexpr uint32_t kind_count = BTF_KIND_ENUM64 + 1;
 
-/// What the third word of a type means.
-enum class Third : uint8_t { unused, size, type };
+/// The kinds that we know; the numbers are those of <linux/btf.h>. A switch over this type has no
+/// `default`: whatever must be decided about a new kind is then an error of the compiler.
+enum class Kind : uint8_t {
+    VOID, // of id 0; never stored
+    INT,
+    PTR,
+    ARRAY,
+    STRUCT,
+    UNION,
+    ENUM,
+    FWD,
+    TYPEDEF,
+    VOLATILE,
+    CONST,
+    RESTRICT,
+    FUNC,
+    FUNC_PROTO,
+    VAR,
+    DATASEC,
+    FLOAT,
+    DECL_TAG,
+    TYPE_TAG,
+    ENUM64,
+};
+/// Not NR_BTF_KINDS: the <linux/btf.h> of a newer kernel knows more, and those are to be refused.
+constexpr uint32_t kind_count = static_cast<uint32_t>(Kind::ENUM64) + 1;
 
-struct KindInfo {
-    const char *name;      // as in "STRUCT"
-    Third third;           // meaning of the size/type word
-    uint8_t fixed_words;   // 32-bit words after the 3-word head, once
-    uint8_t element_words; // words per element (vlen of them)
-    int8_t element_name;   // index of the name word inside an element, -1: none
-    int8_t element_type;   // index of the type id word inside an element, -1: none
-    bool named;            // may carry a name
+/// What types of a kind are, as far as most code wants to know.
+enum class Family : uint8_t {
+    none, // void
+    number,
+    pointer,
+    array,
+    composite,
+    enumeration,
+    forward,
+    modifier, // of one other type, with or without a name
+    prototype,
+    link, // no type, but what a link chooses: functions, variables, sections
+    tag,  // no type, but a remark about one, or about a function or variable
 };
 
-/// Indexed by BTF_KIND_*; entry 0 (void) is never stored.
-extern const KindInfo kinds[kind_count];
+/// Which names types of a kind have.
+enum class Naming : uint8_t {
+    none,
+    identifier,
+    optional, // an identifier or none
+    section,
+    text, // not empty
+    any,
+};
+
+/// What the flag of a kind's types (kflag) says.
+enum class Flag : uint8_t {
+    none,      // it is never set
+    bitfields, // offsets of members have bitfield sizes in them
+    negatives, // values are signed
+    is_union,
+    attribute, // its text is an attribute's
+};
+
+/// What a word of a type holds.
+enum class Word : uint8_t {
+    unused,
+    name, // string offset
+    ref,  // type id
+    size, // bytes
+    value,
+};
+
+/// Words in a row.
+struct WordRow {
+    constexpr WordRow(std::initializer_list<Word> list) : count(static_cast<uint8_t>(list.size()))
+    {
+        uint8_t at = 0;
+        for (Word role : list) {
+            if (role == Word::name)
+                name = static_cast<int8_t>(at);
+            if (role == Word::ref && refs++ == 0)
+                first_ref = at;
+            roles[at++] = role;
+        }
+    }
+
+    uint8_t count;
+    uint8_t first_ref = 0, refs = 0; // these are next to each other
+    int8_t name = -1;                // the place of the name; -1: none
+    Word roles[3]{};
+};
+
+/// All that there is to know of the form of a kind. vlen counts elements; of a FUNC, which has
+/// none, it is the linkage.
+struct KindInfo {
+    const char *name; // as in "STRUCT"
+    Family family;
+    Naming naming;
+    Flag flag;
+    Word third;      // of the head, behind name and info
+    WordRow fixed;   // behind the head, once
+    WordRow element; // behind these, vlen times
+};
+
+namespace description
+{
+
+using enum Word;
+constexpr auto none = Flag::none;
+using F = Family;
+using N = Naming;
+
+/// By Kind.
+inline constexpr KindInfo kinds[] = {
+    {"VOID", F::none, N::none, none, unused, {}, {}},
+    {"INT", F::number, N::any, none, size, {value}, {}},
+    {"PTR", F::pointer, N::none, none, ref, {}, {}},
+    {"ARRAY", F::array, N::none, none, unused, {ref, ref, value}, {}},
+    {"STRUCT", F::composite, N::optional, Flag::bitfields, size, {}, {name, ref, value}},
+    {"UNION", F::composite, N::optional, Flag::bitfields, size, {}, {name, ref, value}},
+    {"ENUM", F::enumeration, N::optional, Flag::negatives, size, {}, {name, value}},
+    {"FWD", F::forward, N::identifier, Flag::is_union, unused, {}, {}},
+    {"TYPEDEF", F::modifier, N::identifier, none, ref, {}, {}},
+    {"VOLATILE", F::modifier, N::none, none, ref, {}, {}},
+    {"CONST", F::modifier, N::none, none, ref, {}, {}},
+    {"RESTRICT", F::modifier, N::none, none, ref, {}, {}},
+    {"FUNC", F::link, N::identifier, none, ref, {}, {}},
+    {"FUNC_PROTO", F::prototype, N::none, none, ref, {}, {name, ref}},
+    {"VAR", F::link, N::identifier, none, ref, {value}, {}},
+    {"DATASEC", F::link, N::section, none, size, {}, {ref, value, value}},
+    {"FLOAT", F::number, N::any, none, size, {}, {}},
+    {"DECL_TAG", F::tag, N::text, Flag::attribute, ref, {value}, {}},
+    {"TYPE_TAG", F::modifier, N::text, Flag::attribute, ref, {}, {}},
+    {"ENUM64", F::enumeration, N::optional, Flag::negatives, size, {}, {name, value, value}},
+};
+
+} // namespace description
+
+using description::kinds;
+static_assert(std::size(kinds) == kind_count, "a kind has no row");
+
+constexpr const KindInfo &kind_info(Kind kind)
+{
+    return kinds[static_cast<uint32_t>(kind)];
+}
 
 // Bits 24-30 are the kind, bits 0-23 the count. Kernels before 7.2 know bits 24-28 and 0-15 and
 // refuse types with any of the others set; the kernel's commit f7a6b9eaff3e (2026-04) took these
 // without a flag or a new version, so that the old form is the new one with small numbers.
-constexpr uint32_t kind_of(const btf_type &t)
+constexpr Kind kind_of(uint32_t info)
 {
-    return (t.info >> 24) & 0x7f;
+    return static_cast<Kind>((info >> 24) & 0x7f);
+}
+constexpr Kind kind_of(const btf_type &t)
+{
+    return kind_of(t.info);
 }
 constexpr uint32_t vlen_of(const btf_type &t)
 {
@@ -55,15 +187,18 @@ constexpr bool kflag_of(const btf_type &t)
 {
     return t.info >> 31;
 }
-constexpr uint32_t make_info(uint32_t kind, uint32_t vlen, bool kflag)
+constexpr uint32_t make_info(Kind kind, uint32_t vlen, bool kflag)
 {
-    return (kflag ? 1u << 31 : 0) | kind << 24 | vlen;
+    return (kflag ? 1u << 31 : 0) | static_cast<uint32_t>(kind) << 24 | vlen;
 }
-
-/// Words that a type takes, head included. The kind must be known (1..kind_count-1).
-constexpr uint32_t words_of(const KindInfo &kind, uint32_t vlen)
+/// The kind must be known (not void).
+constexpr const KindInfo &kind_info(const btf_type &t)
 {
-    return 3 + kind.fixed_words + vlen * kind.element_words;
+    return kind_info(kind_of(t));
+}
+constexpr bool is_known(Kind kind)
+{
+    return kind != Kind::VOID && static_cast<uint32_t>(kind) < kind_count;
 }
 
 /// The type that begins at words[at].
@@ -72,10 +207,11 @@ inline const btf_type &type_at(std::span<const uint32_t> words, size_t at)
     return *reinterpret_cast<const btf_type *>(words.data() + at);
 }
 
-/// Words that a type of a known kind takes.
+/// Words that a type of a known kind takes, head included.
 inline uint32_t words_of(const btf_type &t)
 {
-    return words_of(kinds[kind_of(t)], vlen_of(t));
+    const KindInfo &kind = kind_info(t);
+    return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
 /// Words that the type at words[at] takes, where nothing is known of them; 0: it is cut off, or its
@@ -85,10 +221,9 @@ inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
     if (at + 3 > words.size())
         return 0;
     const btf_type &t = type_at(words, at);
-    const uint32_t kind = kind_of(t);
-    if (kind == 0 || kind >= kind_count)
+    if (!is_known(kind_of(t)))
         return 0;
-    const uint32_t size = words_of(kinds[kind], vlen_of(t));
+    const uint32_t size = words_of(t);
     return size <= words.size() - at ? size : 0;
 }
 
@@ -102,52 +237,105 @@ inline uint32_t *tail_of(btf_type &t)
     return reinterpret_cast<uint32_t *>(&t + 1);
 }
 
-constexpr bool is_composite(uint32_t kind)
+constexpr bool is_composite(Kind kind)
 {
-    return kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
+    return kind_info(kind).family == Family::composite;
 }
-constexpr bool is_enum(uint32_t kind)
+constexpr bool is_enum(Kind kind)
 {
-    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64;
+    return kind_info(kind).family == Family::enumeration;
+}
+constexpr bool is_modifier(Kind kind)
+{
+    return kind_info(kind).family == Family::modifier;
+}
+/// Is it for the link to choose (FUNC, VAR, DATASEC)?
+constexpr bool is_of_link(Kind kind)
+{
+    return kind_info(kind).family == Family::link;
+}
+/// Can another type be made of it? (void can.)
+constexpr bool is_type(Kind kind)
+{
+    return kind_info(kind).family < Family::link;
 }
 
 /// Does it stand for a struct, union or enum that is defined elsewhere? (An enum without values is
 /// the declaration of one: gcc has them, C has not.)
 inline bool is_declaration(const btf_type &t)
 {
-    const uint32_t kind = kind_of(t);
-    return kind == BTF_KIND_FWD || (is_enum(kind) && vlen_of(t) == 0 && t.name_off != 0);
+    const Family family = kind_info(t).family;
+    return family == Family::forward ||
+           (family == Family::enumeration && vlen_of(t) == 0 && t.name_off != 0);
+}
+
+/// Is it a union, or the declaration of one?
+inline bool is_union(const btf_type &t)
+{
+    return kind_of(t) == Kind::UNION || (kind_of(t) == Kind::FWD && kflag_of(t));
+}
+
+/// Is it a struct, union or enum with a name, or a declaration of one?
+inline bool has_tag_name(const btf_type &t)
+{
+    const Family family = kind_info(t).family;
+    return t.name_off && (family == Family::composite || family == Family::enumeration ||
+                          family == Family::forward);
 }
 
 /// Call `visit(word)` for each word of `t` that holds a type id (const or not, as `t` is).
 template <typename Type, typename Visit>
 void for_each_type_id(Type &t, Visit visit)
 {
-    const KindInfo &kind = kinds[kind_of(t)];
-    if (kind.third == Third::type)
+    const KindInfo &kind = kind_info(t);
+    if (kind.third == Word::ref)
         visit(t.type);
     auto *tail = tail_of(t);
-    if (kind_of(t) == BTF_KIND_ARRAY) {
-        visit(tail[0]);
-        visit(tail[1]);
-    }
-    if (kind.element_type < 0)
+    for (uint32_t i = 0; i < kind.fixed.refs; ++i)
+        visit(tail[kind.fixed.first_ref + i]);
+    if (!kind.element.refs)
         return;
-    for (uint32_t i = 0, n = vlen_of(t); i < n; ++i)
-        visit(tail[kind.fixed_words + i * kind.element_words + kind.element_type]);
+    tail += kind.fixed.count + kind.element.first_ref;
+    for (uint32_t n = vlen_of(t); n; --n, tail += kind.element.count)
+        for (uint32_t i = 0; i < kind.element.refs; ++i)
+            visit(tail[i]);
 }
 
 /// Call `visit(word)` for each word of `t` that holds a string offset.
 template <typename Type, typename Visit>
 void for_each_str_off(Type &t, Visit visit)
 {
-    const KindInfo &kind = kinds[kind_of(t)];
+    const KindInfo &kind = kind_info(t);
     visit(t.name_off);
-    if (kind.element_name < 0)
+    if (kind.element.name < 0)
         return;
+    auto *tail = tail_of(t) + kind.fixed.count + kind.element.name;
+    for (uint32_t n = vlen_of(t); n; --n, tail += kind.element.count)
+        visit(*tail);
+}
+
+/// Call `visit(role, word)` for each word of `t` but its info, in order.
+template <typename Type, typename Visit>
+void for_each_word(Type &t, Visit visit)
+{
+    const KindInfo &kind = kind_info(t);
+    visit(Word::name, t.name_off);
+    visit(kind.third, t.size);
     auto *tail = tail_of(t);
-    for (uint32_t i = 0, n = vlen_of(t); i < n; ++i)
-        visit(tail[kind.fixed_words + i * kind.element_words + kind.element_name]);
+    uint32_t n = vlen_of(t);
+    if (is_composite(kind_of(t))) { // as below; most words are of these
+        for (; n; --n, tail += 3) {
+            visit(Word::name, tail[0]);
+            visit(Word::ref, tail[1]);
+            visit(Word::value, tail[2]);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < kind.fixed.count; ++i)
+        visit(kind.fixed.roles[i], *tail++);
+    for (n = kind.element.count ? n : 0; n; --n)
+        for (uint32_t i = 0; i < kind.element.count; ++i)
+            visit(kind.element.roles[i], *tail++);
 }
 
 } // namespace btflink::btf

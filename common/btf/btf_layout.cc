@@ -28,8 +28,8 @@ void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section)
     std::byte entries[btf::kind_count * layout_entry_size] = {};
     for (uint32_t kind = 1; kind < btf::kind_count; ++kind) {
         std::byte *entry = entries + size_t{kind} * layout_entry_size;
-        entry[0] = std::byte(btf::kinds[kind].fixed_words * 4);
-        entry[1] = std::byte(btf::kinds[kind].element_words * 4);
+        entry[0] = std::byte(btf::kinds[kind].fixed.count * 4);
+        entry[1] = std::byte(btf::kinds[kind].element.count * 4);
     }
     blob.reserve(blob.size() + layout_header_size - btf::header_size + length);
     const auto types_end = blob.begin() + btf::header_size + type_len;

@@ -133,55 +133,60 @@ private:
             const uint32_t middle = (low + high) / 2;
             (btf_->word_index(id_of(middle)) <= word ? low : high) = middle;
         }
-        const btf::KindInfo &kind = btf::kinds[btf_->kind(id_of(low))];
-        const uint32_t behind = word - btf_->word_index(id_of(low));
-        if (!kind.element_words || behind < 3u + kind.fixed_words)
+        const btf::KindInfo &kind = btf::kind_info(btf_->kind(id_of(low)));
+        const uint32_t behind = word - btf_->word_index(id_of(low)), fixed = 3u + kind.fixed.count;
+        if (!kind.element.count || behind < fixed)
             return {low, std::nullopt};
-        return {low, (behind - 3 - kind.fixed_words) / kind.element_words};
+        return {low, (behind - fixed) / kind.element.count};
     }
 
     /// What was done, "" if that was said already; none: nothing can be.
     Remedy mend(Place place)
     {
         Words &words = types_[place.type];
-        const uint32_t kind = btf::kind_of(head(words));
-        if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen &&
-            btf::kinds[kind].element_words)
+        const btf::KindInfo &info = btf::kind_info(head(words));
+        if (!place.element && btf::vlen_of(head(words)) > btf::max_vlen && info.element.count)
             return cut_short(words);
-        if (place.element && kind != BTF_KIND_DATASEC && rename_elements(words))
+        if (place.element && info.element.name >= 0 && rename_elements(words))
             return "names get '_' for what may not be in them";
-        if (btf::is_composite(kind) && place.element)
-            return mend_member(words, *place.element);
-        switch (kind) {
-        case BTF_KIND_FUNC_PROTO:
+        switch (btf::kind_of(head(words))) {
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
+            return place.element ? mend_member(words, *place.element) : mend_name(words);
+        case btf::Kind::FUNC_PROTO:
             return mend_prototype(words, place.element);
-        case BTF_KIND_DATASEC:
+        case btf::Kind::DATASEC:
             if (part_ == BtfPart::object)
                 return std::nullopt;
             return place.element ? drop_elements(words, *place.element) : drop(words);
-        case BTF_KIND_FUNC:
-        case BTF_KIND_VAR:
-        case BTF_KIND_DECL_TAG:
-            return part_ == BtfPart::whole || kind == BTF_KIND_DECL_TAG ? drop(words)
-                                                                        : std::nullopt;
-        case BTF_KIND_INT:
+        case btf::Kind::FUNC:
+        case btf::Kind::VAR:
+            return part_ == BtfPart::whole ? drop(words) : std::nullopt;
+        case btf::Kind::DECL_TAG:
+            return drop(words);
+        case btf::Kind::INT:
             return mend_int(words);
-        case BTF_KIND_FLOAT:
-        case BTF_KIND_ARRAY:
+        case btf::Kind::FLOAT:
+        case btf::Kind::ARRAY:
             return make_opaque(words);
-        case BTF_KIND_PTR:
-            return std::nullopt;
-        default:
+        case btf::Kind::FWD:
+            return mend_name(words);
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
+            return is_misnamed(head(words).name_off) ? mend_name(words) : make_opaque(words);
+        case btf::Kind::TYPEDEF:
+            return is_misnamed(head(words).name_off) ? mend_name(words) : cut(words);
+        case btf::Kind::CONST:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::RESTRICT:
+            return cut(words);
+        case btf::Kind::TYPE_TAG:
+            return head(words).name_off ? cut(words) : mend_name(words);
+        case btf::Kind::PTR:
+        case btf::Kind::VOID:
             break;
         }
-        const bool any_text = kind == BTF_KIND_TYPE_TAG && head(words).name_off;
-        if (btf::kinds[kind].named && !any_text && is_misnamed(head(words).name_off)) {
-            rename(head(words).name_off);
-            return "it is called '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
-        }
-        if (is_modifier(kind))
-            return cut(words);
-        return btf::is_enum(kind) ? make_opaque(words) : std::nullopt;
+        return std::nullopt;
     }
 
     // Names.
@@ -193,13 +198,21 @@ private:
     uint32_t text(std::string_view text) { return raw(out_.btf.str(text)); }
     void rename(uint32_t &offset) { offset = text(legal_name(btf_->str(offset))); }
 
+    Remedy mend_name(Words &words)
+    {
+        if (!is_misnamed(head(words).name_off))
+            return std::nullopt;
+        rename(head(words).name_off);
+        return "it is called '" + std::string(out_.btf.str(StrOff{head(words).name_off})) + "'";
+    }
+
     bool rename_elements(Words &words)
     {
-        const btf::KindInfo &kind = btf::kinds[btf::kind_of(head(words))];
+        const btf::KindInfo &kind = btf::kind_info(head(words));
         bool renamed = false;
         for (uint32_t i = 0; i < btf::vlen_of(head(words)); ++i) {
-            uint32_t &name = words[3 + kind.fixed_words + i * kind.element_words +
-                                   static_cast<uint32_t>(kind.element_name)];
+            uint32_t &name = words[3 + kind.fixed.count + i * kind.element.count +
+                                   static_cast<uint32_t>(kind.element.name)];
             const bool may_be_empty = !btf::is_enum(btf::kind_of(head(words)));
             if (!is_misnamed(name) || (name == 0 && may_be_empty))
                 continue;
@@ -220,18 +233,18 @@ private:
         const TypeId type = sizes_->behind_modifiers(TypeId{member[1]});
         const uint32_t bits = kflag ? BTF_MEMBER_BITFIELD_SIZE(member[2]) : 0;
         const uint32_t offset = offset_of(words, i);
-        const uint32_t kind = btf_->kind(type);
+        const btf::Kind kind = btf_->kind(type);
         const uint64_t size = sizes_->of(type);
         if (size == TypeSizes::unsized ||
             offset + (bits ? bits : size * 8) > uint64_t{head(words).size} * 8)
             return drop_elements(words, i);
-        if (bits && bits <= max_bitfield && kind != BTF_KIND_INT) {
+        if (bits && bits <= max_bitfield && kind != btf::Kind::INT) {
             const bool is_signed = btf::is_enum(kind) && btf::kflag_of(btf_->type(type));
             const char *name = is_signed ? "long long int" : "long long unsigned int";
             set_type(words, i, new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0));
             return "its type becomes an INT";
         }
-        if (!bits && kind == BTF_KIND_FLOAT && std::has_single_bit(size) && offset % 8 == 0) {
+        if (!bits && kind == btf::Kind::FLOAT && std::has_single_bit(size) && offset % 8 == 0) {
             const std::string name(btf_->name(type));
             set_type(words, i, new_int(name, static_cast<uint32_t>(size), 0));
             return "its type becomes an INT of the same name";
@@ -271,7 +284,7 @@ private:
     /// One for all that ask for it; in the last place.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
-        const Words wanted{text(name), btf::make_info(BTF_KIND_INT, 0, false), size,
+        const Words wanted{text(name), btf::make_info(btf::Kind::INT, 0, false), size,
                            encoding << 24 | size * 8};
         return append(wanted);
     }
@@ -296,12 +309,13 @@ private:
             ref = 0;
             return "it becomes void";
         }
-        if (part_ == BtfPart::object || btf_->kind(target) != BTF_KIND_FWD)
+        if (part_ == BtfPart::object || btf_->kind(target) != btf::Kind::FWD)
             return std::nullopt;
         const btf_type &fwd = btf_->type(target);
         const bool is_union = btf::kflag_of(fwd);
         const Words empty{fwd.name_off,
-                          btf::make_info(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, 0, false), 0};
+                          btf::make_info(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, 0, false),
+                          0};
         const size_t known = types_.size() + added_.size();
         bool is_new = target >= first_ && type(target) != empty;
         if (target >= first_)
@@ -337,10 +351,10 @@ private:
     /// A struct that is as long, as far as that is known.
     Remedy make_opaque(Words &words)
     {
-        const uint32_t kind = btf::kind_of(head(words));
+        const btf::Kind kind = btf::kind_of(head(words));
         const uint32_t name = btf::is_enum(kind) ? head(words).name_off : 0;
-        const uint32_t size = kind == BTF_KIND_ARRAY ? 0 : head(words).size;
-        words = {name, btf::make_info(BTF_KIND_STRUCT, 0, false), size};
+        const uint32_t size = kind == btf::Kind::ARRAY ? 0 : head(words).size;
+        words = {name, btf::make_info(btf::Kind::STRUCT, 0, false), size};
         return "it is written as a struct without members";
     }
 
@@ -348,9 +362,7 @@ private:
     Remedy cut(Words &words)
     {
         const TypeId target = sizes_->behind_modifiers(TypeId{head(words).type});
-        const uint32_t kind = btf_->kind(target);
-        if (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC ||
-            kind == BTF_KIND_DECL_TAG || head(words).type == raw(target))
+        if (!btf::is_type(btf_->kind(target)) || head(words).type == raw(target))
             return std::nullopt;
         head(words).type = raw(target);
         return "the types between are left out";
@@ -365,7 +377,7 @@ private:
     /// The element; later all from it on.
     Remedy drop_elements(Words &words, uint32_t i)
     {
-        const uint32_t size = btf::kinds[btf::kind_of(head(words))].element_words;
+        const uint32_t size = btf::kind_info(head(words)).element.count;
         const uint32_t count = round_ < patient_rounds ? 1 : btf::vlen_of(head(words)) - i;
         const auto begin = words.begin() + 3 + i * size;
         words.erase(begin, begin + count * size);
@@ -390,8 +402,7 @@ private:
     Remedy cut_short(Words &words)
     {
         const uint32_t more = btf::vlen_of(head(words)) - btf::max_vlen;
-        words.resize(words.size() -
-                     size_t{more} * btf::kinds[btf::kind_of(head(words))].element_words);
+        words.resize(words.size() - size_t{more} * btf::kind_info(head(words)).element.count);
         head(words).info -= more;
         if (btf::is_composite(btf::kind_of(head(words))))
             drop_component_tags(words, btf::max_vlen, more);
@@ -404,7 +415,7 @@ private:
     {
         const uint32_t id = raw(first_) + static_cast<uint32_t>(&of - types_.data());
         for (Words &tag : types_)
-            if (!tag.empty() && btf::kind_of(head(tag)) == BTF_KIND_DECL_TAG &&
+            if (!tag.empty() && btf::kind_of(head(tag)) == btf::Kind::DECL_TAG &&
                 head(tag).type == id && static_cast<int32_t>(tag[3]) >= 0)
                 visit(tag);
     }
@@ -418,17 +429,17 @@ private:
         for (Words &words : types_) {
             if (words.empty())
                 continue;
-            const uint32_t kind = btf::kind_of(head(words));
-            if (kind == BTF_KIND_DECL_TAG && is_gone(head(words).type))
+            const btf::Kind kind = btf::kind_of(head(words));
+            if (kind == btf::Kind::DECL_TAG && is_gone(head(words).type))
                 words.clear();
-            for (uint32_t i = 0; kind == BTF_KIND_DATASEC && i < btf::vlen_of(head(words));)
+            for (uint32_t i = 0; kind == btf::Kind::DATASEC && i < btf::vlen_of(head(words));)
                 if (is_gone(words[3 + i * 3])) {
                     words.erase(words.begin() + 3 + i * 3, words.begin() + 6 + i * 3);
                     --head(words).info;
                 } else {
                     ++i;
                 }
-            if (kind == BTF_KIND_DATASEC && btf::vlen_of(head(words)) == 0)
+            if (kind == btf::Kind::DATASEC && btf::vlen_of(head(words)) == 0)
                 words.clear();
         }
         std::vector<uint32_t> ids(types_.size());

@@ -45,12 +45,12 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
     }
     for (TypeId id{1}; id != btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        const uint32_t kind = btf::kind_of(t);
-        if (kind == BTF_KIND_STRUCT && btf.str(t.name_off) == "btf_layout")
+        const btf::Kind kind = btf::kind_of(t);
+        if (kind == btf::Kind::STRUCT && btf.str(t.name_off) == "btf_layout")
             forms.layout = true;
-        else if (kind == BTF_KIND_STRUCT && btf.str(t.name_off) == "btf_header")
+        else if (kind == btf::Kind::STRUCT && btf.str(t.name_off) == "btf_header")
             forms.layout = forms.layout.value_or(false);
-        if (kind != BTF_KIND_ENUM || btf.str(t.name_off) != "btf_max")
+        if (kind != btf::Kind::ENUM || btf.str(t.name_off) != "btf_max")
             continue;
         const uint32_t *tail = btf::tail_of(t);
         for (uint32_t i = 0, n = btf::vlen_of(t); i < n; ++i)

@@ -9,12 +9,6 @@
 namespace btflink
 {
 
-bool is_modifier(uint32_t kind)
-{
-    return kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_CONST || kind == BTF_KIND_VOLATILE ||
-           kind == BTF_KIND_RESTRICT || kind == BTF_KIND_TYPE_TAG;
-}
-
 Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,
                   size_t words)
 {
@@ -66,7 +60,7 @@ private:
             uint32_t &passed = passed_[raw(id) - raw(btf_.first_id())];
             if (passed == raw(first))
                 return fail_type(btf_, id, where_, "is in a loop of pointers and modifiers");
-            if (passed || (btf_.kind(id) != BTF_KIND_PTR && !is_modifier(btf_.kind(id))))
+            if (passed || (btf_.kind(id) != btf::Kind::PTR && !btf::is_modifier(btf_.kind(id))))
                 break;
             passed = raw(first);
         }
@@ -104,9 +98,7 @@ private:
                 continue;
             }
             state = open;
-            uint32_t kind = btf_.kind(id);
-            if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_ARRAY &&
-                kind != BTF_KIND_VAR && !is_modifier(kind))
+            if (!has_parts(btf_.kind(id)))
                 continue;
             bool loop = false;
             btf::for_each_type_id(btf_.type(id), [&](uint32_t part) {
@@ -123,25 +115,44 @@ private:
         return {};
     }
 
+    static bool has_parts(btf::Kind kind)
+    {
+        return btf::is_composite(kind) || kind == btf::Kind::ARRAY || btf::is_modifier(kind) ||
+               kind == btf::Kind::VAR;
+    }
+
     void measure(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        uint32_t kind = btf::kind_of(t);
         TypeId target = id;
         uint64_t size = TypeSizes::unsized;
-        if (is_modifier(kind)) {
+        switch (btf::kind_info(t).family) {
+        case btf::Family::modifier:
             target = sizing_.behind_modifiers(TypeId{t.type});
             size = sizing_.of(target);
-        } else if (kind == BTF_KIND_PTR) {
+            break;
+        case btf::Family::pointer:
             size = pointer_size_;
-        } else if (kind == BTF_KIND_ARRAY) {
+            break;
+        case btf::Family::array: {
             constexpr uint64_t too_large = uint64_t{UINT32_MAX} + 1;
             uint64_t element = sizing_.of(TypeId{btf::tail_of(t)[0]});
             uint32_t count = btf::tail_of(t)[2];
             if (element != TypeSizes::unsized)
                 size = count && element > UINT32_MAX / count ? too_large : element * count;
-        } else if (btf::kinds[kind].third == btf::Third::size && kind != BTF_KIND_DATASEC) {
+            break;
+        }
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration:
             size = t.size;
+            break;
+        case btf::Family::none:
+        case btf::Family::forward:
+        case btf::Family::prototype:
+        case btf::Family::link:
+        case btf::Family::tag:
+            break;
         }
         sizing_.targets_[sizing_.place(id)] = target;
         sizing_.sizes_[sizing_.place(id)] = size;

@@ -41,8 +41,6 @@ private:
     std::vector<TypeId> targets_;
 };
 
-bool is_modifier(uint32_t kind);
-
 /// The error "type 7 (STRUCT 'name'): RULE" for a type of `btf`, at the byte that is `words` 32-bit
 /// words behind its first; of its base, without that place. `where`: of the blob.
 Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,

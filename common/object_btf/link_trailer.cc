@@ -189,7 +189,7 @@ public:
         TRY(table(64, variable_size, [&](const std::byte *p) {
             auto w = [&](size_t i) { return load<uint32_t>(p + i, order()); };
             t.variables.push_back({TypeId{w(0)}, StrOff{w(4)}, w(8), w(12), w(16)});
-            if (!is_kind(w(0), BTF_KIND_VAR))
+            if (!is_kind(w(0), btf::Kind::VAR))
                 return "variable names no VAR";
             if (!is_str(w(4)))
                 return "section name of a variable is out of range";
@@ -215,7 +215,7 @@ private:
     uint16_t half(size_t offset) const { return load<uint16_t>(at(offset), order()); }
     bool is_str(uint32_t off) const { return off < blob_.str_base() + blob_.str_size(); }
     bool is_type(uint32_t id) const { return id < raw(blob_.end_id()); }
-    bool is_kind(uint32_t id, uint32_t kind) const
+    bool is_kind(uint32_t id, btf::Kind kind) const
     {
         return id && is_type(id) && blob_.kind(TypeId{id}) == kind;
     }
@@ -277,8 +277,8 @@ private:
                 return "a true signature is of no function";
             if (f.func != void_id) {
                 const btf_type *func = is_type(raw(f.func)) ? &blob_.type(f.func) : nullptr;
-                if (!func || btf::kind_of(*func) != BTF_KIND_FUNC ||
-                    !is_kind(func->type, BTF_KIND_FUNC_PROTO))
+                if (!func || btf::kind_of(*func) != btf::Kind::FUNC ||
+                    !is_kind(func->type, btf::Kind::FUNC_PROTO))
                     return "function names no FUNC with a FUNC_PROTO";
                 return "";
             }

@@ -188,7 +188,7 @@ private:
         if (state_[slot(id)] != done) { // a cycle that passes no name
             met_cycle_ = true;
             stub_.word('C');
-            stub_.word(btf_.kind(id));
+            stub_.word(static_cast<uint32_t>(btf_.kind(id)));
             stub_.text(btf_.type(id).name_off);
             return stub_.finish();
         }
@@ -241,43 +241,22 @@ private:
     Hash128 hash(TypeId id)
     {
         const btf_type &t = btf_.type(id);
-        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
-        const uint32_t *tail = btf::tail_of(t);
         digest_.word(t.info);
-        digest_.text(t.name_off);
-        if (kind.third == btf::Third::size)
-            digest_.word(t.size);
-        else if (kind.third == btf::Third::type)
-            digest_.hash(ref(TypeId{t.type}));
-        if (btf::kind_of(t) == BTF_KIND_ARRAY) {
-            digest_.hash(ref(TypeId{tail[0]}));
-            digest_.hash(ref(TypeId{tail[1]}));
-            digest_.word(tail[2]);
-            return digest_.finish();
-        }
-        if (btf::is_composite(btf::kind_of(t))) {
-            // The same as below; most words are of these.
-            for (uint32_t n = btf::vlen_of(t); n; --n, tail += 3) {
-                digest_.text(tail[0]);
-                digest_.hash(ref(TypeId{tail[1]}));
-                digest_.word(tail[2]);
+        btf::for_each_word(t, [&](btf::Word role, uint32_t word) {
+            switch (role) {
+            case btf::Word::unused:
+                break;
+            case btf::Word::name:
+                digest_.text(word);
+                break;
+            case btf::Word::ref:
+                digest_.hash(ref(TypeId{word}));
+                break;
+            case btf::Word::size:
+            case btf::Word::value:
+                digest_.word(word);
             }
-            return digest_.finish();
-        }
-        for (uint32_t i = 0; i < kind.fixed_words; ++i)
-            digest_.word(tail[i]);
-        tail += kind.fixed_words;
-        if (kind.element_words) {
-            for (uint32_t n = btf::vlen_of(t); n; --n, tail += kind.element_words)
-                for (int w = 0; w < kind.element_words; ++w) {
-                    if (w == kind.element_name)
-                        digest_.text(tail[w]);
-                    else if (w == kind.element_type)
-                        digest_.hash(ref(TypeId{tail[w]}));
-                    else
-                        digest_.word(tail[w]);
-                }
-        }
+        });
         return digest_.finish();
     }
 
@@ -299,16 +278,11 @@ char stub_class(const Btf &btf, TypeId id)
     if (id == void_id)
         return 0;
     const btf_type &t = btf.type(id);
-    switch (btf::kind_of(t)) {
-    case BTF_KIND_FWD:
-        return btf::kflag_of(t) ? 'U' : 'S';
-    case BTF_KIND_STRUCT:
-        return *btf.text(t.name_off) ? 'S' : 0;
-    case BTF_KIND_UNION:
-        return *btf.text(t.name_off) ? 'U' : 0;
-    default:
+    const btf::Family family = btf::kind_info(t).family;
+    const bool is_named = family == btf::Family::composite && *btf.text(t.name_off);
+    if (!is_named && family != btf::Family::forward)
         return 0;
-    }
+    return btf::is_union(t) ? 'U' : 'S';
 }
 
 std::vector<Hash128> stub_hashes(const Btf &btf)
@@ -347,10 +321,6 @@ LooseHasher::LooseHasher(const Btf &btf)
 
 LooseHasher::~LooseHasher() = default;
 
-// The two lists of kinds in of() leave out those that no prototype refers to (FUNC, VAR, DATASEC,
-// DECL_TAG). Any other kind that is missing would make different prototypes equal.
-static_assert(btf::kind_count == BTF_KIND_ENUM64 + 1, "decide what of() makes of the new kind");
-
 Hash128 LooseHasher::of(TypeId root)
 {
     if (state_[raw(root)] == done)
@@ -359,28 +329,33 @@ Hash128 LooseHasher::of(TypeId root)
     std::vector<TypeId> &stack = buffers_->stack;
     auto ref = [&](TypeId id) { return memo_[raw(id)]; };
     auto expand = [&](TypeId id, auto need) {
-        switch (btf_.kind(id)) {
-        case BTF_KIND_PTR:
-        case BTF_KIND_CONST:
-        case BTF_KIND_VOLATILE:
-        case BTF_KIND_RESTRICT:
-        case BTF_KIND_TYPE_TAG:
-            need(TypeId{btf_.type(id).type});
+        const btf_type &t = btf_.type(id);
+        switch (btf::kind_info(t).family) {
+        case btf::Family::pointer:
+        case btf::Family::modifier:
+            if (btf::kind_of(t) != btf::Kind::TYPEDEF)
+                need(TypeId{t.type});
             break;
-        case BTF_KIND_ARRAY:
-            need(TypeId{btf::tail_of(btf_.type(id))[0]});
+        case btf::Family::array:
+            need(TypeId{btf::tail_of(t)[0]});
             break;
-        case BTF_KIND_FUNC_PROTO:
-            btf::for_each_type_id(btf_.type(id), [&](uint32_t child) { need(TypeId{child}); });
+        case btf::Family::prototype:
+            btf::for_each_type_id(t, [&](uint32_t child) { need(TypeId{child}); });
             break;
-        default:
+        case btf::Family::none:
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration:
+        case btf::Family::forward:
+        case btf::Family::link:
+        case btf::Family::tag:
             break;
         }
     };
     auto close = [&](TypeId id) {
         const btf_type &t = btf_.type(id);
-        uint32_t kind = btf::kind_of(t);
-        if (kind == BTF_KIND_CONST) {
+        btf::Kind kind = btf::kind_of(t);
+        if (kind == btf::Kind::CONST) {
             // const is transparent, but "const void" is not "void".
             TypeId target{t.type};
             if (target != void_id) {
@@ -388,42 +363,47 @@ Hash128 LooseHasher::of(TypeId root)
                 return;
             }
         }
-        if (kind == BTF_KIND_FWD)
-            kind = btf::kflag_of(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT;
-        digest.word(kind);
+        if (kind == btf::Kind::FWD)
+            kind = btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT;
+        digest.word(static_cast<uint32_t>(kind));
         switch (kind) {
-        case BTF_KIND_INT:
+        case btf::Kind::INT:
             digest.word(t.size);
             digest.word(btf::tail_of(t)[0]);
             digest.text(t.name_off);
             break;
-        case BTF_KIND_FLOAT:
+        case btf::Kind::FLOAT:
             digest.word(t.size);
             digest.text(t.name_off);
             break;
-        case BTF_KIND_TYPEDEF:
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::TYPEDEF:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
+        case btf::Kind::FWD:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             digest.text(t.name_off);
             break;
-        case BTF_KIND_PTR:
-        case BTF_KIND_CONST:
-        case BTF_KIND_VOLATILE:
-        case BTF_KIND_RESTRICT:
-        case BTF_KIND_TYPE_TAG:
+        case btf::Kind::PTR:
+        case btf::Kind::CONST:
+        case btf::Kind::VOLATILE:
+        case btf::Kind::RESTRICT:
+        case btf::Kind::TYPE_TAG:
             digest.hash(ref(TypeId{t.type}));
             break;
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             digest.word(btf::tail_of(t)[2]);
             digest.hash(ref(TypeId{btf::tail_of(t)[0]}));
             break;
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Kind::FUNC_PROTO:
             digest.word(btf::vlen_of(t));
             btf::for_each_type_id(t, [&](uint32_t child) { digest.hash(ref(TypeId{child})); });
             break;
-        default:
+        case btf::Kind::VOID: // no prototype refers to these
+        case btf::Kind::FUNC:
+        case btf::Kind::VAR:
+        case btf::Kind::DATASEC:
+        case btf::Kind::DECL_TAG:
             break;
         }
         memo_[raw(id)] = digest.finish();

@@ -102,7 +102,7 @@ private:
             if (is_new)
                 names.push_back({key});
             Name &name = names[n];
-            if (btf::kind_of(t) == BTF_KIND_FWD) {
+            if (btf::kind_of(t) == btf::Kind::FWD) {
                 name.forward = true;
             } else if (!name.definition) {
                 name.definition = id;

@@ -80,7 +80,7 @@ public:
     void functions(const std::vector<FunctionCandidate> &candidates)
     {
         for (uint32_t id = 1; id < raw(btf_.next_id()); ++id)
-            if (const btf_type &t = btf_.type(TypeId{id}); btf::kind_of(t) == BTF_KIND_FUNC_PROTO)
+            if (const btf_type &t = btf_.type(TypeId{id}); btf::kind_of(t) == btf::Kind::FUNC_PROTO)
                 find_proto(TypeId{t.type}, proto_words(TypeId{id}), TypeId{id});
         fold(candidates);
         for (const Instance &instance : instances_)

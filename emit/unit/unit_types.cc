@@ -192,16 +192,16 @@ private:
             base_type(d);
             return;
         case DW_TAG_typedef:
-            out_.btf.add_ref(BTF_KIND_TYPEDEF, str(d.name), ref(d));
+            out_.btf.add_ref(btf::Kind::TYPEDEF, str(d.name), ref(d));
             return;
         case DW_TAG_const_type:
-            out_.btf.add_ref(BTF_KIND_CONST, StrOff{0}, ref(d));
+            out_.btf.add_ref(btf::Kind::CONST, StrOff{0}, ref(d));
             return;
         case DW_TAG_volatile_type:
-            out_.btf.add_ref(BTF_KIND_VOLATILE, StrOff{0}, ref(d));
+            out_.btf.add_ref(btf::Kind::VOLATILE, StrOff{0}, ref(d));
             return;
         case DW_TAG_restrict_type:
-            out_.btf.add_ref(BTF_KIND_RESTRICT, StrOff{0}, ref(d));
+            out_.btf.add_ref(btf::Kind::RESTRICT, StrOff{0}, ref(d));
             return;
         case DW_TAG_pointer_type:
             pointer(i);
@@ -209,11 +209,11 @@ private:
         case DW_TAG_reference_type:
         case DW_TAG_rvalue_reference_type:
             ++skips_[Skip::reference_as_pointer];
-            out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, ref(d));
+            out_.btf.add_ref(btf::Kind::PTR, StrOff{0}, ref(d));
             return;
         case DW_TAG_unspecified_type:
             ++skips_[Skip::nullptr_as_pointer];
-            out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, void_id);
+            out_.btf.add_ref(btf::Kind::PTR, StrOff{0}, void_id);
             return;
         case DW_TAG_ptr_to_member_type:
             ++skips_[Skip::pointer_to_member_as_int];
@@ -251,7 +251,7 @@ private:
         // end with one.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
-            out_.btf.add_composite(BTF_KIND_STRUCT, "", 0, false);
+            out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
             return;
         }
         if (is_bytes(d)) {
@@ -280,10 +280,10 @@ private:
                 target = n == 0 ? ref(d) : TypeId{raw(first) + n - 1};
             else
                 target = n + 1 == count ? ref(d) : TypeId{raw(first) + n + 1};
-            out_.btf.add_ref(BTF_KIND_TYPE_TAG, tags[n], target);
+            out_.btf.add_ref(btf::Kind::TYPE_TAG, tags[n], target);
         }
         TypeId outermost = source_order ? TypeId{raw(first) + count - 1} : first;
-        out_.btf.add_ref(BTF_KIND_PTR, StrOff{0}, count ? outermost : ref(d));
+        out_.btf.add_ref(btf::Kind::PTR, StrOff{0}, count ? outermost : ref(d));
     }
 
     /// An ARRAY per dimension, the last one first: each is an array of the one before it.
@@ -316,7 +316,7 @@ private:
             bitfields |= is_bitfield(m);
             out_.btf.prefetch_str(m.name);
         });
-        out_.btf.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, str(name),
+        out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(name),
                                static_cast<uint32_t>(d.byte_size), bitfields);
         uint64_t last = 0;
         const uint64_t end = d.byte_size * 8;
@@ -475,7 +475,8 @@ private:
         if (size > 8 || !std::has_single_bit(size)) {
             leave_out(d, name, "all enumerators are",
                       strf("an enum of %llu bytes", static_cast<unsigned long long>(size)).c_str());
-            out_.btf.add_composite(BTF_KIND_STRUCT, str(name), static_cast<uint32_t>(size), false);
+            out_.btf.add_composite(btf::Kind::STRUCT, str(name), static_cast<uint32_t>(size),
+                                   false);
             return;
         }
         bool as_enum64 = size == 8 && features_.has(Feature::enum64);
@@ -487,7 +488,7 @@ private:
             for_each_child(i, DW_TAG_enumerator,
                            [&](const Die &e) { is_signed |= e.is(Die::const_negative); });
         }
-        out_.btf.add_enum(as_enum64 ? BTF_KIND_ENUM64 : BTF_KIND_ENUM, str(name),
+        out_.btf.add_enum(as_enum64 ? btf::Kind::ENUM64 : btf::Kind::ENUM, str(name),
                           static_cast<uint32_t>(size), is_signed);
         for_each_child(i, DW_TAG_enumerator, [&](const Die &e) {
             auto value = static_cast<int64_t>(e.value);

@@ -30,15 +30,15 @@ using merge::Symbol;
 
 constexpr uint32_t set_of_kfuncs = 1, implicit_args = 1 << 16; // BTF_SET8_KFUNCS, KF_IMPLICIT_ARGS
 
-struct Kind {
+struct IdKind {
     std::string_view name;
-    uint32_t kind;
+    btf::Kind kind;
     bool own_first;
 };
-constexpr Kind kinds[] = {{"func", BTF_KIND_FUNC, true},
-                          {"struct", BTF_KIND_STRUCT, false},
-                          {"union", BTF_KIND_UNION, false},
-                          {"typedef", BTF_KIND_TYPEDEF, false}};
+constexpr IdKind kinds[] = {{"func", btf::Kind::FUNC, true},
+                            {"struct", btf::Kind::STRUCT, false},
+                            {"union", btf::Kind::UNION, false},
+                            {"typedef", btf::Kind::TYPEDEF, false}};
 
 /// What a symbol of the section asks for.
 struct Wanted {
@@ -154,7 +154,7 @@ private:
     {
         const Wanted wanted = parse_symbol(symbol.name());
         const auto *kind = std::find_if(std::begin(kinds), std::end(kinds),
-                                        [&](const Kind &k) { return k.name == wanted.kind; });
+                                        [&](const IdKind &k) { return k.name == wanted.kind; });
         if (kind == std::end(kinds))
             return {};
         const Set *set = set_around(symbol.value);

@@ -49,7 +49,7 @@ std::string members(const Btf &btf, const btf_type &t)
 
 std::string enumerators(const Btf &btf, const btf_type &t)
 {
-    const bool wide = btf::kind_of(t) == BTF_KIND_ENUM64, is_signed = btf::kflag_of(t);
+    const bool wide = btf::kind_of(t) == btf::Kind::ENUM64, is_signed = btf::kflag_of(t);
     std::string text = strf(" size=%u", t.size);
     const uint32_t *value = btf::tail_of(t);
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i, value += wide ? 3 : 2) {
@@ -89,31 +89,39 @@ std::string fields(const Btf &btf, const btf_type &t)
 {
     const uint32_t *tail = btf::tail_of(t);
     switch (btf::kind_of(t)) {
-    case BTF_KIND_INT:
+    case btf::Kind::INT:
         return int_fields(t);
-    case BTF_KIND_FLOAT:
+    case btf::Kind::FLOAT:
         return strf(" size=%u nr_bits=%u", t.size, t.size * 8);
-    case BTF_KIND_ARRAY:
+    case btf::Kind::ARRAY:
         return strf(" type_id=%u index_type_id=%u nr_elems=%u", tail[0], tail[1], tail[2]);
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION:
+    case btf::Kind::STRUCT:
+    case btf::Kind::UNION:
         return members(btf, t);
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
+    case btf::Kind::ENUM:
+    case btf::Kind::ENUM64:
         return enumerators(btf, t);
-    case BTF_KIND_FWD:
+    case btf::Kind::FWD:
         return btf::kflag_of(t) ? " union" : " struct";
-    case BTF_KIND_FUNC_PROTO:
+    case btf::Kind::FUNC_PROTO:
         return prototype(btf, t);
-    case BTF_KIND_VAR:
+    case btf::Kind::VAR:
         return strf(" type=%u linkage=%u", t.type, tail[0]);
-    case BTF_KIND_DATASEC:
+    case btf::Kind::DATASEC:
         return entries(t);
-    case BTF_KIND_DECL_TAG:
+    case btf::Kind::DECL_TAG:
         return strf(" type_id=%u component_idx=%d", t.type, static_cast<int32_t>(tail[0]));
-    default:
-        return strf(" type_id=%u", t.type);
+    case btf::Kind::VOID:
+    case btf::Kind::PTR:
+    case btf::Kind::TYPEDEF:
+    case btf::Kind::VOLATILE:
+    case btf::Kind::CONST:
+    case btf::Kind::RESTRICT:
+    case btf::Kind::FUNC:
+    case btf::Kind::TYPE_TAG:
+        break;
     }
+    return strf(" type_id=%u", t.type);
 }
 
 } // namespace

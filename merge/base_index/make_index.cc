@@ -77,19 +77,6 @@ private:
         return !base_.base() && words >= blob_.data() && words < blob_.data() + blob_.size();
     }
 
-    bool is_link_kind(TypeId id) const
-    {
-        const uint32_t kind = base_.kind(id);
-        return kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC;
-    }
-    bool is_plain(TypeId id) const
-    {
-        const btf_type &t = base_.type(id);
-        const bool tags_link_part =
-            btf::kind_of(t) == BTF_KIND_DECL_TAG && is_link_kind(TypeId{t.type});
-        return !is_link_kind(id) && !tags_link_part;
-    }
-
     /// False: one is there twice.
     bool add_strings()
     {
@@ -119,11 +106,9 @@ private:
         for_ids([&](TypeId id) {
             const btf_type &t = base_.type(id);
             btf::for_each_str_off(t, [&](uint32_t at) { fit = fit && is_start_[at]; });
-            if (is_plain(id))
-                btf::for_each_type_id(t, [&](uint32_t ref) {
-                    fit = fit && !is_link_kind(TypeId{ref}) &&
-                          base_.kind(TypeId{ref}) != BTF_KIND_DECL_TAG;
-                });
+            if (!base_.is_of_link(id))
+                btf::for_each_type_id(
+                    t, [&](uint32_t ref) { fit = fit && btf::is_type(base_.kind(TypeId{ref})); });
         });
         return fit && !has_cycle();
     }
@@ -154,7 +139,7 @@ private:
     {
         const std::vector<Hash128> hashes = stub_hashes(base_);
         for_ids([&](TypeId id) {
-            if (is_plain(id))
+            if (!base_.is_of_link(id))
                 hashes_.push_back({hashes[raw(id) - 1], raw(id)});
             if (may_be_functions(id))
                 add_words(id);
@@ -177,30 +162,21 @@ private:
     void add_name(TypeId id, uint32_t lowest)
     {
         const btf_type &t = base_.type(id);
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
-        case BTF_KIND_FWD:
-            if (t.name_off)
-                named_.push_back({BaseIndex::hash_of(base_.name(id)), raw(id), lowest});
-            break;
-        default:
-            break;
-        }
+        if (btf::has_tag_name(t))
+            named_.push_back({BaseIndex::hash_of(base_.name(id)), raw(id), lowest});
     }
 
     /// May a type that is made for a function be the same? See output/write_btf.cc.
     bool may_be_functions(TypeId id) const
     {
         auto is_marked = [&](TypeId tag) {
-            return base_.kind(tag) == BTF_KIND_TYPE_TAG && btf::kflag_of(base_.type(tag));
+            return base_.kind(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(base_.type(tag));
         };
         const btf_type &t = base_.type(id);
-        const uint32_t kind = btf::kind_of(t);
-        return kind == BTF_KIND_FUNC_PROTO || kind == BTF_KIND_FUNC || kind == BTF_KIND_DECL_TAG ||
-               is_marked(id) || (kind == BTF_KIND_PTR && is_marked(TypeId{t.type}));
+        const btf::Kind kind = btf::kind_of(t);
+        return kind == btf::Kind::FUNC_PROTO || kind == btf::Kind::FUNC ||
+               kind == btf::Kind::DECL_TAG || is_marked(id) ||
+               (kind == btf::Kind::PTR && is_marked(TypeId{t.type}));
     }
 
     void add_words(TypeId id)

@@ -54,13 +54,6 @@ struct Choice {
 };
 using Choices = std::vector<std::pair<TypeId, Choice>>;
 
-/// Can it be meant by its name?
-bool goes_by_name(const btf_type &t)
-{
-    const uint32_t kind = btf::kind_of(t);
-    return t.name_off && (btf::is_composite(kind) || kind == BTF_KIND_FWD || btf::is_enum(kind));
-}
-
 /// Does some enum's declaration have to agree with a definition, one of both in the base?
 class EnumCheck
 {
@@ -152,7 +145,7 @@ private:
     void note_name(TypeAt at)
     {
         const btf_type &t = sources_.type(at);
-        if (!goes_by_name(t))
+        if (!btf::has_tag_name(t))
             return;
         NameUse &use = names_[sources_.name(at)];
         if (btf::is_enum(btf::kind_of(t)))
@@ -168,7 +161,7 @@ private:
     /// How the objects use the name of a type that goes by it; null: they do not, or it does not.
     const NameUse *named(TypeId id) const
     {
-        if (!goes_by_name(base_.type(id)))
+        if (!btf::has_tag_name(base_.type(id)))
             return nullptr;
         auto found = names_.find(base_.name(id));
         return found == names_.end() ? nullptr : &found->second;
@@ -186,7 +179,7 @@ private:
             open.push_back(id);
         };
         wanted.for_each(0, [&](uint32_t i) {
-            if (!goes_by_name(base_.type(TypeId{i + 1})) || named(TypeId{i + 1}))
+            if (!btf::has_tag_name(base_.type(TypeId{i + 1})) || named(TypeId{i + 1}))
                 add(TypeId{i + 1});
         });
         while (!open.empty()) {
@@ -211,19 +204,14 @@ private:
 Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Where &where)
 {
     Selection plain(base.size());
-    auto is_link_kind = [&](TypeId id) {
-        const uint32_t kind = base.kind(id);
-        return kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC;
-    };
     uint32_t bad = 0;
     wanted.for_each(0, [&](uint32_t i) {
         const btf_type &t = base.type(TypeId{i + 1});
-        if (is_link_kind(TypeId{i + 1}) ||
-            (btf::kind_of(t) == BTF_KIND_DECL_TAG && t.type && is_link_kind(TypeId{t.type})))
+        if (base.is_of_link(TypeId{i + 1}))
             return;
         plain.set(i, true);
         btf::for_each_type_id(t, [&](uint32_t ref) {
-            if (!bad && (is_link_kind(TypeId{ref}) || base.kind(TypeId{ref}) == BTF_KIND_DECL_TAG))
+            if (!bad && !btf::is_type(base.kind(TypeId{ref})))
                 bad = i + 1;
         });
     });

@@ -77,7 +77,7 @@ private:
             for (ClassId c : classes_of(b)) {
                 TypeAt at = classes_.first[c];
                 const btf_type &t = sources_.type(at);
-                out_.kind[c] = static_cast<uint8_t>(btf::kind_of(t));
+                out_.kind[c] = btf::kind_of(t);
                 btf::for_each_type_id(t, [&](uint32_t ref) {
                     parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
                                            : ClassId::none);
@@ -104,19 +104,19 @@ private:
         std::unordered_map<std::pair<std::string_view, bool>, NameId, NameHash> index;
         index.reserve(out_.size() / 4);
         for (ClassId c : out_.classes()) {
-            uint32_t kind = out_.kind[c];
-            if (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION && kind != BTF_KIND_FWD)
+            const bool is_forward = out_.kind[c] == btf::Kind::FWD;
+            if (!is_forward && !btf::is_composite(out_.kind[c]))
                 continue;
             const btf_type &t = sources_.type(classes_.first[c]);
             std::string_view text = sources_.str(classes_.first[c], t.name_off);
-            if (text.empty() && kind != BTF_KIND_FWD)
+            if (text.empty() && !is_forward)
                 continue;
-            bool is_union = kind == BTF_KIND_FWD ? btf::kflag_of(t) : kind == BTF_KIND_UNION;
-            auto [it, added] = index.emplace(std::pair(text, is_union), out_.names.next_id());
+            auto [it, added] =
+                index.emplace(std::pair(text, btf::is_union(t)), out_.names.next_id());
             if (added)
                 out_.names.push_back({text, {}});
             out_.name[c] = it->second;
-            if (kind == BTF_KIND_FWD)
+            if (is_forward)
                 out_.names[it->second].forward = c;
             else
                 out_.names[it->second].definitions.push_back(c);

@@ -21,7 +21,7 @@ struct StructName {
 };
 
 struct ClassGraph {
-    IdVector<ClassId, uint8_t> kind;
+    IdVector<ClassId, btf::Kind> kind;
     IdVector<ClassId, NameId> name; // what it defines or declares; or none
     Lists<ClassId, ClassId> refs;   // in the order of the type; none: void
     IdVector<NameId, StructName> names;

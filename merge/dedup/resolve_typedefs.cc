@@ -98,7 +98,7 @@ private:
 
     bool is_open_typedef(uint32_t k) const
     {
-        return graph_.kind[class_of(k)] == BTF_KIND_TYPEDEF &&
+        return graph_.kind[class_of(k)] == btf::Kind::TYPEDEF &&
                leads_to_declaration_[old_.final_class[k]];
     }
 

@@ -15,29 +15,19 @@ namespace
 /// Everything but what the type refers to.
 bool own_equal(const Btf &x, const btf_type &a, const Btf &y, const btf_type &b)
 {
-    if (a.info != b.info || x.str(a.name_off) != y.str(b.name_off))
+    if (a.info != b.info)
         return false;
-    const btf::KindInfo &kind = btf::kinds[btf::kind_of(a)];
-    if (kind.third == btf::Third::size && a.size != b.size)
-        return false;
-    const uint32_t *ta = btf::tail_of(a), *tb = btf::tail_of(b);
-    if (btf::kind_of(a) == BTF_KIND_ARRAY)
-        return ta[2] == tb[2];
-    for (uint32_t i = 0; i < kind.fixed_words; ++i)
-        if (ta[i] != tb[i])
-            return false;
-    ta += kind.fixed_words;
-    tb += kind.fixed_words;
-    if (!kind.element_words)
-        return true;
-    for (uint32_t n = btf::vlen_of(a); n; --n, ta += kind.element_words, tb += kind.element_words)
-        for (int w = 0; w < kind.element_words; ++w) {
-            if (w == kind.element_type)
-                continue;
-            if (w == kind.element_name ? x.str(ta[w]) != y.str(tb[w]) : ta[w] != tb[w])
-                return false;
-        }
-    return true;
+    const auto *own = reinterpret_cast<const uint32_t *>(&a);
+    const auto *other = reinterpret_cast<const uint32_t *>(&b);
+    bool equal = true;
+    btf::for_each_word(a, [&](btf::Word role, const uint32_t &word) {
+        const uint32_t there = other[&word - own];
+        if (role == btf::Word::name)
+            equal &= x.str(word) == y.str(there);
+        else if (role != btf::Word::ref && role != btf::Word::unused)
+            equal &= word == there;
+    });
+    return equal;
 }
 
 } // namespace

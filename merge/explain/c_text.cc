@@ -31,27 +31,39 @@ public:
             return declare(t->type, std::move(around), indent, place, depth + 1);
         };
         switch (btf_.kind(id)) {
-        case BTF_KIND_PTR: {
-            uint32_t target = btf_.kind(unqualified(t->type));
-            bool around = target == BTF_KIND_ARRAY || target == BTF_KIND_FUNC_PROTO;
+        case btf::Kind::PTR: {
+            btf::Kind target = btf_.kind(unqualified(t->type));
+            bool around = target == btf::Kind::ARRAY || target == btf::Kind::FUNC_PROTO;
             return to(around ? "(*" + inner + ")" : "*" + inner);
         }
-        case BTF_KIND_CONST:
+        case btf::Kind::CONST:
             return qualified("const", t->type, std::move(inner), to);
-        case BTF_KIND_VOLATILE:
+        case btf::Kind::VOLATILE:
             return qualified("volatile", t->type, std::move(inner), to);
-        case BTF_KIND_RESTRICT:
+        case btf::Kind::RESTRICT:
             return qualified("restrict", t->type, std::move(inner), to);
-        case BTF_KIND_TYPE_TAG:
+        case btf::Kind::TYPE_TAG:
             return qualified("btf_type_tag(\"" + std::string(btf_.name(id)) + "\")", t->type,
                              std::move(inner), to);
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             return declare(btf::tail_of(*t)[0],
                            inner + "[" + std::to_string(btf::tail_of(*t)[2]) + "]", indent, place,
                            depth + 1);
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Kind::FUNC_PROTO:
             return to(inner + "(" + parameters(*t, indent, depth) + ")");
-        default:
+        case btf::Kind::VOID:
+        case btf::Kind::INT:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
+        case btf::Kind::ENUM:
+        case btf::Kind::FWD:
+        case btf::Kind::TYPEDEF:
+        case btf::Kind::FUNC:
+        case btf::Kind::VAR:
+        case btf::Kind::DATASEC:
+        case btf::Kind::FLOAT:
+        case btf::Kind::DECL_TAG:
+        case btf::Kind::ENUM64:
             break;
         }
         std::string text = c_name(btf_, id);
@@ -93,21 +105,17 @@ public:
     {
         const uint32_t *tail = btf::tail_of(t);
         bool is_signed = btf::kflag_of(t); // of an enum
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_ENUM: {
+        if (btf::kind_of(t) == btf::Kind::ENUM) {
             std::string name(btf_.str(tail[i * 2]));
             auto value = static_cast<int32_t>(tail[i * 2 + 1]);
             return name + (is_signed ? strf(" = %" PRId32 ",", value)
                                      : strf(" = %" PRIu32 ",", static_cast<uint32_t>(value)));
         }
-        case BTF_KIND_ENUM64: {
+        if (btf::kind_of(t) == btf::Kind::ENUM64) {
             std::string name(btf_.str(tail[i * 3]));
             uint64_t value = uint64_t{tail[i * 3 + 2]} << 32 | tail[i * 3 + 1];
             return name + (is_signed ? strf(" = %" PRId64 ",", static_cast<int64_t>(value))
                                      : strf(" = %" PRIu64 ",", value));
-        }
-        default:
-            break;
         }
         const uint32_t *m = tail + i * 3;
         uint32_t bits = btf::kflag_of(t) ? m[2] >> 24 : 0;
@@ -119,9 +127,8 @@ private:
     TypeId unqualified(uint32_t ref) const
     {
         for (unsigned i = 0; i < max_depth && ref; ++i) {
-            uint32_t kind = btf_.kind(TypeId{ref});
-            if (kind != BTF_KIND_CONST && kind != BTF_KIND_VOLATILE && kind != BTF_KIND_RESTRICT &&
-                kind != BTF_KIND_TYPE_TAG)
+            btf::Kind kind = btf_.kind(TypeId{ref});
+            if (!btf::is_modifier(kind) || kind == btf::Kind::TYPEDEF)
                 break;
             ref = btf_.type(TypeId{ref}).type;
         }
@@ -132,7 +139,7 @@ private:
     template <typename To>
     std::string qualified(const std::string &word, uint32_t target, std::string inner, To to)
     {
-        if (btf_.kind(unqualified(target)) == BTF_KIND_PTR)
+        if (btf_.kind(unqualified(target)) == btf::Kind::PTR)
             return to(inner.empty() ? word : word + " " + inner);
         return word + " " + to(std::move(inner));
     }
@@ -165,15 +172,12 @@ std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsi
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent,
                          std::span<const uint32_t> place)
 {
-    switch (btf.kind(id)) {
-    case BTF_KIND_TYPEDEF:
+    if (btf.kind(id) == btf::Kind::TYPEDEF)
         return "typedef " +
                c_declaration(btf, TypeId{btf.type(id).type}, btf.name(id), indent, place) + ";";
-    case BTF_KIND_FWD:
+    if (btf.kind(id) == btf::Kind::FWD)
         return c_name(btf, id) + ";";
-    default:
-        return c_name(btf, id) + " " + CWriter(btf).body(id, indent, place, 0) + ";";
-    }
+    return c_name(btf, id) + " " + CWriter(btf).body(id, indent, place, 0) + ";";
 }
 
 std::string c_element(const Btf &btf, TypeId id, uint32_t i)
@@ -184,24 +188,23 @@ std::string c_element(const Btf &btf, TypeId id, uint32_t i)
 
 std::string c_name(const Btf &btf, TypeId id)
 {
-    const char *word = "";
-    switch (btf.kind(id)) {
-    case 0:
+    const char *word = "enum";
+    switch (btf::kind_info(btf.kind(id)).family) {
+    case btf::Family::none:
         return "void";
-    case BTF_KIND_STRUCT:
-        word = "struct";
+    case btf::Family::composite:
+    case btf::Family::forward:
+        word = btf::is_union(btf.type(id)) ? "union" : "struct";
         break;
-    case BTF_KIND_UNION:
-        word = "union";
+    case btf::Family::enumeration:
         break;
-    case BTF_KIND_FWD:
-        word = btf::kflag_of(btf.type(id)) ? "union" : "struct";
-        break;
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
-        word = "enum";
-        break;
-    default:
+    case btf::Family::number:
+    case btf::Family::pointer:
+    case btf::Family::array:
+    case btf::Family::modifier:
+    case btf::Family::prototype:
+    case btf::Family::link:
+    case btf::Family::tag:
         return std::string(btf.name(id));
     }
     return btf.name(id).empty() ? word : std::string(word) + " " + std::string(btf.name(id));

@@ -17,14 +17,14 @@ std::string_view name_at(const Btf &btf, uint64_t at)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+        const btf::KindInfo &kind = btf::kind_info(t);
         const uint64_t begin = btf.types_offset() + btf.word_index(id) * 4;
         if (at == begin)
             return btf.name(id);
         const uint64_t word = (at - begin) / 4 - 3; // behind the head
-        if (at > begin && kind.element_name >= 0 &&
-            word < kind.fixed_words + uint64_t{btf::vlen_of(t)} * kind.element_words)
-            return btf.str(btf::tail_of(t)[word + static_cast<uint32_t>(kind.element_name)]);
+        if (at > begin && kind.element.name >= 0 &&
+            word < kind.fixed.count + uint64_t{btf::vlen_of(t)} * kind.element.count)
+            return btf.str(btf::tail_of(t)[word + static_cast<uint32_t>(kind.element.name)]);
     }
     return {};
 }

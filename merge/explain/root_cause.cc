@@ -46,21 +46,12 @@ char space_of(const Btf &btf, TypeId id)
 {
     if (btf.name(id).empty())
         return 0;
-    switch (btf.kind(id)) {
-    case BTF_KIND_STRUCT:
-        return 's';
-    case BTF_KIND_UNION:
-        return 'u';
-    case BTF_KIND_FWD:
-        return btf::kflag_of(btf.type(id)) ? 'u' : 's';
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
+    const btf_type &t = btf.type(id);
+    if (btf::is_composite(btf::kind_of(t)) || btf::kind_of(t) == btf::Kind::FWD)
+        return btf::is_union(t) ? 'u' : 's';
+    if (btf::is_enum(btf::kind_of(t)))
         return 'e';
-    case BTF_KIND_TYPEDEF:
-        return 't';
-    default:
-        return 0;
-    }
+    return btf::kind_of(t) == btf::Kind::TYPEDEF ? 't' : 0;
 }
 
 } // namespace
@@ -125,27 +116,16 @@ uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
 {
     TypeAt at = canonical(c);
     const btf_type &t = sources_.type(at);
-    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
     buffer.clear();
     auto word = [&](uint32_t w) { buffer.append(reinterpret_cast<const char *>(&w), 4); };
     auto text = [&](uint32_t offset) { buffer.append(sources_.str(at, offset)).push_back(0); };
     word(t.info);
-    text(t.name_off);
-    word(kind.third == btf::Third::size ? t.size : 0);
-    const uint32_t *tail = btf::tail_of(t);
-    if (btf::kind_of(t) == BTF_KIND_ARRAY)
-        word(tail[2]);
-    else
-        for (uint32_t i = 0; i < kind.fixed_words; ++i)
-            word(tail[i]);
-    for (uint32_t i = 0; i < btf::vlen_of(t) * kind.element_words; ++i) {
-        auto at_word = static_cast<int8_t>(i % kind.element_words);
-        uint32_t value = tail[kind.fixed_words + i];
-        if (at_word == kind.element_name)
+    btf::for_each_word(t, [&](btf::Word role, uint32_t value) {
+        if (role == btf::Word::name)
             text(value);
-        else if (at_word != kind.element_type)
+        else if (role != btf::Word::ref && role != btf::Word::unused)
             word(value);
-    }
+    });
     for (ClassId ref : refs) {
         uint64_t s = stub(ref);
         buffer.append(reinterpret_cast<const char *>(&s), sizeof s);

@@ -202,8 +202,8 @@ private:
     void find_difference(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
-        uint32_t kind = btf::kind_of(x);
-        if (kind == BTF_KIND_TYPEDEF && btf::kind_of(y) == kind) {
+        btf::Kind kind = btf::kind_of(x);
+        if (kind == btf::Kind::TYPEDEF && btf::kind_of(y) == kind) {
             TypeAt to_a{a.source, TypeId{x.type}}, to_b{b.source, TypeId{y.type}};
             if (inside(to_a, to_b, out))
                 return;

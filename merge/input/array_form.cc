@@ -46,7 +46,7 @@ constexpr unsigned max_dimensions = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
 {
-    return btf.kind(TypeId{id}) == BTF_KIND_ARRAY ? &btf.type(TypeId{id}) : nullptr;
+    return btf.kind(TypeId{id}) == btf::Kind::ARRAY ? &btf.type(TypeId{id}) : nullptr;
 }
 
 uint32_t element_of(const btf_type &array)
@@ -84,7 +84,7 @@ std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
 
 /// A place where base and object have the same array.
 struct ArrayPlace {
-    uint32_t kind;
+    btf::Kind kind;
     std::string_view name;
     uint32_t size; // of the struct
     std::string_view member;
@@ -98,11 +98,11 @@ template <typename Visit>
 void for_array_places(const Btf &btf, TypeId id, Visit &visit)
 {
     const btf_type &t = btf.type(id);
-    const uint32_t kind = btf::kind_of(t);
+    const btf::Kind kind = btf::kind_of(t);
     const btf_type *array = nullptr;
-    if (kind == BTF_KIND_TYPEDEF && (array = array_at(btf, t.type)))
+    if (kind == btf::Kind::TYPEDEF && (array = array_at(btf, t.type)))
         visit(ArrayPlace{kind, btf.name(id), 0, "", 0}, *array);
-    if ((kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION) || t.name_off == 0)
+    if (!btf::is_composite(kind) || t.name_off == 0)
         return;
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
         const uint32_t *member = btf::tail_of(t) + i * 3;
@@ -125,7 +125,7 @@ template <typename Visit>
 void for_array_places_among(const ArrayPlaces &places, const Btf &base,
                             const std::optional<KnownArrays> &known, Visit visit)
 {
-    auto is_typedef = [](const auto &place) { return place.first.kind == BTF_KIND_TYPEDEF; };
+    auto is_typedef = [](const auto &place) { return place.first.kind == btf::Kind::TYPEDEF; };
     if (!known || std::ranges::any_of(places, is_typedef)) // an index has no names of those
         return for_each_array_place(base, visit);
     std::set<std::string_view> names;
@@ -172,7 +172,7 @@ public:
         outer_.resize(used_.size());
         for (uint32_t id = raw(btf_.first_id()); id < used_.size(); ++id) {
             const btf_type &t = btf_.type(TypeId{id});
-            if (btf::kind_of(t) != BTF_KIND_ARRAY) {
+            if (btf::kind_of(t) != btf::Kind::ARRAY) {
                 btf::for_each_type_id(t, [&](uint32_t ref) { used_[ref] = true; });
             } else if (is_chained(btf_, t)) {
                 chained_ = true;

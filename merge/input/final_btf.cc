@@ -63,7 +63,7 @@ std::optional<uint8_t> address_size_of(const Btf &btf)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
         const btf_type &t = btf.type(id);
-        if (btf::kind_of(t) != BTF_KIND_INT || (t.size != 4 && t.size != 8))
+        if (btf::kind_of(t) != btf::Kind::INT || (t.size != 4 && t.size != 8))
             continue;
         std::string_view name = btf.name(id);
         for (const char *spelling : {"long int", "long unsigned int", "long", "unsigned long"})

@@ -248,8 +248,7 @@ private:
     {
         TypeId end = o.trailer.plain_end;
         for (TypeId id = o.btf.first_id(); id < end; id = TypeId{raw(id) + 1}) {
-            uint32_t kind = o.btf.kind(id);
-            if (kind == BTF_KIND_FUNC || kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC)
+            if (btf::is_of_link(o.btf.kind(id)))
                 return fail(where_of(o, id), strf("type %u (%s) is among the plain types", raw(id),
                                                   o.btf.kind_name(id)));
             bool ok = true;
@@ -267,30 +266,24 @@ private:
         std::vector<bool> link(o.btf.size()), used(o.btf.size()), by_func(o.btf.size());
         uint32_t first = raw(o.btf.first_id());
         for_ids(o, [&](TypeId id) {
-            switch (o.btf.kind(id)) {
-            case BTF_KIND_FUNC:
-                if (uint32_t proto = o.btf.type(id).type)
-                    by_func[proto - first] = true;
-                [[fallthrough]];
-            case BTF_KIND_VAR:
-            case BTF_KIND_DATASEC:
-                link[raw(id) - first] = true;
-                break;
-            default:
-                btf::for_each_type_id(o.btf.type(id), [&](uint32_t ref) {
+            const btf_type &t = o.btf.type(id);
+            if (btf::kind_of(t) == btf::Kind::FUNC && t.type)
+                by_func[t.type - first] = true;
+            link[raw(id) - first] = btf::is_of_link(btf::kind_of(t));
+            if (!link[raw(id) - first])
+                btf::for_each_type_id(t, [&](uint32_t ref) {
                     if (ref)
                         used[ref - first] = true;
                 });
-            }
         });
         for_ids(o, [&](TypeId id) {
             uint32_t i = raw(id) - first;
             const btf_type &t = o.btf.type(id);
-            if (o.btf.kind(id) == BTF_KIND_FUNC_PROTO)
+            if (o.btf.kind(id) == btf::Kind::FUNC_PROTO)
                 link[i] = by_func[i] && !used[i];
-            else if (o.btf.kind(id) == BTF_KIND_DECL_TAG && t.type)
-                link[i] = o.btf.kind(TypeId{t.type}) == BTF_KIND_FUNC ||
-                          o.btf.kind(TypeId{t.type}) == BTF_KIND_VAR;
+            else if (o.btf.kind(id) == btf::Kind::DECL_TAG && t.type)
+                link[i] = o.btf.kind(TypeId{t.type}) == btf::Kind::FUNC ||
+                          o.btf.kind(TypeId{t.type}) == btf::Kind::VAR;
         });
         o.in_link_part = std::move(link);
     }
@@ -300,10 +293,10 @@ private:
         LooseHasher hasher(o.btf);
         std::vector<TypeId> params;
         for_ids(o, [&](TypeId id) {
-            if (o.btf.kind(id) != BTF_KIND_FUNC)
+            if (o.btf.kind(id) != btf::Kind::FUNC)
                 return;
             TypeId proto{o.btf.type(id).type};
-            if (o.btf.kind(proto) != BTF_KIND_FUNC_PROTO)
+            if (o.btf.kind(proto) != btf::Kind::FUNC_PROTO)
                 return; // reported by read_link_part()
             const btf_type &t = o.btf.type(proto);
             params.clear();
@@ -339,38 +332,52 @@ private:
                 continue;
             }
             switch (btf::kind_of(t)) {
-            case BTF_KIND_FUNC:
-                if (o.btf.kind(TypeId{t.type}) != BTF_KIND_FUNC_PROTO)
+            case btf::Kind::FUNC:
+                if (o.btf.kind(TypeId{t.type}) != btf::Kind::FUNC_PROTO)
                     bad(id, "has no FUNC_PROTO");
                 break;
-            case BTF_KIND_VAR:
+            case btf::Kind::VAR:
                 listed.vars.push_back(id);
                 if (!plain(t.type))
                     bad(id, strf("refers to type %u, which is no type proper", t.type));
                 break;
-            case BTF_KIND_FUNC_PROTO:
+            case btf::Kind::FUNC_PROTO:
                 btf::for_each_type_id(t, [&](uint32_t ref) {
                     if (!plain(ref))
                         bad(id, strf("refers to type %u, which is no type proper", ref));
                 });
                 break;
-            case BTF_KIND_DECL_TAG: {
-                uint32_t kind = o.btf.kind(TypeId{t.type});
-                if (kind != BTF_KIND_FUNC && kind != BTF_KIND_VAR)
+            case btf::Kind::DECL_TAG: {
+                btf::Kind kind = o.btf.kind(TypeId{t.type});
+                if (kind != btf::Kind::FUNC && kind != btf::Kind::VAR)
                     bad(id, "is on neither a function nor a variable");
                 o.link_tags.emplace_back(TypeId{t.type}, id);
                 break;
             }
-            case BTF_KIND_DATASEC:
+            case btf::Kind::DATASEC:
                 listed.datasecs.push_back(id);
                 for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
                     TypeId entry{btf::tail_of(t)[i * 3]};
                     // clang lists extern functions (kfuncs of BPF programs) too.
-                    if (o.btf.kind(entry) != BTF_KIND_VAR && o.btf.kind(entry) != BTF_KIND_FUNC)
+                    if (o.btf.kind(entry) != btf::Kind::VAR && o.btf.kind(entry) != btf::Kind::FUNC)
                         bad(id, strf("lists type %u, which is no variable", raw(entry)));
                 }
                 break;
-            default:
+            case btf::Kind::VOID:
+            case btf::Kind::INT:
+            case btf::Kind::PTR:
+            case btf::Kind::ARRAY:
+            case btf::Kind::STRUCT:
+            case btf::Kind::UNION:
+            case btf::Kind::ENUM:
+            case btf::Kind::FWD:
+            case btf::Kind::TYPEDEF:
+            case btf::Kind::VOLATILE:
+            case btf::Kind::CONST:
+            case btf::Kind::RESTRICT:
+            case btf::Kind::FLOAT:
+            case btf::Kind::TYPE_TAG:
+            case btf::Kind::ENUM64:
                 bad(id, "stands behind the plain types");
             }
         }
@@ -480,7 +487,7 @@ Prototype prototype_of(const Object &object, const LinkFunction &f)
                 {btf::tail_of(proto), size_t{btf::vlen_of(head)} * 2}};
     }
     const uint32_t *w = &object.trailer.proto_words[f.proto];
-    return {0, btf::make_info(BTF_KIND_FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
+    return {0, btf::make_info(btf::Kind::FUNC_PROTO, w[1], false), w[0], {w + 2, size_t{w[1]} * 2}};
 }
 
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer)

@@ -90,13 +90,6 @@ void for_strings(std::string_view strings, Visit visit)
     }
 }
 
-/// Does a reference to it count by name? Then so does whether it is wanted.
-bool by_name(const btf_type &t)
-{
-    uint32_t kind = btf::kind_of(t);
-    return t.name_off && (btf::is_composite(kind) || btf::is_enum(kind) || kind == BTF_KIND_FWD);
-}
-
 } // namespace
 
 BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
@@ -123,7 +116,7 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
         if (!may_be_known[t.name_off])
             continue;
         bool ok = true;
-        if (!by_name(t)) {
+        if (!btf::has_tag_name(t)) {
             btf::for_each_str_off(t, [&](uint32_t off) { ok = ok && may_be_known[off]; });
             if (ok)
                 open.push_back(i);

@@ -200,7 +200,7 @@ private:
             auto &places = out_.datasecs[i].emplace();
             std::unordered_map<std::string_view, uint32_t> seen;
             for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
-                if (btf.kind(id) != BTF_KIND_DATASEC)
+                if (btf.kind(id) != btf::Kind::DATASEC)
                     continue;
                 uint32_t section = section_named(btf.name(id), seen[btf.name(id)]++);
                 out_.sections[section].is_datasec = section >= of_elf;

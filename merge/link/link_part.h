@@ -82,8 +82,9 @@ private:
         uint32_t proto = out_.begin_function(f);
         if (!proto)
             proto = add_prototype(f);
-        uint32_t func = out_.finish_named(append(
-            {out_.function_name(f), btf::make_info(BTF_KIND_FUNC, BTF_FUNC_STATIC, false), proto}));
+        uint32_t func = out_.finish_named(
+            append({out_.function_name(f), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false),
+                    proto}));
         for (const Instance &tagged : functions_.tagged_of(f))
             for (auto [target, tag] : tags_of(objects_, tagged)) {
                 const btf_type &t = objects_[tagged.object].btf.type(tag);
@@ -98,7 +99,7 @@ private:
     {
         constexpr uint32_t kf_fastcall = 0x1000;
         constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
-        constexpr uint32_t info = btf::make_info(BTF_KIND_DECL_TAG, 0, false);
+        constexpr uint32_t info = btf::make_info(btf::Kind::DECL_TAG, 0, false);
         out_.finish(append({out_.text(kfunc_tag), info, func, whole}));
         if (f.kfunc_flags & kf_fastcall)
             out_.finish(append({out_.text(fastcall_tag), info, func, whole}));
@@ -127,15 +128,15 @@ private:
     {
         uint32_t target = out_.id(object, objects_[object].btf.type(pointer).type);
         uint32_t tag = out_.finish(
-            append({out_.text(arena_tag), btf::make_info(BTF_KIND_TYPE_TAG, 0, true), target}));
-        return out_.finish(append({0, btf::make_info(BTF_KIND_PTR, 0, false), tag}));
+            append({out_.text(arena_tag), btf::make_info(btf::Kind::TYPE_TAG, 0, true), target}));
+        return out_.finish(append({0, btf::make_info(btf::Kind::PTR, 0, false), tag}));
     }
 
     void add_datasec(const DataSection &section)
     {
         auto count = static_cast<uint32_t>(section.entries.size());
         size_t begin = append({out_.text(section.name),
-                               btf::make_info(BTF_KIND_DATASEC, count, false), section.size});
+                               btf::make_info(btf::Kind::DATASEC, count, false), section.size});
         for (const SelectedVariable &v : section.entries)
             append({out_.var(v), v.offset, objects_[v.object].variables[v.index].size});
         out_.finish_named(begin);

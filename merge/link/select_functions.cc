@@ -425,7 +425,7 @@ private:
         for (uint32_t slot = 0; slot < arena_slots; ++slot) {
             if (!(wanted >> slot & 1))
                 continue;
-            if (slot >= proto.slots() || o.btf.kind(TypeId{proto.type(slot)}) != BTF_KIND_PTR) {
+            if (slot >= proto.slots() || o.btf.kind(TypeId{proto.type(slot)}) != btf::Kind::PTR) {
                 out_.no_arena.push_back(name);
                 return 0;
             }

@@ -86,19 +86,9 @@ private:
     /// Can be found again in another base by kind, name and size.
     static bool stays_in_base(const btf_type &t)
     {
-        switch (btf::kind_of(t)) {
-        case BTF_KIND_INT:
-        case BTF_KIND_FLOAT:
-        case BTF_KIND_FWD:
-            return true;
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
-            return t.name_off != 0;
-        default:
-            return false;
-        }
+        const btf::Family family = btf::kind_info(t).family;
+        return family == btf::Family::number || family == btf::Family::forward ||
+               btf::has_tag_name(t);
     }
 
     /// Mark what a type of the module, or a needed one of the base, refers to.
@@ -109,8 +99,8 @@ private:
             if (target == 0 || target >= first_ || ids_[target])
                 return;
             const btf_type &t = old_.type(TypeId{target});
-            uint32_t kind = btf::kind_of(t);
-            if (kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC || kind == BTF_KIND_DECL_TAG) {
+            btf::Kind kind = btf::kind_of(t);
+            if (!btf::is_type(kind) && kind != btf::Kind::FUNC) {
                 wrong = target;
                 return;
             }
@@ -143,13 +133,13 @@ private:
     {
         const btf_type &t = old_.type(id);
         std::string_view name = old_.name(id);
-        uint32_t kind = btf::kind_of(t);
-        TypeId mine{};
+        btf::Kind kind = btf::kind_of(t);
+        TypeId mine;
         if (btf::is_composite(kind))
             mine = base.add_composite(kind, name, t.size, false);
         else if (btf::is_enum(kind))
-            mine = base.add_enum(BTF_KIND_ENUM, name, t.size, false);
-        else if (kind == BTF_KIND_INT || kind == BTF_KIND_FLOAT || kind == BTF_KIND_FWD)
+            mine = base.add_enum(btf::Kind::ENUM, name, t.size, false);
+        else
             mine = add_words(base, t, raw(base.str(name)));
         CHECK(raw(mine) == ids_[raw(id)]);
         if (!name.empty())

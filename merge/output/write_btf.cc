@@ -273,12 +273,12 @@ private:
     /// May a type that is made for a function be equal to this one?
     static bool may_recur(const Btf &btf, const btf_type &t)
     {
-        uint32_t kind = btf::kind_of(t);
+        btf::Kind kind = btf::kind_of(t);
         auto is_marked = [](const btf_type &tag) {
-            return btf::kind_of(tag) == BTF_KIND_TYPE_TAG && btf::kflag_of(tag);
+            return btf::kind_of(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(tag);
         };
-        return kind == BTF_KIND_FUNC_PROTO || is_marked(t) ||
-               (kind == BTF_KIND_PTR && t.type && is_marked(btf.type(TypeId{t.type})));
+        return kind == btf::Kind::FUNC_PROTO || is_marked(t) ||
+               (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
     }
 
     /// Index the types of the base that a function's may be equal to.
@@ -286,8 +286,8 @@ private:
     {
         known_.part->wanted.for_each(0, [&](uint32_t i) {
             const btf_type &t = base_->type(TypeId{i + 1});
-            uint32_t kind = btf::kind_of(t);
-            if (may_recur(*base_, t) || kind == BTF_KIND_FUNC || kind == BTF_KIND_DECL_TAG)
+            btf::Kind kind = btf::kind_of(t);
+            if (may_recur(*base_, t) || kind == btf::Kind::FUNC || kind == btf::Kind::DECL_TAG)
                 index_base_type(i + 1);
         });
         index_base_clones();
@@ -338,20 +338,20 @@ private:
             rest.remove_prefix(length + 1);
         }
         std::unordered_set<uint32_t> found;
-        auto index_all = [&](uint32_t kind, auto is_of_clone) {
+        auto index_all = [&](btf::Kind kind, auto is_of_clone) {
             for (uint32_t id = 1; id < raw(base_->end_id()); ++id) {
                 const btf_type &t = base_->type(TypeId{id});
                 if (btf::kind_of(t) != kind || !is_of_clone(t))
                     continue;
                 found.insert(id);
-                if (kind == BTF_KIND_FUNC)
+                if (kind == btf::Kind::FUNC)
                     strings_.use(t.name_off);
                 index_base_type(id);
             }
         };
-        index_all(BTF_KIND_FUNC,
+        index_all(btf::Kind::FUNC,
                   [&](const btf_type &t) { return clones.contains(base_->str(t.name_off)); });
-        index_all(BTF_KIND_DECL_TAG, [&](const btf_type &t) { return found.contains(t.type); });
+        index_all(btf::Kind::DECL_TAG, [&](const btf_type &t) { return found.contains(t.type); });
     }
 
     /// The words behind `begin` are a type of the link part: drop them if there is one like it.

@@ -29,29 +29,29 @@ public:
             head += " " + name;
         const uint32_t *tail = btf::tail_of(t);
         switch (btf::kind_of(t)) {
-        case BTF_KIND_INT:
+        case btf::Kind::INT:
             return head + strf(" size %u bits %u", t.size, tail[0] & 0xff) +
                    (tail[0] >> 24 & BTF_INT_SIGNED ? " signed" : "") +
                    (tail[0] >> 24 & BTF_INT_BOOL ? " bool" : "");
-        case BTF_KIND_FLOAT:
+        case btf::Kind::FLOAT:
             return head + strf(" size %u", t.size);
-        case BTF_KIND_FWD:
+        case btf::Kind::FWD:
             return head + (btf::kflag_of(t) ? " union" : " struct");
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION:
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION:
             return head + strf(" size %u", t.size) + members(t);
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             return head + strf(" size %u", t.size) + enumerators(t);
-        case BTF_KIND_TYPEDEF:
+        case btf::Kind::TYPEDEF:
             return head + " = " + ref(t.type);
-        case BTF_KIND_FUNC:
+        case btf::Kind::FUNC:
             return head + ": " + ref(t.type);
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             return head + ": " + ref(t.type) + (tail[0] ? " global" : " static");
-        case BTF_KIND_DATASEC:
+        case btf::Kind::DATASEC:
             return head + strf(" size %u", t.size) + entries(t);
-        case BTF_KIND_DECL_TAG:
+        case btf::Kind::DECL_TAG:
             return head + " on " + btf_.kind_name(TypeId{t.type}) + " " +
                    std::string(btf_.name(TypeId{t.type})) +
                    (static_cast<int32_t>(tail[0]) < 0 ? "" : strf(" part %u", tail[0]));
@@ -111,33 +111,33 @@ private:
             return "...";
         auto target = [&] { return ref(t.type, depth - 1); };
         switch (btf::kind_of(t)) {
-        case BTF_KIND_PTR:
+        case btf::Kind::PTR:
             return "*" + target();
-        case BTF_KIND_CONST:
+        case btf::Kind::CONST:
             return "const " + target();
-        case BTF_KIND_VOLATILE:
+        case btf::Kind::VOLATILE:
             return "volatile " + target();
-        case BTF_KIND_RESTRICT:
+        case btf::Kind::RESTRICT:
             return "restrict " + target();
-        case BTF_KIND_TYPE_TAG:
+        case btf::Kind::TYPE_TAG:
             return "tag(" + name + ") " + target();
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             return strf("[%u by ", tail[2]) + ref(tail[1], depth - 1) + "]" +
                    ref(tail[0], depth - 1);
-        case BTF_KIND_FUNC_PROTO: {
+        case btf::Kind::FUNC_PROTO: {
             std::string text = target() + " (";
             for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
                 text += (i ? ", " : "") + param(tail[2 * i], tail[2 * i + 1]);
             return text + ")";
         }
-        case BTF_KIND_STRUCT:
+        case btf::Kind::STRUCT:
             return "struct " + (name.empty() ? "{" + members(t) + " }" : name);
-        case BTF_KIND_UNION:
+        case btf::Kind::UNION:
             return "union " + (name.empty() ? "{" + members(t) + " }" : name);
-        case BTF_KIND_FWD:
+        case btf::Kind::FWD:
             return (btf::kflag_of(t) ? "union " : "struct ") + name;
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             return "enum " + name;
         default:
             return name;
@@ -167,7 +167,7 @@ private:
 
     std::string enumerators(const btf_type &t) const
     {
-        bool wide = btf::kind_of(t) == BTF_KIND_ENUM64, is_signed = btf::kflag_of(t);
+        bool wide = btf::kind_of(t) == btf::Kind::ENUM64, is_signed = btf::kflag_of(t);
         std::string text = is_signed ? " signed" : "";
         const uint32_t *e = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, e += wide ? 3 : 2) {

@@ -227,7 +227,7 @@ TEST_F(LyingHashes, AreRefusedIfVerified)
 TEST_F(LyingHashes, AreNamedIfVerified)
 {
     BtfBuilder b;
-    b.add_composite(BTF_KIND_STRUCT, "s", 4, false);
+    b.add_composite(btf::Kind::STRUCT, "s", 4, false);
     EXPECT_EQ(verified(contribution(b)), "");
     // The object id is right: whoever wrote it lied.
     std::string text = verified(contribution(b, Hash128{1, 2}));
@@ -237,8 +237,8 @@ TEST_F(LyingHashes, AreNamedIfVerified)
 TEST_F(LyingHashes, EachByteIsVerified)
 {
     BtfBuilder b;
-    TypeId s = b.add_composite(BTF_KIND_STRUCT, "s", 4, false);
-    b.add_ref(BTF_KIND_PTR, "", s);
+    TypeId s = b.add_composite(btf::Kind::STRUCT, "s", 4, false);
+    b.add_ref(btf::Kind::PTR, "", s);
     const auto good = contribution(b);
     const size_t blob_end = b.serialize(host_order).size(), trailer = align_up(blob_end, 8);
     for (size_t at = 0; at < good.size(); ++at) {
@@ -273,7 +273,7 @@ protected:
     static BtfBuilder with_struct(uint32_t size)
     {
         BtfBuilder b;
-        b.add_composite(BTF_KIND_STRUCT, "s", size, false);
+        b.add_composite(btf::Kind::STRUCT, "s", size, false);
         return b;
     }
     static constexpr uint32_t many = 60000;
@@ -290,13 +290,13 @@ private:
 TEST_F(CostOfLies, Prototypes)
 {
     BtfBuilder first = with_struct(0);
-    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
+    TypeId pointer = first.add_ref(btf::Kind::PTR, "", TypeId{1});
     first.add_func_proto(void_id);
     for (uint32_t i = 0; i < many; ++i)
         first.add_param("", pointer);
     expect_small(first, [](BtfBuilder &liar) { liar.add_func_proto(void_id); });
     expect_small(first, [](BtfBuilder &liar) {
-        liar.add_ref(BTF_KIND_PTR, "", TypeId{1});
+        liar.add_ref(btf::Kind::PTR, "", TypeId{1});
         liar.add_func_proto(void_id);
     });
     EXPECT_EQ(merged_, 2u);
@@ -305,17 +305,18 @@ TEST_F(CostOfLies, Prototypes)
 TEST_F(CostOfLies, Structs)
 {
     BtfBuilder first = with_struct(0);
-    TypeId pointer = first.add_ref(BTF_KIND_PTR, "", TypeId{1});
+    TypeId pointer = first.add_ref(btf::Kind::PTR, "", TypeId{1});
     std::vector<TypeId> members;
     for (uint32_t i = 0; i < many; ++i) {
-        members.push_back(first.add_composite(BTF_KIND_STRUCT, "s" + std::to_string(i), 8, false));
+        members.push_back(
+            first.add_composite(btf::Kind::STRUCT, "s" + std::to_string(i), 8, false));
         first.add_member("p", pointer, 0);
     }
-    first.add_composite(BTF_KIND_STRUCT, "all", many * 8, false);
+    first.add_composite(btf::Kind::STRUCT, "all", many * 8, false);
     for (uint32_t i = 0; i < many; ++i)
         first.add_member("m", members[i], i * 64);
     expect_small(first, [](BtfBuilder &liar) {
-        liar.add_composite(BTF_KIND_STRUCT, "all", many * 8, false);
+        liar.add_composite(btf::Kind::STRUCT, "all", many * 8, false);
     });
     EXPECT_EQ(merged_, 1u);
 }
@@ -327,11 +328,12 @@ TEST_F(CostOfLies, Definitions)
     constexpr uint32_t count = 10000;
     BtfBuilder definitions, typedefs;
     for (uint32_t i = 0; i < count; ++i)
-        definitions.add_composite(BTF_KIND_STRUCT, "s", i, false);
-    definitions.add_ref(BTF_KIND_TYPEDEF, "t0", definitions.add_ref(BTF_KIND_PTR, "", TypeId{1}));
-    const TypeId pointer = typedefs.add_ref(BTF_KIND_PTR, "", typedefs.add_fwd("s", false));
+        definitions.add_composite(btf::Kind::STRUCT, "s", i, false);
+    definitions.add_ref(btf::Kind::TYPEDEF, "t0",
+                        definitions.add_ref(btf::Kind::PTR, "", TypeId{1}));
+    const TypeId pointer = typedefs.add_ref(btf::Kind::PTR, "", typedefs.add_fwd("s", false));
     for (uint32_t i = 0; i < count; ++i)
-        typedefs.add_ref(BTF_KIND_TYPEDEF, "t" + std::to_string(i), pointer);
+        typedefs.add_ref(btf::Kind::TYPEDEF, "t" + std::to_string(i), pointer);
     std::vector<std::byte> all = contribution(definitions);
     const auto second = contribution(typedefs);
     all.insert(all.end(), second.begin(), second.end());

@@ -32,14 +32,15 @@ std::string names_of(const Btf &btf, const btf_type &type)
 
 bool is_enum(const btf_type &type)
 {
-    return btf::kind_of(type) == BTF_KIND_ENUM || btf::kind_of(type) == BTF_KIND_ENUM64;
+    return btf::kind_of(type) == btf::Kind::ENUM || btf::kind_of(type) == btf::Kind::ENUM64;
 }
 
 /// The name of a struct or union, or of the declaration of one, with the kind.
 std::string struct_name(const Btf &btf, const btf_type &type)
 {
-    const uint32_t kind = btf::kind_of(type);
-    const bool is_union = kind == BTF_KIND_UNION || (kind == BTF_KIND_FWD && btf::kflag_of(type));
+    const btf::Kind kind = btf::kind_of(type);
+    const bool is_union =
+        kind == btf::Kind::UNION || (kind == btf::Kind::FWD && btf::kflag_of(type));
     return (is_union ? "union " : "struct ") + std::string(btf.str(type.name_off));
 }
 
@@ -62,8 +63,8 @@ public:
             if (stop)
                 continue;
             auto [i, j, in_struct, in_base] = pair;
-            const uint32_t kind = btf::kind_of(b_.type(j));
-            if (kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) {
+            const btf::Kind kind = btf::kind_of(b_.type(j));
+            if (kind == btf::Kind::STRUCT || kind == btf::Kind::UNION) {
                 in_struct = true;
                 in_base = in_base || j < b_.first_id();
             }
@@ -95,21 +96,21 @@ private:
         const btf_type &s = a_.type(x), &t = b_.type(y);
         if (a_.name(x) != b_.name(y))
             return false;
-        uint32_t k = btf::kind_of(s), l = btf::kind_of(t);
-        if (k == BTF_KIND_FWD) {
+        btf::Kind k = btf::kind_of(s), l = btf::kind_of(t);
+        if (k == btf::Kind::FWD) {
             stop = true;
-            if (l == BTF_KIND_FWD)
+            if (l == btf::Kind::FWD)
                 return s.info == t.info &&
                        (in_base || !known_.defined_by_one.contains(struct_name(a_, s)));
-            return l == (btf::kflag_of(s) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
+            return l == (btf::kflag_of(s) ? btf::Kind::UNION : btf::Kind::STRUCT);
         }
         if (is_enum(s) && is_enum(t) &&
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
              (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
             return stop = true;
         // What a base only declares agrees with any definition.
-        if (in_base && l == BTF_KIND_FWD)
-            return stop = true, k == (btf::kflag_of(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT);
+        if (in_base && l == btf::Kind::FWD)
+            return stop = true, k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT);
         if (s.info != t.info)
             return false;
         return own_words(s) == own_words(t);
@@ -128,10 +129,10 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base)
     auto count = [&](const Btf &btf) {
         for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
             const btf_type &t = btf.type(id);
-            const uint32_t kind = btf::kind_of(t);
+            const btf::Kind kind = btf::kind_of(t);
             if (is_enum(t) && btf::is_declaration(t))
                 out.declared_enums.emplace(btf.name(id));
-            if ((kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION) && !btf.name(id).empty())
+            if ((kind == btf::Kind::STRUCT || kind == btf::Kind::UNION) && !btf.name(id).empty())
                 definitions[struct_name(btf, t)] += &btf == base ? 2 : 1;
         }
     };

@@ -103,7 +103,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     std::map<uint32_t, uint32_t> size_of;
     std::map<uint32_t, StrOff> section_of;
     for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1}) {
-        if (btf->kind(id) != BTF_KIND_DATASEC)
+        if (btf->kind(id) != btf::Kind::DATASEC)
             continue;
         const btf_type &t = btf->type(id);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {

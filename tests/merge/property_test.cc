@@ -253,15 +253,15 @@ TEST_F(Property, ManyPaths)
         BtfBuilder b;
         TypeId number = b.add_int("int", 4, 0);
         TypeId end =
-            size ? b.add_composite(BTF_KIND_STRUCT, "q", size, false) : b.add_fwd("q", false);
-        TypeId pointer = b.add_ref(BTF_KIND_PTR, "", end);
+            size ? b.add_composite(btf::Kind::STRUCT, "q", size, false) : b.add_fwd("q", false);
+        TypeId pointer = b.add_ref(btf::Kind::PTR, "", end);
         for (int depth = 0; depth < 60; ++depth) {
             TypeId prototype = b.add_func_proto(number);
             b.add_param("", pointer);
             b.add_param("", pointer);
-            pointer = b.add_ref(BTF_KIND_PTR, "", prototype);
+            pointer = b.add_ref(btf::Kind::PTR, "", prototype);
         }
-        b.add_composite(BTF_KIND_STRUCT, "s", 8, false);
+        b.add_composite(btf::Kind::STRUCT, "s", 8, false);
         b.add_member("f", pointer, 0);
         corpus.objects.push_back(b.serialize(host_order));
     }

@@ -308,8 +308,8 @@ private:
         uint32_t size = 0, at = 0;
         for (const ExprPtr &m : members)
             size += (size_of(*m) + 7) / 8 * 8;
-        TypeId t = builder_.add_composite(is_union ? BTF_KIND_UNION : BTF_KIND_STRUCT, name, size,
-                                          d.bitfields);
+        TypeId t = builder_.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, name,
+                                          size, d.bitfields);
         for (size_t i = 0; i < members.size(); ++i) {
             uint32_t bits = members[i]->kind == Expr::integer ? d.bits : 0;
             builder_.add_member("m" + std::to_string(i), TypeId{*ids[i]},
@@ -337,7 +337,7 @@ private:
                     std::abort();
             });
         };
-        auto ref = [&builder = builder_](uint32_t kind, const std::string &name) {
+        auto ref = [&builder = builder_](btf::Kind kind, const std::string &name) {
             return [&builder, kind, name](const auto &p) {
                 return builder.add_ref(kind, name, TypeId{*p[0]});
             };
@@ -376,22 +376,22 @@ private:
             });
             break;
         case Expr::pointer:
-            put(ref(BTF_KIND_PTR, ""));
+            put(ref(btf::Kind::PTR, ""));
             break;
         case Expr::constant:
-            put(ref(BTF_KIND_CONST, ""));
+            put(ref(btf::Kind::CONST, ""));
             break;
         case Expr::volatile_:
-            put(ref(BTF_KIND_VOLATILE, ""));
+            put(ref(btf::Kind::VOLATILE, ""));
             break;
         case Expr::typedef_:
-            put(ref(BTF_KIND_TYPEDEF, "t" + std::to_string(e.number)));
+            put(ref(btf::Kind::TYPEDEF, "t" + std::to_string(e.number)));
             break;
         case Expr::tag:
-            put(ref(BTF_KIND_TYPE_TAG, e.number ? "rcu" : "user"));
+            put(ref(btf::Kind::TYPE_TAG, e.number ? "rcu" : "user"));
             break;
         case Expr::loop:
-            put(ref(BTF_KIND_TYPEDEF, "l" + std::to_string(e.number)));
+            put(ref(btf::Kind::TYPEDEF, "l" + std::to_string(e.number)));
             break;
         case Expr::knot:
             put([n = e.number, this](const auto &p) {
@@ -406,7 +406,7 @@ private:
             break;
         case Expr::enum_:
             put([n = e.number, this](const auto &) {
-                TypeId t = builder_.add_enum(is_wide(n) ? BTF_KIND_ENUM64 : BTF_KIND_ENUM,
+                TypeId t = builder_.add_enum(is_wide(n) ? btf::Kind::ENUM64 : btf::Kind::ENUM,
                                              "e" + std::to_string(n), is_wide(n) ? 8 : 4, false);
                 uint32_t values = enums_[n] == none ? 0 : program_.enums[n][enums_[n]] & ~wide;
                 for (uint32_t i = 0; i < values; ++i)

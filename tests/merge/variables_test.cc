@@ -214,7 +214,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
     ASSERT_NE(blob, bytes.end());
     const size_t header = 24, int_type = 16, kind = 7;
-    blob[header + int_type + kind] = std::byte{BTF_KIND_DATASEC}; // t
+    blob[header + int_type + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)}; // t
     ASSERT_TRUE(write_file(c, bytes));
     Options options;
     options.inputs = {a, c};
@@ -267,8 +267,8 @@ TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
     ASSERT_NE(blob, bytes.end());
     const size_t header = 24, pointer = 16 + 24, kind = 7;
-    ASSERT_EQ(blob[header + pointer + kind], std::byte{BTF_KIND_PTR});
-    blob[header + pointer + kind] = std::byte{BTF_KIND_DATASEC};
+    ASSERT_EQ(blob[header + pointer + kind], std::byte{static_cast<uint32_t>(btf::Kind::PTR)});
+    blob[header + pointer + kind] = std::byte{static_cast<uint32_t>(btf::Kind::DATASEC)};
     ASSERT_TRUE(write_file(b, bytes));
     options.inputs = {a, b, c};
     for (unsigned threads : {1u, 2u, 3u}) {

@@ -240,8 +240,22 @@ def documents(root, _build):
                     yield f"{path.relative_to(root)}:{number}: there is no {name}"
 
 
+def kinds(root, _build):
+    """Switches over kinds of BTF name them all, so that the compiler asks about a new one."""
+    for name in sources(root, ".cc", ".h"):
+        over_kinds = {}  # by indentation: was the last label that of a kind?
+        for number, line in enumerate(lines_of(root / name), 1):
+            label = re.match(r"( *)(case btf::(?:Kind|Family|Word|Naming)::|case |default:)", line)
+            if not label or name.parts[0] in NO_PRODUCT:
+                continue
+            if label[2] == "default:" and over_kinds.get(label[1]):
+                yield f"{name}:{number}: a switch over kinds with a default"
+            over_kinds[label[1]] = label[2].endswith("::")
+
+
 RULES = {"walls": walls, "length": length, "heads": heads, "headers": headers,
-         "documents": documents, "clang-format": clang_format, "clang-tidy": clang_tidy}
+         "documents": documents, "kinds": kinds, "clang-format": clang_format,
+         "clang-tidy": clang_tidy}
 
 
 def main():

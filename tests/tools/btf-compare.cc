@@ -82,11 +82,11 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     };
     SignatureTable names(btf, Depth::names, arrays);
     for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
-        add(rows[btf.kind(id) - 1], id, names);
+        add(rows[static_cast<size_t>(btf.kind(id)) - 1], id, names);
     if (!deep)
         return rows;
     SignatureTable all(btf, Depth::all, arrays);
-    for (TypeId id : rows[BTF_KIND_FUNC - 1].ids)
+    for (TypeId id : rows[static_cast<size_t>(btf::Kind::FUNC) - 1].ids)
         add(rows.back(), id, all);
     return rows;
 }

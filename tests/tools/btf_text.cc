@@ -3,6 +3,7 @@
 
 #include "common/btf/btf_builder.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -54,17 +55,17 @@ std::string quoted(std::string_view name)
     return text + "'";
 }
 
-const char *third_key(uint32_t kind)
+const char *third_key(btf::Kind kind)
 {
-    if (kind == BTF_KIND_FUNC_PROTO)
+    if (kind == btf::Kind::FUNC_PROTO)
         return "ret_type_id";
-    return btf::kinds[kind].third == btf::Third::type ? "type_id" : "size";
+    return btf::kind_info(kind).third == btf::Word::ref ? "type_id" : "size";
 }
 
 /// Does the text say kflag in words of its own?
-bool kflag_has_word(uint32_t kind)
+bool kflag_has_word(btf::Kind kind)
 {
-    return kind == BTF_KIND_ENUM || kind == BTF_KIND_ENUM64 || kind == BTF_KIND_FWD;
+    return btf::is_enum(kind) || kind == btf::Kind::FWD;
 }
 
 std::string element_to_text(const Btf &btf, const btf_type &t, const uint32_t *element)
@@ -74,23 +75,23 @@ std::string element_to_text(const Btf &btf, const btf_type &t, const uint32_t *e
     };
     bool kflag = btf::kflag_of(t);
     switch (btf::kind_of(t)) {
-    case BTF_KIND_STRUCT:
-    case BTF_KIND_UNION: {
+    case btf::Kind::STRUCT:
+    case btf::Kind::UNION: {
         uint32_t offset = element[2], bits = kflag ? offset >> 24 : 0;
         if (kflag)
             offset &= 0xffffff;
         return named(strf(" type_id=%u bits_offset=%u", element[1], offset)) +
                (bits ? strf(" bitfield_size=%u", bits) : "");
     }
-    case BTF_KIND_ENUM:
+    case btf::Kind::ENUM:
         return named(kflag ? strf(" val=%d", static_cast<int32_t>(element[1]))
                            : strf(" val=%u", element[1]));
-    case BTF_KIND_ENUM64: {
+    case btf::Kind::ENUM64: {
         auto value = uint64_t{element[2]} << 32 | element[1];
         return named(kflag ? strf(" val=%lld", static_cast<long long>(value))
                            : strf(" val=%llu", static_cast<unsigned long long>(value)));
     }
-    case BTF_KIND_FUNC_PROTO:
+    case btf::Kind::FUNC_PROTO:
         return named(strf(" type_id=%u", element[1]));
     default: // DATASEC
         return strf("type_id=%u offset=%u size=%u", element[0], element[1], element[2]);
@@ -102,49 +103,50 @@ std::string element_to_text(const Btf &btf, const btf_type &t, const uint32_t *e
 std::string type_to_text(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
-    uint32_t kind_number = btf::kind_of(t), vlen = btf::vlen_of(t);
-    const btf::KindInfo &kind = btf::kinds[kind_number];
+    const btf::Kind kind_number = btf::kind_of(t);
+    const btf::KindInfo &kind = btf::kind_info(kind_number);
+    const uint32_t vlen = btf::vlen_of(t);
     bool kflag = btf::kflag_of(t);
     const uint32_t *tail = btf::tail_of(t);
     std::string text = strf("[%u] %s ", raw(id), kind.name) + quoted(btf.str(t.name_off));
-    if (kind.third != btf::Third::unused || t.size)
+    if (kind.third != btf::Word::unused || t.size)
         text += strf(" %s=%u", third_key(kind_number), t.size);
     switch (kind_number) {
-    case BTF_KIND_INT:
+    case btf::Kind::INT:
         text +=
             strf(" bits_offset=%u nr_bits=%u encoding=", (tail[0] >> 16) & 0xff, tail[0] & 0xffff) +
             to_word(int_encodings, tail[0] >> 24);
         break;
-    case BTF_KIND_ARRAY:
+    case btf::Kind::ARRAY:
         text += strf(" type_id=%u index_type_id=%u nr_elems=%u", tail[0], tail[1], tail[2]);
         break;
-    case BTF_KIND_ENUM:
-    case BTF_KIND_ENUM64:
+    case btf::Kind::ENUM:
+    case btf::Kind::ENUM64:
         text += " encoding=" + to_word(enum_encodings, kflag);
         break;
-    case BTF_KIND_FWD:
+    case btf::Kind::FWD:
         text += " fwd_kind=" + to_word(fwd_kinds, kflag);
         break;
-    case BTF_KIND_FUNC:
+    case btf::Kind::FUNC:
         text += " linkage=" + to_word(linkages, vlen);
         break;
-    case BTF_KIND_VAR:
+    case btf::Kind::VAR:
         text += " linkage=" + to_word(linkages, tail[0]);
         break;
-    case BTF_KIND_DECL_TAG:
+    case btf::Kind::DECL_TAG:
         text += strf(" component_idx=%d", static_cast<int32_t>(tail[0]));
         break;
     default:
         break;
     }
-    if (kind.element_words || (vlen && kind_number != BTF_KIND_FUNC))
+    if (kind.element.count || (vlen && kind_number != btf::Kind::FUNC))
         text += strf(" vlen=%u", vlen);
     if (kflag && !kflag_has_word(kind_number))
         text += " kflag=1";
     text += '\n';
-    if (kind.element_words)
+    if (kind.element.count)
         for (uint32_t i = 0; i < vlen; ++i)
-            text += '\t' + element_to_text(btf, t, tail + i * kind.element_words) + '\n';
+            text += '\t' + element_to_text(btf, t, tail + i * kind.element.count) + '\n';
     return text;
 }
 
@@ -371,7 +373,7 @@ public:
                 type_line_ = number;
                 type(line);
             } else {
-                if (words_.empty() || !btf::kinds[kind_].element_words)
+                if (words_.empty() || !btf::kind_info(kind_).element.count)
                     return line.bad("an element, but no type before it has elements");
                 element(line);
             }
@@ -387,46 +389,45 @@ private:
         if (uint32_t id = line.id(), next = raw(builder_.next_id()); id != next)
             line.error(strf("id %u stands where %u must", id, next));
         std::string_view kind_name = line.word();
-        for (kind_ = 1; kind_ < btf::kind_count; ++kind_)
-            if (kind_name == btf::kinds[kind_].name)
-                break;
-        if (kind_ == btf::kind_count) {
-            kind_ = 0;
+        const auto *found = std::find_if(std::begin(btf::kinds) + 1, std::end(btf::kinds),
+                                         [&](const auto &k) { return k.name == kind_name; });
+        kind_ = btf::Kind::VOID;
+        if (found == std::end(btf::kinds))
             return line.error("'" + std::string(kind_name) + "' is no kind of type");
-        }
-        const btf::KindInfo &kind = btf::kinds[kind_];
+        const btf::KindInfo &kind = *found;
+        kind_ = static_cast<btf::Kind>(found - std::begin(btf::kinds));
         uint32_t name = raw(builder_.str(line.name()));
-        uint32_t third = kind.third == btf::Third::unused ? line.field_or("size", 0, UINT32_MAX)
-                                                          : line.field(third_key(kind_));
+        uint32_t third = kind.third == btf::Word::unused ? line.field_or("size", 0, UINT32_MAX)
+                                                         : line.field(third_key(kind_));
         std::vector<uint32_t> fixed;
         kflag_ = kflag_has_word(kind_) ? false : line.field_or("kflag", 0, 1);
         switch (kind_) {
-        case BTF_KIND_INT:
+        case btf::Kind::INT:
             fixed = {line.limited("encoding", 0xff, int_encodings) << 24 |
                      line.limited("bits_offset", 0xff) << 16 | line.limited("nr_bits", 0xffff)};
             break;
-        case BTF_KIND_ARRAY:
+        case btf::Kind::ARRAY:
             fixed = {line.field("type_id"), line.field("index_type_id"), line.field("nr_elems")};
             break;
-        case BTF_KIND_ENUM:
-        case BTF_KIND_ENUM64:
+        case btf::Kind::ENUM:
+        case btf::Kind::ENUM64:
             kflag_ = line.limited("encoding", 1, enum_encodings);
             break;
-        case BTF_KIND_FWD:
+        case btf::Kind::FWD:
             kflag_ = line.limited("fwd_kind", 1, fwd_kinds);
             break;
-        case BTF_KIND_VAR:
+        case btf::Kind::VAR:
             fixed = {line.field("linkage", linkages)};
             break;
-        case BTF_KIND_DECL_TAG:
+        case btf::Kind::DECL_TAG:
             fixed = {line.field("component_idx")};
             break;
         default:
             break;
         }
-        if (kind_ == BTF_KIND_FUNC)
+        if (kind_ == btf::Kind::FUNC)
             vlen_ = line.limited("linkage", btf::max_vlen, linkages);
-        else if (kind.element_words && !line.find("vlen"))
+        else if (kind.element.count && !line.find("vlen"))
             vlen_.reset(); // as many as follow
         else
             vlen_ = line.field_or("vlen", 0, btf::max_long_vlen);
@@ -438,27 +439,27 @@ private:
     void element(Line &line)
     {
         ++elements_;
-        if (kind_ != BTF_KIND_DATASEC)
+        if (kind_ != btf::Kind::DATASEC)
             words_.push_back(raw(builder_.str(line.name())));
         switch (kind_) {
-        case BTF_KIND_STRUCT:
-        case BTF_KIND_UNION: {
+        case btf::Kind::STRUCT:
+        case btf::Kind::UNION: {
             words_.push_back(line.field("type_id"));
             uint32_t offset = line.limited("bits_offset", kflag_ ? 0xffffff : UINT32_MAX);
             uint32_t bits = line.field_or("bitfield_size", 0, kflag_ ? 0xff : 0);
             words_.push_back(bits << 24 | offset);
             break;
         }
-        case BTF_KIND_ENUM:
+        case btf::Kind::ENUM:
             words_.push_back(line.field("val"));
             break;
-        case BTF_KIND_ENUM64: {
+        case btf::Kind::ENUM64: {
             auto value = line.field<uint64_t>("val");
             words_.push_back(static_cast<uint32_t>(value));
             words_.push_back(static_cast<uint32_t>(value >> 32));
             break;
         }
-        case BTF_KIND_FUNC_PROTO:
+        case btf::Kind::FUNC_PROTO:
             words_.push_back(line.field("type_id"));
             break;
         default: // DATASEC
@@ -472,7 +473,7 @@ private:
     {
         if (words_.empty())
             return {};
-        bool counted = btf::kinds[kind_].element_words;
+        bool counted = btf::kind_info(kind_).element.count;
         uint32_t vlen = vlen_.value_or(elements_);
         if (counted && (vlen != elements_ || vlen > btf::max_long_vlen))
             return fail(where_.at(type_line_),
@@ -486,7 +487,7 @@ private:
     const Where &where_;
     BtfBuilder builder_;
     std::vector<uint32_t> words_; // of the type being read; empty: none
-    uint32_t kind_ = 0;
+    btf::Kind kind_ = btf::Kind::VOID;
     bool kflag_ = false;
     std::optional<uint32_t> vlen_;
     uint32_t elements_ = 0;

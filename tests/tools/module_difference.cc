@@ -37,18 +37,18 @@ std::string definition_title(const Btf &btf, TypeId id)
     if (name.empty())
         return "";
     switch (btf.kind(id)) {
-    case BTF_KIND_STRUCT:
+    case btf::Kind::STRUCT:
         return "struct " + name;
-    case BTF_KIND_UNION:
+    case btf::Kind::UNION:
         return "union " + name;
-    case BTF_KIND_ENUM:
+    case btf::Kind::ENUM:
         return btf::vlen_of(btf.type(id)) ? "enum " + name : "";
-    case BTF_KIND_ENUM64:
+    case btf::Kind::ENUM64:
         return "enum " + name;
-    case BTF_KIND_TYPEDEF:
+    case btf::Kind::TYPEDEF:
         return "typedef " + name;
-    case BTF_KIND_INT:
-    case BTF_KIND_FLOAT:
+    case btf::Kind::INT:
+    case btf::Kind::FLOAT:
         return name;
     default:
         return "";
@@ -64,7 +64,7 @@ struct Leftover {
 
 void drop_arrays(const Btf &btf, std::vector<TypeId> &ids)
 {
-    std::erase_if(ids, [&](TypeId id) { return btf.kind(id) == BTF_KIND_ARRAY; });
+    std::erase_if(ids, [&](TypeId id) { return btf.kind(id) == btf::Kind::ARRAY; });
 }
 
 Leftover match(const ModuleBase &base_a, const Btf &a, const ModuleBase &base_b, const Btf &b,
@@ -96,7 +96,7 @@ std::set<std::string> function_names(const Btf &btf)
 {
     std::set<std::string> names;
     for_each_own(btf, [&](TypeId id) {
-        if (btf.kind(id) == BTF_KIND_FUNC)
+        if (btf.kind(id) == btf::Kind::FUNC)
             names.emplace(btf.name(id));
     });
     return names;
@@ -113,14 +113,14 @@ Parts take_apart(const Btf &btf, const std::vector<TypeId> &left)
     Parts parts;
     std::unordered_set<uint32_t> of_functions; // ids
     for (TypeId id : left)
-        if (btf.kind(id) == BTF_KIND_FUNC) {
+        if (btf.kind(id) == btf::Kind::FUNC) {
             parts.functions.emplace(btf.name(id));
             of_functions.insert({raw(id), btf.type(id).type});
         }
     for (TypeId id : left) {
-        uint32_t kind = btf.kind(id);
-        bool tags_function = kind == BTF_KIND_DECL_TAG && of_functions.count(btf.type(id).type);
-        if (kind == BTF_KIND_VAR || kind == BTF_KIND_DATASEC)
+        btf::Kind kind = btf.kind(id);
+        bool tags_function = kind == btf::Kind::DECL_TAG && of_functions.count(btf.type(id).type);
+        if (kind == btf::Kind::VAR || kind == btf::Kind::DATASEC)
             ++parts.variables;
         else if (!of_functions.count(raw(id)) && !tags_function)
             ++parts.types;

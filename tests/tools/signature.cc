@@ -36,15 +36,15 @@ Signature hash_of(const void *p, size_t size)
 /// Is a reference to this type cut to its name?
 bool is_by_name(const Btf &btf, TypeId id)
 {
-    uint32_t kind = btf.kind(id);
-    bool composite = kind == BTF_KIND_STRUCT || kind == BTF_KIND_UNION;
-    return kind == BTF_KIND_FWD || (composite && !btf.name(id).empty());
+    btf::Kind kind = btf.kind(id);
+    bool composite = kind == btf::Kind::STRUCT || kind == btf::Kind::UNION;
+    return kind == btf::Kind::FWD || (composite && !btf.name(id).empty());
 }
 
 bool is_union(const Btf &btf, TypeId id)
 {
-    return btf.kind(id) == BTF_KIND_FWD ? btf::kflag_of(btf.type(id))
-                                        : btf.kind(id) == BTF_KIND_UNION;
+    return btf.kind(id) == btf::Kind::FWD ? btf::kflag_of(btf.type(id))
+                                          : btf.kind(id) == btf::Kind::UNION;
 }
 
 /// What an ARRAY has of which type.
@@ -57,7 +57,7 @@ Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
     Elements found{array[0], array[2]};
     // A chain that is longer goes round in a circle.
     for (int i = 0; i < max_rounds && arrays == Arrays::flat; ++i) {
-        if (btf.kind(TypeId{found.type}) != BTF_KIND_ARRAY)
+        if (btf.kind(TypeId{found.type}) != btf::Kind::ARRAY)
             break;
         const uint32_t *inner = btf::tail_of(btf.type(TypeId{found.type}));
         found = {inner[0], found.count * inner[2]};
@@ -71,7 +71,7 @@ std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
     const btf_type &t = btf.type(id);
     auto *begin = reinterpret_cast<const uint32_t *>(&t);
     std::vector<uint32_t> words(begin, begin + btf::words_of(t));
-    if (btf::kind_of(t) == BTF_KIND_ARRAY) {
+    if (btf::kind_of(t) == btf::Kind::ARRAY) {
         auto *array = btf::tail_of(*reinterpret_cast<btf_type *>(words.data()));
         Elements elements = elements_of(btf, array, arrays);
         array[0] = elements.type;
@@ -160,7 +160,7 @@ std::string reference(const Btf &btf, TypeId id, int depth)
     if (id == void_id)
         return "void";
     const btf_type &t = btf.type(id);
-    uint32_t kind = btf::kind_of(t);
+    btf::Kind kind = btf::kind_of(t);
     std::string name(btf.name(id));
     if (is_by_name(btf, id))
         return (is_union(btf, id) ? "union " : "struct ") + name;
@@ -169,19 +169,19 @@ std::string reference(const Btf &btf, TypeId id, int depth)
     TypeId target{t.type};
     const uint32_t *tail = btf::tail_of(t);
     switch (kind) {
-    case BTF_KIND_PTR:
+    case btf::Kind::PTR:
         return reference(btf, target, depth - 1) + " *";
-    case BTF_KIND_CONST:
+    case btf::Kind::CONST:
         return reference(btf, target, depth - 1) + " const";
-    case BTF_KIND_VOLATILE:
+    case btf::Kind::VOLATILE:
         return reference(btf, target, depth - 1) + " volatile";
-    case BTF_KIND_RESTRICT:
+    case btf::Kind::RESTRICT:
         return reference(btf, target, depth - 1) + " restrict";
-    case BTF_KIND_TYPE_TAG:
+    case btf::Kind::TYPE_TAG:
         return reference(btf, target, depth - 1) + " tag(" + name + ")";
-    case BTF_KIND_ARRAY:
+    case btf::Kind::ARRAY:
         return reference(btf, TypeId{tail[0]}, depth - 1) + strf(" [%u]", tail[2]);
-    case BTF_KIND_FUNC_PROTO: {
+    case btf::Kind::FUNC_PROTO: {
         std::string text = reference(btf, target, depth - 1) + " (";
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
             text += (i ? ", " : "") + reference(btf, TypeId{tail[2 * i + 1]}, depth - 1) + " " +
@@ -201,29 +201,29 @@ std::string describe(const Btf &btf, TypeId id)
 {
     constexpr int depth = 6;
     const btf_type &t = btf.type(id);
-    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
+    const btf::KindInfo &kind = btf::kind_info(t);
     std::string text = strf("[%u] %s %s", raw(id), kind.name, std::string(btf.name(id)).c_str());
     if (btf::kflag_of(t))
         text += " kflag";
-    if (kind.third == btf::Third::size)
+    if (kind.third == btf::Word::size)
         text += strf(" size %u", t.size);
-    else if (kind.third == btf::Third::type)
+    else if (kind.third == btf::Word::ref)
         text += ": " + reference(btf, TypeId{t.type}, depth);
     else
         text += ": " + reference(btf, id, depth);
     const uint32_t *tail = btf::tail_of(t);
-    if (btf::kind_of(t) != BTF_KIND_ARRAY) // its words are in the reference already
-        for (uint32_t i = 0; i < kind.fixed_words; ++i)
+    if (btf::kind_of(t) != btf::Kind::ARRAY) // its words are in the reference already
+        for (uint32_t i = 0; i < kind.fixed.count; ++i)
             text += strf(" 0x%x", tail[i]);
-    if (!kind.element_words)
+    if (!kind.element.count)
         return text + (btf::vlen_of(t) ? strf(" linkage %u", btf::vlen_of(t)) : "");
     text += " {";
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
-        const uint32_t *element = tail + kind.fixed_words + i * kind.element_words;
-        for (int w = 0; w < kind.element_words; ++w) {
-            if (w == kind.element_name)
+        const uint32_t *element = tail + kind.fixed.count + i * kind.element.count;
+        for (uint32_t w = 0; w < kind.element.count; ++w) {
+            if (kind.element.roles[w] == btf::Word::name)
                 text += " " + std::string(btf.str(element[w]));
-            else if (w == kind.element_type)
+            else if (kind.element.roles[w] == btf::Word::ref)
                 text += " " + reference(btf, TypeId{element[w]}, depth);
             else
                 text += strf(" %u", element[w]);

@@ -53,14 +53,14 @@ BtfBuilder every_kind()
     BtfBuilder b;
     TypeId i = b.add_int("int", 4, BTF_INT_SIGNED);
     TypeId s = TypeId{raw(b.next_id()) + 1}; // forward reference
-    TypeId p = b.add_ref(BTF_KIND_PTR, "", s);
-    EXPECT_EQ(b.add_composite(BTF_KIND_STRUCT, "s", 16, true), s);
+    TypeId p = b.add_ref(btf::Kind::PTR, "", s);
+    EXPECT_EQ(b.add_composite(btf::Kind::STRUCT, "s", 16, true), s);
     b.add_member("bits", i, 3u << 24);
     b.add_member("next", p, 64);
     b.add_array(i, i, 4);
-    b.add_enum(BTF_KIND_ENUM, "e", 4, true);
+    b.add_enum(btf::Kind::ENUM, "e", 4, true);
     b.add_enumerator("minus", static_cast<uint64_t>(-1));
-    b.add_enum(BTF_KIND_ENUM64, "", 8, false);
+    b.add_enum(btf::Kind::ENUM64, "", 8, false);
     b.add_enumerator("big", 0x123456789abcdef0);
     b.add_fwd("u", true);
     TypeId proto = b.add_func_proto(void_id);
@@ -73,8 +73,8 @@ BtfBuilder every_kind()
     b.add_float("double", 8);
     b.add_decl_tag("tag", f, 0);
     b.add_decl_tag("self", f, -1, true);
-    b.add_ref(BTF_KIND_TYPE_TAG, "user", i, true);
-    b.add_ref(BTF_KIND_TYPEDEF, "t", i);
+    b.add_ref(btf::Kind::TYPE_TAG, "user", i, true);
+    b.add_ref(btf::Kind::TYPEDEF, "t", i);
     return b;
 }
 
@@ -139,8 +139,8 @@ TEST(BtfBuilder, SplitBlobs)
     auto base = std::make_shared<const Btf>(Btf::parse(base_bytes, Where{"base"}).value());
     BtfBuilder b(base->end_id(), base->str_size());
     EXPECT_EQ(b.next_id(), TypeId{17});
-    TypeId p = b.add_ref(BTF_KIND_PTR, "", TypeId{3});
-    b.add_ref(BTF_KIND_TYPEDEF, "new", p);
+    TypeId p = b.add_ref(btf::Kind::PTR, "", TypeId{3});
+    b.add_ref(btf::Kind::TYPEDEF, "new", p);
     auto bytes = b.serialize(host_order);
     auto btf = Btf::parse(bytes, Where{"split"}, base);
     ASSERT_TRUE(btf) << btf.error().str();
@@ -150,7 +150,7 @@ TEST(BtfBuilder, SplitBlobs)
 TEST(BtfBuilder, CountsNoFurtherThanTheFormat)
 {
     BtfBuilder b;
-    b.add_enum(BTF_KIND_ENUM, "e", 4, false);
+    b.add_enum(btf::Kind::ENUM, "e", 4, false);
     for (int i = 0; i < 0xffff; ++i)
         b.add_enumerator("x", 0);
     EXPECT_FALSE(b.too_large());

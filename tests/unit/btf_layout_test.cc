@@ -21,15 +21,20 @@ constexpr std::string_view text = R"(
 )";
 
 struct Sizes {
-    uint32_t kind;
+    btf::Kind kind;
     size_t once, each;
 };
 constexpr Sizes sizes[] = {
-    {BTF_KIND_INT, sizeof(uint32_t), 0},          {BTF_KIND_ARRAY, sizeof(btf_array), 0},
-    {BTF_KIND_STRUCT, 0, sizeof(btf_member)},     {BTF_KIND_UNION, 0, sizeof(btf_member)},
-    {BTF_KIND_ENUM, 0, sizeof(btf_enum)},         {BTF_KIND_FUNC_PROTO, 0, sizeof(btf_param)},
-    {BTF_KIND_VAR, sizeof(btf_var), 0},           {BTF_KIND_DATASEC, 0, sizeof(btf_var_secinfo)},
-    {BTF_KIND_DECL_TAG, sizeof(btf_decl_tag), 0}, {BTF_KIND_ENUM64, 0, sizeof(btf_enum64)},
+    {btf::Kind::INT, sizeof(uint32_t), 0},
+    {btf::Kind::ARRAY, sizeof(btf_array), 0},
+    {btf::Kind::STRUCT, 0, sizeof(btf_member)},
+    {btf::Kind::UNION, 0, sizeof(btf_member)},
+    {btf::Kind::ENUM, 0, sizeof(btf_enum)},
+    {btf::Kind::FUNC_PROTO, 0, sizeof(btf_param)},
+    {btf::Kind::VAR, sizeof(btf_var), 0},
+    {btf::Kind::DATASEC, 0, sizeof(btf_var_secinfo)},
+    {btf::Kind::DECL_TAG, sizeof(btf_decl_tag), 0},
+    {btf::Kind::ENUM64, 0, sizeof(btf_enum64)},
 };
 
 std::vector<std::byte> laid_out(ByteOrder order, bool section)
@@ -52,8 +57,8 @@ TEST(BtfLayout, EveryKindStandsThere)
         EXPECT_EQ(blob.size(), 32 + word(16) + word(20));
         std::vector<std::byte> want(length);
         for (const Sizes &s : sizes) {
-            want[s.kind * 4] = std::byte(s.once);
-            want[s.kind * 4 + 1] = std::byte(s.each);
+            want[static_cast<size_t>(s.kind) * 4] = std::byte(s.once);
+            want[static_cast<size_t>(s.kind) * 4 + 1] = std::byte(s.each);
         }
         EXPECT_TRUE(std::equal(want.begin(), want.end(), blob.begin() + 32 + at));
     }

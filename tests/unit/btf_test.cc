@@ -44,7 +44,7 @@ TEST(Btf, ReadsBothByteOrders)
         EXPECT_EQ(blob->name(TypeId{4}), "s");
         EXPECT_EQ(blob->type(TypeId{4}).size, 16u);
         EXPECT_STREQ(blob->kind_name(TypeId{9}), "DATASEC");
-        EXPECT_EQ(blob->kind(void_id), 0u);
+        EXPECT_EQ(blob->kind(void_id), btf::Kind::VOID);
         EXPECT_EQ(blob->name(void_id), "");
         EXPECT_EQ(btf_to_text(*blob), btf_to_text(*from_text(all_kinds)));
     }
@@ -203,7 +203,7 @@ TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
             (void)fresh.type(TypeId{id});
             EXPECT_EQ(damage.found(), others.found());
             if (damage.found()) {
-                EXPECT_EQ(fresh.kind(TypeId{id}), uint32_t{BTF_KIND_INT});
+                EXPECT_EQ(fresh.kind(TypeId{id}), btf::Kind::INT);
                 EXPECT_EQ(fresh.name(TypeId{id}), "");
                 ids.push_back(id);
             }

@@ -3,7 +3,7 @@
 // that kind: no row of our table is about it.
 #include <linux/btf.h>
 #define NR_BTF_KINDS (BTF_KIND_ENUM64 + 2)
-#include "common/btf/btf_format.cc"
+#include "common/btf/btf_format.h"
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,17 @@ namespace
 TEST(NewerHeader, ItsKindIsUnknown)
 {
     for (uint32_t kind = 0; kind < 128; ++kind) {
-        const uint32_t words[16] = {0, btf::make_info(kind, 1, false)};
+        const uint32_t words[16] = {0, kind << 24 | 1};
         const bool known = kind >= BTF_KIND_INT && kind <= BTF_KIND_ENUM64;
         EXPECT_EQ(btf::checked_words(words, 0) != 0, known) << kind;
-        EXPECT_EQ(kind < btf::kind_count && btf::kinds[kind].name, known || kind == 0) << kind;
     }
+}
+
+TEST(Kinds, HaveTheNumbersOfTheHeader)
+{
+    EXPECT_EQ(static_cast<int>(btf::Kind::FWD), BTF_KIND_FWD);
+    EXPECT_EQ(static_cast<int>(btf::Kind::FUNC), BTF_KIND_FUNC);
+    EXPECT_EQ(static_cast<int>(btf::Kind::ENUM64), BTF_KIND_ENUM64);
 }
 
 } // namespace

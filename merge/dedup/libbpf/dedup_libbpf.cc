@@ -53,14 +53,14 @@ Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
         const btf_type &t = btf::type_at(words, at);
-        const uint32_t kind = btf::kind_of(t);
+        const btf::Kind kind = btf::kind_of(t);
         auto bad = [&](const std::string &what) {
             return fail(Where{name, "", btf::header_size + at * 4}, what);
         };
         if (btf::vlen_of(t) > btf::max_vlen) // releases up to 1.7 read 16 bits
             return bad("a type has more than 65535 elements, which libbpf may misread: use "
                        "--dedup=hash");
-        if (kind == BTF_KIND_FWD && t.type) // taken for the id of a type
+        if (kind == btf::Kind::FWD && t.type) // taken for the id of a type
             return bad(strf("a FWD has %u as its third word, must be 0", t.type));
         at += btf::words_of(t);
     }

@@ -83,7 +83,7 @@ bool find_blob(const Text &bytes, size_t at, Blob &out)
     while (types + sizeof(btf_type) <= types_end) {
         btf_type t;
         std::memcpy(&t, bytes.data() + types, sizeof t);
-        if (btf::kind_of(t) == 0 || btf::kind_of(t) >= btf::kind_count)
+        if (!btf::is_known(btf::kind_of(t)))
             break;
         uint64_t size = btf::words_of(t) * 4;
         if (size > types_end - types)
@@ -138,8 +138,7 @@ void mutate_type(Text &bytes, const Blob &blob, Random &random)
     size_t head = blob.heads[below(random, blob.heads.size())];
     btf_type t;
     std::memcpy(&t, bytes.data() + head, sizeof t);
-    const btf::KindInfo &kind = btf::kinds[btf::kind_of(t)];
-    uint32_t words = btf::words_of(kind, btf::vlen_of(t));
+    const uint32_t words = btf::words_of(t), element = btf::kind_info(t).element.count;
     switch (below(random, 7)) {
     case 0: { // another kind
         auto other = static_cast<uint32_t>(1 + below(random, btf::kind_count - 1));
@@ -147,13 +146,12 @@ void mutate_type(Text &bytes, const Blob &blob, Random &random)
         break;
     }
     case 1: // one element more or less, and the lengths to go with it
-        if (kind.element_words && (btf::vlen_of(t) == 0 || below(random, 2))) {
+        if (element && (btf::vlen_of(t) == 0 || below(random, 2))) {
             set_word(bytes, head + 4, t.info + 1);
-            resize_types(bytes, blob, head + words * 4, kind.element_words);
-        } else if (kind.element_words) {
+            resize_types(bytes, blob, head + words * 4, element);
+        } else if (element) {
             set_word(bytes, head + 4, t.info - 1);
-            resize_types(bytes, blob, head + (words - kind.element_words) * 4,
-                         -int{kind.element_words});
+            resize_types(bytes, blob, head + (words - element) * 4, -static_cast<int>(element));
         }
         break;
     case 2:
