@@ -441,7 +441,7 @@ void TreeReader::note_fields(tree type)
 {
     if (TREE_CODE(type) == RECORD_TYPE || TREE_CODE(type) == UNION_TYPE)
         for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
-            if (TREE_CODE(field) == FIELD_DECL)
+            if (TREE_CODE(field) == FIELD_DECL && (DECL_NAME(field) || !DECL_BIT_FIELD_TYPE(field)))
                 note_base(DECL_BIT_FIELD_TYPE(field) ? DECL_BIT_FIELD_TYPE(field)
                                                      : TREE_TYPE(field));
 }
