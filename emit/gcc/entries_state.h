@@ -72,7 +72,7 @@ struct Entries::State {
           features(setup.features), source(setup.source)
     {
         tree.dies.reserve(64 * 1024); // what is not used costs no memory
-        tree.dies.emplace_back(); // stands for "none"
+        tree.dies.emplace_back();     // stands for "none"
     }
 
     std::pmr::monotonic_buffer_resource text_memory{64 * 1024};

@@ -116,14 +116,26 @@ Result<void> compile(const std::string &program, const PluginSources &sources,
     std::vector<std::string> command =
         TRY(split_words(chosen.empty() ? "g++" : chosen, Where{"CXX"}));
     const std::string ours = sources.folder + "/emit/gcc/";
-    for (const std::string &word :
-         {std::string("-std=c++20"), std::string("-O2"), std::string("-fPIC"),
-          std::string("-shared"), std::string("-fno-rtti"), std::string("-fvisibility=hidden"),
-          "-I" + sources.folder, std::string("-isystem"), headers,
-          "-DBTFLINK_GCC_TARGET=\"" + target + "\"", ours + "plugin.cc", ours + "trees.cc",
-          sources.archive, std::string("-static-libstdc++"), std::string("-static-libgcc"),
-          "-Wl,--version-script=" + ours + "plugin.map", std::string("-Wl,--gc-sections,-s"),
-          std::string("-o"), output})
+    for (const std::string &word : {std::string("-std=c++20"),
+                                    std::string("-O2"),
+                                    std::string("-fPIC"),
+                                    std::string("-shared"),
+                                    std::string("-fno-rtti"),
+                                    std::string("-fvisibility=hidden"),
+                                    "-I" + sources.folder,
+                                    std::string("-isystem"),
+                                    headers,
+                                    "-DBTFLINK_GCC_TARGET=\"" + target + "\"",
+                                    ours + "plugin.cc",
+                                    ours + "roots.cc",
+                                    ours + "trees.cc",
+                                    sources.archive,
+                                    std::string("-static-libstdc++"),
+                                    std::string("-static-libgcc"),
+                                    "-Wl,--version-script=" + ours + "plugin.map",
+                                    std::string("-Wl,--gc-sections,-s"),
+                                    std::string("-o"),
+                                    output})
         command.push_back(word);
     TRY(output_of(command));
     return {};

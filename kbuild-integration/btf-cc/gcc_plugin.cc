@@ -34,8 +34,9 @@ namespace
 constexpr const char *folder_variable = "BTF_CC_PLUGIN_DIR";
 constexpr const char *system_folder = BTFLINK_STATE_DIR "/btflink/gcc-plugins";
 constexpr std::string_view stand_ins[] = {"ccache", "sccache", "distcc", "icecc"};
-constexpr const char *plugin_files[] = {"plugin.cc", "trees.cc",      "trees.h",
-                                        "entries.h", "gcc_headers.h", "plugin.map"};
+constexpr const char *plugin_files[] = {"plugin.cc",     "roots.cc",       "trees.cc",
+                                        "trees.h",       "tree_queries.h", "entries.h",
+                                        "gcc_headers.h", "plugin.map"};
 
 std::string resolved_path(const std::string &path)
 {

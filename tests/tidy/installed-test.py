@@ -14,7 +14,8 @@ import tempfile
 import unittest
 
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
-PLUGIN_SOURCES = ('entries.h', 'gcc_headers.h', 'plugin.cc', 'plugin.map', 'trees.cc', 'trees.h')
+PLUGIN_SOURCES = ('entries.h', 'gcc_headers.h', 'plugin.cc', 'plugin.map', 'roots.cc', 'tree_queries.h',
+                  'trees.cc', 'trees.h')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
 # Calls the completion as bash does, for the words behind "--"; prints one reply per line.
