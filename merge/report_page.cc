@@ -31,7 +31,7 @@ std::string find_program()
     std::string folders = own.parent_path().string() + ":" + (path ? path : "");
     while (!folders.empty()) {
         const size_t end = std::min(folders.find(':'), folders.size());
-        const std::string candidate = folders.substr(0, end) + "/" + program_name;
+        std::string candidate = folders.substr(0, end) + "/" + program_name;
         if (end && ::access(candidate.c_str(), X_OK) == 0 && fs::is_regular_file(candidate, error))
             return candidate;
         folders.erase(0, end + 1);
