@@ -10,15 +10,13 @@
 // write_file() renames. If a mapped file is written to, earlier checks may no longer hold. Then the
 // result may be wrong, which check_mapped_files() detects by the file's time. Or the program may
 // crash; then the handlers of the other signals name the file and keep the signal. Replacing a
-// mapped file by rename does no harm. In place of what a spare file has lost, the handler maps
-// zeros.
+// mapped file by rename does no harm.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
 #include "common/io/job_tokens.h"
 
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -46,8 +44,6 @@ struct Mapping {
     std::atomic<size_t> size; // 0: no longer mapped
     std::string path;
     struct stat before;
-    const bool spare;
-    std::atomic<bool> lost = false; // spare: and zeros have taken the place of all its bytes
     Mapping *next = nullptr;
 
     bool has(const std::byte *at) const { return at >= begin && at < begin + size; }
@@ -64,28 +60,26 @@ struct Mapping {
 std::atomic<Mapping *> mappings = nullptr;
 const char *reader_name = "";
 
-/// Of those that must not.
 const Mapping *find_changed()
 {
     const Mapping *m = mappings;
-    while (m && (m->spare || !m->changed()))
+    while (m && !m->changed())
         m = m->next;
     return m;
 }
 
 /// Null: in no mapping.
-Mapping *mapping_of(const std::byte *at)
+const Mapping *mapping_of(const std::byte *at)
 {
-    Mapping *m = mappings;
+    const Mapping *m = mappings;
     while (m && !m->has(at))
         m = m->next;
     return m;
 }
 
-Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st,
-                  bool spare)
+Mapping *remember(const void *begin, size_t size, const std::string &path, const struct stat &st)
 {
-    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st, spare};
+    auto *mapping = new Mapping{static_cast<const std::byte *>(begin), size, path, st};
     mapping->next = mappings.load();
     while (!mappings.compare_exchange_weak(mapping->next, mapping))
         ;
@@ -107,23 +101,10 @@ constexpr const char *changed_text = "somebody else changed it while it was read
 constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
 struct sigaction former[std::size(signals)];
 
-/// In a signal handler, so by a plain system call. False: there is no memory.
-bool put_zeros(Mapping &m)
-{
-    m.lost = true;
-    return ::mmap(const_cast<std::byte *>(m.begin), m.size, PROT_READ,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-}
-
 void on_signal(int signal, siginfo_t *info, void *)
 {
-    const int before = errno;
     auto *at = static_cast<const std::byte *>(info->si_addr);
-    Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
-    if (cut_off && cut_off->spare && put_zeros(*cut_off)) {
-        errno = before;
-        return; // it reads once more
-    }
+    const Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
     give_back_job_tokens();
     if (cut_off) {
         say(*cut_off, "somebody else cut it off, or it cannot be read");
@@ -177,13 +158,7 @@ Result<void> check_mapped_files()
     return {};
 }
 
-bool is_intact(Bytes part)
-{
-    const Mapping *m = mapping_of(part.data());
-    return !m || (!m->lost && !m->changed());
-}
-
-Result<FileParts> read_parts(const std::string &path, Need need)
+Result<FileParts> read_parts(const std::string &path)
 {
     struct stat st;
     FileParts out;
@@ -195,7 +170,7 @@ Result<FileParts> read_parts(const std::string &path, Need need)
         auto size = static_cast<size_t>(st.st_size);
         void *memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (memory != MAP_FAILED) {
-            Mapping *mapping = remember(memory, size, path, st, need == Need::spare);
+            Mapping *mapping = remember(memory, size, path, st);
             ++mapping_count;
             out.owner = std::shared_ptr<void>(memory, [size, mapping](void *p) {
                 mapping->size = 0;

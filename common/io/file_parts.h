@@ -18,29 +18,20 @@ struct FileParts {
     std::shared_ptr<const void> owner;
 };
 
-enum class Need : uint8_t {
-    needed, // the file must neither shrink nor change while it is used
-    spare,  // if it does, nothing happens but that its bytes are others: see is_intact()
-};
-
-/// The file, mapped if that is worthwhile.
-Result<FileParts> read_parts(const std::string &path, Need need = Need::needed);
-
-/// Have the bytes of a file, of which `part` are some, always been what read_parts() found? Ask
-/// this before a result is used that came from a spare one.
-bool is_intact(Bytes part);
+/// The file, mapped if that is worthwhile. It must neither shrink nor change while it is used.
+Result<FileParts> read_parts(const std::string &path);
 
 /// The pages that `part` touches are not needed for a while. If read_parts() mapped them, they do
 /// not count as this process's until something looks at them again. Does nothing for other memory.
 void release_pages(Bytes part);
 
-/// Error: a needed file that is still mapped was written to since read_parts() mapped it. Call this
+/// Error: a file that is still mapped was written to since read_parts() mapped it. Call this
 /// before a result is used, while all files that it came from are still mapped.
 Result<void> check_mapped_files();
 /// The same as yes or no; allocates no memory.
 bool mapped_files_changed();
 
-/// For programs: if a needed file that read_parts() mapped shrinks or cannot be read while it is
+/// For programs: if a file that read_parts() mapped shrinks or cannot be read while it is
 /// used, end the program with exit status 1 and "PROGRAM: ERROR: FILE: ...". If another signal ends
 /// it after such a file has changed, "PROGRAM: ERROR: FILE: ..." says that, and the signal is kept,
 /// as the fault may be ours. `program` must outlive the process.

@@ -12,7 +12,6 @@
 // Cost. A look at each byte, at the speed of memory. A look-up is one or two cache misses.
 #include "merge/base_index/base_index.h"
 
-#include "common/io/file_parts.h"
 #include "merge/base_index/layout.h"
 #include "merge/base_index/wide_hash.h"
 #include "merge/input/array_form.h"
@@ -99,7 +98,6 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
         out = {reinterpret_cast<const T *>(bytes.data() + at), count};
     };
     std::shared_ptr<BaseIndex> index(new BaseIndex);
-    index->bytes_ = bytes;
     index->arrays_ = h.arrays;
     index->chained_arrays_ = h.chained_arrays;
     index->owner_ = std::move(owner);
@@ -115,11 +113,6 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
     table(index->words_, places.words, h.words);
     table(index->words_buckets_, places.words_buckets, index_layout::buckets_for(h.words) + 1);
     return {true, index};
-}
-
-bool BaseIndex::is_damaged() const
-{
-    return damage_.found() || !is_intact(bytes_);
 }
 
 ArrayCounts BaseIndex::arrays() const

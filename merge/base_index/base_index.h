@@ -33,9 +33,9 @@ public:
 
     /// The BTF that it was opened for. Its types are checked as they are asked for.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
-    /// Was something found that cannot be in an index of this BTF, or has its file changed
-    /// meanwhile? Then no answer is worth anything.
-    bool is_damaged() const;
+    /// Was something found that cannot be in an index of this BTF? Then no answer is worth
+    /// anything.
+    bool is_damaged() const { return damage_.found(); }
 
     /// count_arrays() of the base.
     ArrayCounts arrays() const;
@@ -117,7 +117,6 @@ private:
         return entries.subspan(begin, end - begin);
     }
 
-    Bytes bytes_; // all of it
     std::shared_ptr<const void> owner_;
     mutable Damage damage_;
     std::shared_ptr<const Btf> btf_;

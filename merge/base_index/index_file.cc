@@ -53,7 +53,7 @@ IndexState open_index(const std::string &file, Bytes blob)
 {
     if (is_no_file(file))
         return {};
-    auto parts = read_parts(file, Need::spare);
+    auto parts = read_parts(file);
     if (!parts)
         return {};
     return BaseIndex::open(parts->bytes, blob, parts->owner);
