@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads .BTF_ids by its symbols, __BTF_ID__KIND__NAME__NUMBER and __BTF_ID__set8__NAME, or looks
-// for sets in it. Layouts: struct btf_id_set (a count, ids) and btf_id_set8 (a count, flags, pairs
-// of id and flags). Sets are sorted by id when they are filled in, so that the symbols in them tell
-// which names are there, but not where.
+// Reads .BTF_ids by its symbols (common/btf/id_symbols.h), or looks for sets in it. Sets are sorted
+// by id when they are filled in, so that the symbols in them tell which names are there, but not
+// where.
 #include "btf-kernel/check/btf_ids.h"
+
+#include "common/btf/id_symbols.h"
 
 #include <algorithm>
 
@@ -13,7 +14,6 @@ namespace btflink::kernel
 namespace
 {
 
-constexpr uint32_t holds_kfuncs = 1; // BTF_SET8_KFUNCS
 constexpr KernelVersion first_with_mark{6, 9};
 // Of a set that is found by its looks, so that this takes time in proportion to the section.
 // Kernels take 256 for each kind of program (BTF_KFUNC_SET_MAX_CNT).
@@ -37,12 +37,13 @@ public:
         std::vector<IdSet> out;
         uint64_t end = 0; // of the last set
         for (const PlacedSymbol &symbol : binary_.id_symbols) {
-            auto [kind, name] = split_name(symbol.name);
+            const IdSymbol parsed = parse_id_symbol(symbol.name);
+            const auto [kind, name] = parsed;
             if (kind.empty())
                 continue;
             if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
                 return bad(symbol, "is not inside");
-            if (kind == "set" || kind == "set8") {
+            if (parsed.is_set()) {
                 auto set = TRY(read_set(symbol, kind == "set8", std::string(name)));
                 end = symbol.offset +
                       (kind == "set8" ? 8 + set.entries.size() * 8 : 4 + set.entries.size() * 4);
@@ -67,22 +68,6 @@ private:
         return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
     }
 
-    static std::pair<std::string_view, std::string_view> split_name(std::string_view symbol)
-    {
-        constexpr std::string_view mark = "__BTF_ID__";
-        if (!symbol.starts_with(mark))
-            return {};
-        symbol.remove_prefix(mark.size());
-        const size_t end = symbol.find("__");
-        if (end == std::string_view::npos)
-            return {};
-        const std::string_view kind = symbol.substr(0, end);
-        std::string_view name = symbol.substr(end + 2);
-        if (kind != "set" && kind != "set8")
-            name = name.substr(0, name.rfind("__"));
-        return {kind, name};
-    }
-
     Result<IdSet> read_set(const PlacedSymbol &symbol, bool with_flags, std::string name) const
     {
         const size_t at = symbol.offset / 4, step = with_flags ? 2 : 1;
@@ -100,7 +85,7 @@ private:
         set.name = std::move(name);
         set.offset = at * 4;
         set.with_flags = with_flags;
-        set.of_kfuncs = with_flags && (!marked_ || words_[at + 1] & holds_kfuncs);
+        set.of_kfuncs = with_flags && (!marked_ || words_[at + 1] & set_of_kfuncs);
         const size_t step = with_flags ? 2 : 1;
         for (size_t i = 0; i < count; ++i) {
             const uint32_t *pair = words_.data() + at + step + i * step;
@@ -119,7 +104,7 @@ private:
     {
         const size_t left = words_.size() - at;
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
-            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? holds_kfuncs : 0))
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
             return false;
         const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // that there were at that time
         uint32_t last = 0;

@@ -3,6 +3,7 @@
 #include "btf-kernel/package/binary.h"
 
 #include "btf-kernel/package/image.h"
+#include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
@@ -126,16 +127,12 @@ private:
         return {};
     }
 
-    /// Names behind __BTF_ID__func__, without the number at the end.
     std::set<std::string_view> wanted_functions() const
     {
-        constexpr std::string_view mark = "__BTF_ID__func__";
         std::set<std::string_view> out;
         for (const PlacedSymbol &symbol : out_.id_symbols)
-            if (std::string_view name = symbol.name; name.starts_with(mark)) {
-                name.remove_prefix(mark.size());
-                out.insert(name.substr(0, name.rfind("__")));
-            }
+            if (const IdSymbol parsed = parse_id_symbol(symbol.name); parsed.kind == "func")
+                out.insert(parsed.name);
         return out;
     }
 

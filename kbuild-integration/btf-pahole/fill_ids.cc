@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem. A symbol __BTF_ID__KIND__NAME__NUMBER stands for a word in .BTF_ids that is to hold the
-// id of that type or function. Symbols __BTF_ID__set__NAME and __BTF_ID__set8__NAME stand for sets:
-// a count and ids; or a count, flags and pairs of id and flags. The kernel searches sets by
-// bisection.
+// Problem. Words of .BTF_ids are to hold the ids of the types and functions that its symbols name
+// (common/btf/id_symbols.h). The kernel searches sets by bisection.
 //
 // Method. Look up each name, fill in its word, then count and sort each set by its size.
 //
@@ -12,6 +10,7 @@
 // kernel.
 #include "kbuild-integration/btf-pahole/fill_ids.h"
 
+#include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
 #include "common/io/file_change.h"
 #include "kbuild-integration/btf-pahole/final_types.h"
@@ -28,7 +27,7 @@ namespace
 
 using merge::Symbol;
 
-constexpr uint32_t set_of_kfuncs = 1, implicit_args = 1 << 16; // BTF_SET8_KFUNCS, KF_IMPLICIT_ARGS
+constexpr uint32_t implicit_args = 1 << 16; // KF_IMPLICIT_ARGS
 
 struct IdKind {
     std::string_view name;
@@ -39,26 +38,6 @@ constexpr IdKind kinds[] = {{"func", btf::Kind::FUNC, true},
                             {"struct", btf::Kind::STRUCT, false},
                             {"union", btf::Kind::UNION, false},
                             {"typedef", btf::Kind::TYPEDEF, false}};
-
-/// What a symbol of the section asks for.
-struct Wanted {
-    std::string_view kind, name;
-};
-Wanted parse_symbol(std::string_view symbol)
-{
-    constexpr std::string_view mark = "__BTF_ID__";
-    if (!symbol.starts_with(mark))
-        return {};
-    symbol.remove_prefix(mark.size());
-    const size_t end = symbol.find("__");
-    if (end == symbol.npos)
-        return {};
-    const std::string_view kind = symbol.substr(0, end);
-    std::string_view name = symbol.substr(end + 2);
-    if (kind != "set" && kind != "set8")
-        name = name.substr(0, name.rfind("__"));
-    return {kind, name};
-}
 
 class Filler
 {
@@ -116,8 +95,8 @@ private:
 
     Result<void> add_set(const Symbol &symbol)
     {
-        const Wanted wanted = parse_symbol(symbol.name());
-        if (wanted.kind != "set" && wanted.kind != "set8")
+        const IdSymbol wanted = parse_id_symbol(symbol.name());
+        if (!wanted.is_set())
             return {};
         Set set;
         set.step = wanted.kind == "set" ? 4 : 8;
@@ -152,7 +131,7 @@ private:
 
     Result<void> fill_word(const Symbol &symbol)
     {
-        const Wanted wanted = parse_symbol(symbol.name());
+        const IdSymbol wanted = parse_id_symbol(symbol.name());
         const auto *kind = std::find_if(std::begin(kinds), std::end(kinds),
                                         [&](const IdKind &k) { return k.name == wanted.kind; });
         if (kind == std::end(kinds))

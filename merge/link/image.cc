@@ -12,6 +12,8 @@
 // Cost. One walk over each symbol table.
 #include "merge/link/image.h"
 
+#include "common/btf/id_symbols.h"
+
 #include <algorithm>
 #include <elf.h>
 #include <map>
@@ -39,12 +41,9 @@ void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Addres
     out.push_back({base, name, address});
 }
 
-/// The kfunc sets of one file. A set is a `.BTF_ids` symbol __BTF_ID__set8__NAME: a count, flags,
-/// then pairs of id and flags; each pair has a symbol __BTF_ID__func__NAME__NUMBER.
+/// The kfunc sets of one file (common/btf/id_symbols.h).
 Result<void> read_kfuncs(const ElfFile &elf, Image &out)
 {
-    constexpr std::string_view set_prefix = "__BTF_ID__set8__", func_prefix = "__BTF_ID__func__";
-    constexpr uint32_t set_is_kfuncs = 1; // BTF_SET8_KFUNCS
     const auto &sections = elf.sections();
     for (uint32_t index = 0; index < sections.size(); ++index) {
         if (sections[index].name != ".BTF_ids" || sections[index].type == SHT_NOBITS)
@@ -60,25 +59,24 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
         for (const Symbol &symbol : elf.symbols())
             if (symbol.home == Home::section && symbol.section == index &&
-                symbol.name().starts_with(set_prefix) &&
-                (flags_at(symbol).value_or(0) & set_is_kfuncs))
+                parse_id_symbol(symbol.name()).kind == "set8" &&
+                (flags_at(symbol).value_or(0) & set_of_kfuncs))
                 sets.emplace_back(symbol.value, symbol.value + symbol.size);
         if (sets.empty())
             continue;
         std::sort(sets.begin(), sets.end());
         for (const Symbol &symbol : elf.symbols()) {
-            if (symbol.home != Home::section || symbol.section != index ||
-                !symbol.name().starts_with(func_prefix))
+            if (symbol.home != Home::section || symbol.section != index)
+                continue;
+            const IdSymbol function = parse_id_symbol(symbol.name());
+            if (function.kind != "func")
                 continue;
             auto set =
                 std::upper_bound(sets.begin(), sets.end(), std::pair(symbol.value, UINT64_MAX));
             if (set == sets.begin() || symbol.value >= std::prev(set)->second)
                 continue;
-            std::string_view name = symbol.name().substr(func_prefix.size());
-            size_t end = name.rfind("__");
-            auto flags = flags_at(symbol);
-            if (end != name.npos && flags)
-                out.kfuncs[name.substr(0, end)] |= *flags;
+            if (auto flags = flags_at(symbol))
+                out.kfuncs[function.name] |= *flags;
         }
     }
     return {};

@@ -11,15 +11,9 @@ namespace btflink::merge::test
 namespace
 {
 
-class Functions : public testing::Test
+class Functions : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
-
     /// An object that defines `name` as void (int PARAM), at `symbol`.
     std::string object(const std::string &file, const std::string &name, const std::string &param,
                        const std::string &assembly, const std::string &address, uint32_t flags = 0)
@@ -45,11 +39,7 @@ protected:
 
     std::string link(const std::vector<std::string> &objects, const std::string &how)
     {
-        std::string command = "ld " + how + " -e 0 -Ttext=0x1000 -o " + (dir_ / "image");
-        for (const std::string &o : objects)
-            command += " " + o;
-        run(command);
-        return dir_ / "image";
+        return link_file(dir_, "image", how + " -e 0 -Ttext=0x1000", objects);
     }
 
     /// Merge in all four ways; they must agree. Returns the text.
@@ -65,8 +55,6 @@ protected:
         EXPECT_EQ(merged(dir_, {dir_ / "j/joined.o"}, link({dir_ / "j/joined.o"}, "")), text);
         return text;
     }
-
-    TempDir dir_;
 };
 
 TEST_F(Functions, StrongProvidesNamesAndTags)

@@ -15,15 +15,9 @@ namespace btflink::merge::test
 namespace
 {
 
-class Inputs : public testing::Test
+class Inputs : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
-
     std::string object(const std::string &name)
     {
         return make_object(dir_, name,
@@ -50,8 +44,6 @@ protected:
     {
         ASSERT_TRUE(write_file(path, as_bytes(text)));
     }
-
-    TempDir dir_;
 };
 
 TEST_F(Inputs, ArchivesAndResponseFiles)

@@ -44,6 +44,22 @@ bool can_assemble()
 #endif
 }
 
+std::string link_file(const TempDir &dir, const std::string &name, const std::string &options,
+                      const std::vector<std::string> &objects)
+{
+    std::string command = "ld " + options + " -o " + (dir / name);
+    for (const std::string &object : objects)
+        command += " " + object;
+    run(command);
+    return dir / name;
+}
+
+void ObjectTest::SetUp()
+{
+    if (!can_assemble())
+        GTEST_SKIP() << "the fixtures are x86-64 assembly";
+}
+
 namespace
 {
 

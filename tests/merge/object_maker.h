@@ -33,6 +33,17 @@ private:
 void run(const std::string &command);
 /// Is this a host whose assembler we know?
 bool can_assemble();
+/// DIR/NAME, linked of `objects` by ld with `options`.
+std::string link_file(const TempDir &dir, const std::string &name, const std::string &options,
+                      const std::vector<std::string> &objects);
+
+/// Tests that need the assembler, with a folder.
+class ObjectTest : public testing::Test
+{
+protected:
+    void SetUp() override;
+    TempDir dir_;
+};
 
 struct FunctionSpec {
     std::string name;

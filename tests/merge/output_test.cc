@@ -57,14 +57,9 @@ TEST(Output, ObjectOfAnyClassAndOrder)
         }
 }
 
-class Update : public testing::Test
+class Update : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
     std::vector<std::byte> file(const std::string &path)
     {
         auto bytes = read_file(path);
@@ -148,8 +143,6 @@ protected:
         run("ld -r -o " + (dir_ / "m.ko") + " " + files);
         return dir_ / "m.ko";
     }
-
-    TempDir dir_;
 };
 
 TEST_F(Update, ModulesKeepNothingOfObjectBtf)

@@ -16,15 +16,9 @@ FeatureSet without(Feature f)
     return set;
 }
 
-class Settings : public testing::Test
+class Settings : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
-
     std::string object(const std::string &name, FeatureSet features, uint32_t emitter = 100)
     {
         return make_object(
@@ -46,8 +40,6 @@ protected:
         EXPECT_TRUE(merge(options, report));
         return report.warnings;
     }
-
-    TempDir dir_;
 };
 
 TEST_F(Settings, AlikeIsSilent)

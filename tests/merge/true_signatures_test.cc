@@ -14,15 +14,9 @@ FeatureSet with_signatures()
     return *parse_features("+true_signature");
 }
 
-class TrueSignatures : public testing::Test
+class TrueSignatures : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
-
     /// An object with one clone of void f(int a, int b) that is passed `b` alone, at `symbol`.
     std::string object(const std::string &name, const std::string &symbol,
                        uint32_t flags = fn_reordered, FeatureSet features = with_signatures())
@@ -73,12 +67,8 @@ protected:
     /// Over a linked image and from the objects alone, by both engines; they must agree.
     std::string all_ways(const std::vector<std::string> &objects, FeatureSet features)
     {
-        std::string command = "ld -e 0 -o " + (dir_ / "image");
-        for (const std::string &o : objects)
-            command += " " + o;
-        run(command);
         std::string text;
-        for (const std::string &image : {std::string(), dir_ / "image"})
+        for (const std::string &image : {std::string(), link_file(dir_, "image", "-e 0", objects)})
             for (Engine engine : {Engine::hash, Engine::libbpf}) {
                 Options options;
                 options.inputs = objects;
@@ -102,8 +92,6 @@ protected:
         EXPECT_TRUE(merge(options, report));
         return report.warnings;
     }
-
-    TempDir dir_;
 };
 
 constexpr const char *of_the_clone =

@@ -10,15 +10,9 @@ namespace btflink::merge::test
 namespace
 {
 
-class Variables : public testing::Test
+class Variables : public ObjectTest
 {
 protected:
-    void SetUp() override
-    {
-        if (!can_assemble())
-            GTEST_SKIP() << "the fixtures are x86-64 assembly";
-    }
-
     /// An object with `static int counter` behind `skip` bytes of .data, and `int NAME` behind it.
     std::string statics(const std::string &name, int skip)
     {
@@ -73,25 +67,14 @@ protected:
     {
         auto written = write_file(dir_ / "link.lds", as_bytes(script));
         EXPECT_TRUE(written);
-        std::string command =
-            "ld --no-warn-mismatch -e 0 -T " + (dir_ / "link.lds") + " -o " + (dir_ / "image");
-        for (const std::string &o : objects)
-            command += " " + o;
-        run(command + " " + extra_);
-        return dir_ / "image";
+        return link_file(dir_, "image", "--no-warn-mismatch -e 0 -T " + (dir_ / "link.lds"),
+                         objects);
     }
 
     std::string join(const std::vector<std::string> &objects)
     {
-        std::string command = "ld -r -o " + (dir_ / "joined.o");
-        for (const std::string &o : objects)
-            command += " " + o;
-        run(command);
-        return dir_ / "joined.o";
+        return link_file(dir_, "joined.o", "-r", objects);
     }
-
-    TempDir dir_;
-    std::string extra_;
 };
 
 constexpr const char *kernel_like = R"(

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The symbols of .BTF_ids, a section of ids that the kernel looks up at build time. A word is
+// __BTF_ID__KIND__NAME__NUMBER; sets are __BTF_ID__set__NAME (struct btf_id_set: a count, ids) and
+// __BTF_ID__set8__NAME (btf_id_set8: a count, flags, pairs of id and flags).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace btflink
+{
+
+/// Among the flags of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
+constexpr uint32_t set_of_kfuncs = 1;
+
+/// What such a symbol stands for. `kind` is empty if it is another symbol.
+struct IdSymbol {
+    std::string_view kind; // "func", "struct", ..., "set", "set8"
+    std::string_view name;
+
+    bool is_set() const { return kind == "set" || kind == "set8"; }
+};
+
+inline IdSymbol parse_id_symbol(std::string_view symbol)
+{
+    constexpr std::string_view mark = "__BTF_ID__";
+    if (!symbol.starts_with(mark))
+        return {};
+    symbol.remove_prefix(mark.size());
+    const size_t end = symbol.find("__");
+    if (end == symbol.npos)
+        return {};
+    IdSymbol out{symbol.substr(0, end), symbol.substr(end + 2)};
+    if (!out.is_set())
+        out.name = out.name.substr(0, out.name.rfind("__"));
+    return out;
+}
+
+} // namespace btflink
