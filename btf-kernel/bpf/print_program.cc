@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes what a BPF program finds in a kernel.
 #include "btf-kernel/bpf/check_program.h"
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 
 #include <algorithm>
 
@@ -45,18 +45,21 @@ std::string summary(const ProgramResult &result)
 
 std::string json_verdict(const Verdict &verdict)
 {
-    return "{\"status\": " + json_string(status_name(verdict.status)) +
-           ", \"text\": " + json_string(verdict.text) + "}";
+    return JsonObject()
+        .text("status", status_name(verdict.status))
+        .text("text", verdict.text)
+        .result();
 }
 
 std::string json_requirement(const Requirement &r)
 {
-    std::string programs;
-    for (const std::string &program : r.programs)
-        programs += (programs.empty() ? "" : ", ") + json_string(program);
-    return "{\"what\": " + json_string(r.what) + ", \"name\": " + json_string(r.name) +
-           ", \"programs\": [" + programs + "], \"old\": " + json_verdict(r.before) +
-           ", \"new\": " + json_verdict(r.after) + "}";
+    return JsonObject()
+        .text("what", r.what)
+        .text("name", r.name)
+        .field("programs", json_array(r.programs, json_string))
+        .field("old", json_verdict(r.before))
+        .field("new", json_verdict(r.after))
+        .result();
 }
 
 } // namespace

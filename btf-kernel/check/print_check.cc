@@ -3,7 +3,7 @@
 #include "btf-kernel/check/print_check.h"
 
 #include "btf-kernel/check/causes.h"
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 #include "common/cli/program.h"
 
 #include <algorithm>

@@ -3,51 +3,13 @@
 #include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/types.h"
 #include "btf-kernel/diff/words.h"
-#include "common/io/trace.h"
-
-#include <cinttypes>
+#include "common/io/json_text.h"
 
 namespace btflink::kernel::diff
 {
 
 namespace
 {
-
-/// Fields of an object, one behind the other.
-class Object
-{
-public:
-    Object &text(std::string_view name, std::string_view value)
-    {
-        return field(name, trace::json_string(value));
-    }
-    Object &number(std::string_view name, int64_t value)
-    {
-        return field(name, strf("%" PRId64, value));
-    }
-    Object &truth(std::string_view name, bool value)
-    {
-        return field(name, value ? "true" : "false");
-    }
-    Object &field(std::string_view name, std::string_view value)
-    {
-        out_ += (out_.empty() ? "" : ", ") + trace::json_string(name) + ": " + std::string(value);
-        return *this;
-    }
-    std::string result() const { return "{" + out_ + "}"; }
-
-private:
-    std::string out_;
-};
-
-template <typename List, typename Write>
-std::string array(const List &list, Write write)
-{
-    std::string out;
-    for (const auto &item : list)
-        out += (out.empty() ? "" : ", ") + write(item);
-    return "[" + out + "]";
-}
 
 bool has_numbers(Detail::Kind kind)
 {
@@ -77,7 +39,7 @@ bool is_type(Detail::Kind kind)
 std::string detail_json(const Detail &d)
 {
     const std::string_view name = detail_name(d.kind);
-    Object out;
+    JsonObject out;
     out.text("what", name);
     if (!d.place.empty())
         out.text("place", d.place);
@@ -101,7 +63,7 @@ std::string detail_json(const Detail &d)
 
 std::string effect_json(const Effect &effect)
 {
-    return Object()
+    return JsonObject()
         .text("kind", effect_name(effect.kind))
         .truth("breaks", breaks(effect.kind))
         .text("text", effect.text)
@@ -110,13 +72,13 @@ std::string effect_json(const Effect &effect)
 
 std::string change_json(const Difference &d, const Change &change)
 {
-    Object out;
+    JsonObject out;
     out.text("space", space_name(change.space))
         .text("name", change.name)
         .text("what", what_name(change.what))
         .truth("breaks", change.breaks());
-    out.field("in", array(change.places, [&](uint32_t place) {
-                  return trace::json_string(place ? d.modules[place - 1] : "vmlinux");
+    out.field("in", json_array(change.places, [&](uint32_t place) {
+                  return json_string(place ? d.modules[place - 1] : "vmlinux");
               }));
     if (!change.definition.empty())
         out.text("definition", change.definition);
@@ -124,20 +86,20 @@ std::string change_json(const Difference &d, const Change &change)
         out.text("cause", change.cause);
     if (change.one_of_several)
         out.truth("one_of_several", true);
-    out.field("details", array(change.details, detail_json));
-    out.field("effects", array(change.effects, effect_json));
+    out.field("details", json_array(change.details, detail_json));
+    out.field("effects", json_array(change.effects, effect_json));
     return out.result();
 }
 
 std::string summary_json(const Difference &d)
 {
-    Object out;
+    JsonObject out;
     auto counts = [](const Counts &c) {
-        return Object()
-            .number("came", static_cast<int64_t>(c.came))
-            .number("went", static_cast<int64_t>(c.went))
-            .number("changed", static_cast<int64_t>(c.changed))
-            .number("breaking", static_cast<int64_t>(c.breaking))
+        return JsonObject()
+            .number("came", c.came)
+            .number("went", c.went)
+            .number("changed", c.changed)
+            .number("breaking", c.breaking)
             .result();
     };
     for (size_t i = 0; i < space_count; ++i)
@@ -150,14 +112,14 @@ std::string summary_json(const Difference &d)
 
 std::string as_json(const Difference &d, const PrintOptions &options, const std::string &further)
 {
-    std::string out = "{\"format\": 1,\n\"old\": " + trace::json_string(d.old_name) +
-                      ", \"new\": " + trace::json_string(d.new_name);
+    std::string out = "{\"format\": 1,\n\"old\": " + json_string(d.old_name) +
+                      ", \"new\": " + json_string(d.new_name);
     out += strf(", \"old_types\": %u, \"new_types\": %u, \"compared_modules\": %u", d.old_types,
                 d.new_types, d.compared_modules);
     out += ",\n\"summary\": " + summary_json(d);
     if (!options.only_summary) {
-        out += ",\n\"modules\": " + array(d.module_changes, [](const ModuleChange &module) {
-                   return Object()
+        out += ",\n\"modules\": " + json_array(d.module_changes, [](const ModuleChange &module) {
+                   return JsonObject()
                        .text("name", module.name)
                        .text("what", what_name(module.what))
                        .truth("built_in", module.is_built_in)

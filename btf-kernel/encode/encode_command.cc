@@ -4,7 +4,7 @@
 
 #include "btf-kernel/encode/encode_kernel.h"
 #include "btf-kernel/progress.h"
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 

@@ -2,7 +2,7 @@
 // Writes what became of the symbols of a list.
 #include "btf-kernel/diff/words.h"
 #include "btf-kernel/kabi/symbols.h"
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 
 #include <algorithm>
 
@@ -89,19 +89,22 @@ std::string as_markdown(const std::vector<Symbol> &symbols, const diff::Differen
 
 std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &difference)
 {
+    auto reached = [&](const Reached &r) {
+        return JsonObject()
+            .text("name", difference.changes[r.change].name)
+            .text("path", r.path)
+            .number("pointers", r.pointers)
+            .result();
+    };
     std::string out = "[";
-    for (const Symbol &symbol : symbols) {
-        std::string reached;
-        for (const Reached &r : symbol.reached)
-            reached += (reached.empty() ? "" : ", ") +
-                       ("{\"name\": " + json_string(difference.changes[r.change].name) +
-                        ", \"path\": " + json_string(r.path)) +
-                       strf(", \"pointers\": %u}", r.pointers);
+    for (const Symbol &symbol : symbols)
         out += (out.size() > 1 ? ",\n" : "\n") +
-               ("{\"name\": " + json_string(symbol.name) +
-                ", \"status\": " + json_string(status_name(symbol.status)) + ", \"reached\": [" +
-                reached + "], \"more\": " + (symbol.more ? "true" : "false") + "}");
-    }
+               JsonObject()
+                   .text("name", symbol.name)
+                   .text("status", status_name(symbol.status))
+                   .field("reached", json_array(symbol.reached, reached))
+                   .truth("more", symbol.more)
+                   .result();
     return out + "]";
 }
 

@@ -4,7 +4,7 @@
 // is closed when one more would make its worst rectangle longer (Bruls, Huizing, van Wijk 2000).
 #include "btf-kernel/report/treemap.h"
 
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 #include "common/result.h"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"
+#include "common/io/json_text.h"
 
 #include <algorithm>
 #include <ctime>
@@ -55,24 +56,6 @@ uint32_t this_thread()
     static std::atomic<uint32_t> count{0};
     thread_local uint32_t number = ++count;
     return number;
-}
-
-/// The length of the UTF-8 sequence at the start of `text`; 0 if there is none.
-size_t utf8_length(std::string_view text)
-{
-    auto at = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    unsigned char first = at(0);
-    if (first < 0x80)
-        return 1;
-    size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < 0xc2 || first > 0xf4 || text.size() < length)
-        return 0;
-    for (size_t i = 1; i < length; ++i)
-        if ((at(i) & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (first == 0xe0 && at(1) < 0xa0) || (first == 0xf0 && at(1) < 0x90);
-    bool surrogate = first == 0xed && at(1) >= 0xa0, too_high = first == 0xf4 && at(1) >= 0x90;
-    return overlong || surrogate || too_high ? 0 : length;
 }
 
 /// Microseconds, the unit of the format.
@@ -161,25 +144,6 @@ File::~File()
 Result<void> File::write() const
 {
     return write_file(path_, as_bytes(trace_text()));
-}
-
-std::string json_string(std::string_view text)
-{
-    std::string out = "\"";
-    while (!text.empty()) {
-        size_t length = utf8_length(text);
-        auto byte = static_cast<unsigned char>(text[0]);
-        if (length == 0)
-            out += "\xef\xbf\xbd";
-        else if (byte < 0x20 || byte == 0x7f)
-            out += strf("\\u%04x", byte);
-        else if (byte == '"' || byte == '\\')
-            out += {'\\', text[0]};
-        else
-            out += text.substr(0, length);
-        text.remove_prefix(std::max<size_t>(length, 1));
-    }
-    return out + '"';
 }
 
 } // namespace btflink::trace

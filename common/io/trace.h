@@ -90,7 +90,4 @@ private:
     std::string path_; // empty: moved from
 };
 
-/// `text` as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD.
-std::string json_string(std::string_view text);
-
 } // namespace btflink::trace

@@ -2,6 +2,7 @@
 #include "common/io/trace.h"
 
 #include "common/io/file_io.h"
+#include "common/io/json_text.h"
 
 #include <chrono>
 #include <ctime>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes strings of JSON; tells UTF-8 from other bytes.
-#include "common/cli/json_text.h"
+#include "common/io/json_text.h"
 
 #include "common/result.h"
 
@@ -31,7 +31,7 @@ std::string json_string(std::string_view text)
         const size_t size = utf8_character(text);
         const char c = text[0];
         if (size == 0)
-            out += "\\ufffd";
+            out += "\xef\xbf\xbd";
         else if (c == '"' || c == '\\')
             out += {'\\', c};
         else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
@@ -41,6 +41,27 @@ std::string json_string(std::string_view text)
         text.remove_prefix(size ? size : 1);
     }
     return out + "\"";
+}
+
+JsonObject &JsonObject::text(std::string_view name, std::string_view value)
+{
+    return field(name, json_string(value));
+}
+
+JsonObject &JsonObject::number(std::string_view name, uint64_t value)
+{
+    return field(name, std::to_string(value));
+}
+
+JsonObject &JsonObject::truth(std::string_view name, bool value)
+{
+    return field(name, value ? "true" : "false");
+}
+
+JsonObject &JsonObject::field(std::string_view name, std::string_view value)
+{
+    out_ += (out_.empty() ? "" : ", ") + json_string(name) + ": " + std::string(value);
+    return *this;
 }
 
 } // namespace btflink

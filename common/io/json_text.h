@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Text for programs that read ours: JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace btflink
+{
+
+/// Bytes of the UTF-8 character at the start of `text`, which is not empty; 0: there is none.
+size_t utf8_character(std::string_view text);
+
+/// The text in double quotes, as JSON wants it. Bytes that are no UTF-8 become U+FFFD.
+std::string json_string(std::string_view text);
+
+/// Fields of an object, one behind the other.
+class JsonObject
+{
+public:
+    JsonObject &text(std::string_view name, std::string_view value);
+    JsonObject &number(std::string_view name, uint64_t value);
+    JsonObject &truth(std::string_view name, bool value);
+    /// `value`: JSON.
+    JsonObject &field(std::string_view name, std::string_view value);
+    std::string result() const { return "{" + out_ + "}"; }
+
+private:
+    std::string out_;
+};
+
+/// `write` makes the JSON of an item.
+template <typename List, typename Write>
+std::string json_array(const List &list, Write write, std::string_view between = ", ")
+{
+    std::string out;
+    for (const auto &item : list)
+        (out += out.empty() ? "" : between) += write(item);
+    return "[" + out + "]";
+}
+
+} // namespace btflink
