@@ -3,8 +3,8 @@
 #include "btf-kernel/check/print_check.h"
 
 #include "btf-kernel/check/causes.h"
-#include "common/io/json_text.h"
 #include "common/cli/program.h"
+#include "common/io/json_text.h"
 
 #include <algorithm>
 

@@ -4,9 +4,9 @@
 
 #include "btf-kernel/encode/encode_kernel.h"
 #include "btf-kernel/progress.h"
-#include "common/io/json_text.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
+#include "common/io/json_text.h"
 
 #include <algorithm>
 #include <thread>
