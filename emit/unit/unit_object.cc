@@ -22,318 +22,373 @@ namespace btflink::emit
 namespace
 {
 
-/// Lays out the final blob and its trailer from the passes' results.
-class UnitAssembler
-{
-public:
-    /// `hashes`: stub hashes of `types`.
-    UnitAssembler(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
-                  const UnitDedup &dedup, std::vector<Hash128> hashes)
-        : file_(file), open_(options.strings), types_before_(raw(types.next_id()) - 1)
-    {
-        map_.assign(types_before_ + 1, void_id);
-        uint32_t next = 1;
-        for (uint32_t id = 1; id < map_.size(); ++id) {
-            TypeId first = dedup.representative[id];
-            map_[id] = first == TypeId{id} ? TypeId{next++} : map_[raw(first)];
-        }
-        if (dedup.any) {
-            types.renumber(std::span(map_).subspan(1));
-            for (uint32_t id = 1; id < map_.size(); ++id) // the first of a class comes first
-                if (dedup.representative[id] == TypeId{id})
-                    hashes[raw(map_[id]) - 1] = hashes[id - 1];
-            hashes.resize(next - 1);
-        }
-        btf_ = std::move(types);
-        trailer_.hashes = std::move(hashes);
-        trailer_.plain_end = btf_.next_id();
-        for (const std::string &name : dedup.ambiguous)
-            trailer_.ambiguous.push_back(btf_.str(name));
-        trailer_.features = options.features;
-        trailer_.emitter = BTFLINK_VERSION_NUMBER;
-        if (options.address_pool && file.relocatable)
-            trailer_.flags |= trailer_has_pool;
-        if (!file.relocatable)
-            trailer_.flags |= trailer_final_addresses;
-        if (options.by_compiler)
-            trailer_.flags |= trailer_by_compiler;
-    }
+/// What becomes the contribution: types first, then variables, functions and sections, each with
+/// what the trailer says of them.
+struct Draft {
+    const UnitFile &file;
+    BtfBuilder btf;
+    LinkTrailer trailer;
+    std::vector<TypeId> ids; // id in the unit's types -> id in `btf`
+    std::vector<AddressRef> pool;
+    std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots; // {symbol, addend} -> index
 
-    void source(const char *name) { trailer_.source = btf_.str(name ? name : ""); }
-
-    void variables(const std::vector<VariableCandidate> &candidates)
-    {
-        for (const VariableCandidate &v : candidates) {
-            uint32_t linkage = v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
-            TypeId id = btf_.add_var(v.name, map_[raw(v.type)], linkage);
-            for (std::string_view tag : v.tags)
-                btf_.add_decl_tag(tag, id, -1);
-            trailer_.variables.push_back(
-                {id, btf_.str(v.section), pool_index(v.address), v.size, v.flags});
-            if (v.address.section || v.address.is_final)
-                sections_[v.section].push_back({id, &v});
-        }
-    }
-
-    /// Prototypes of functions that may get an address go into the blob as FUNCs; inline-only
-    /// instances are needed for comparison alone and stay in the trailer.
-    void functions(const std::vector<FunctionCandidate> &candidates)
-    {
-        for (uint32_t id = 1; id < raw(btf_.next_id()); ++id)
-            if (const btf_type &t = btf_.type(TypeId{id}); btf::kind_of(t) == btf::Kind::FUNC_PROTO)
-                find_proto(TypeId{t.type}, proto_words(TypeId{id}), TypeId{id});
-        fold(candidates);
-        for (const Instance &instance : instances_)
-            trailer_.functions.push_back(record(*instance.candidate, instance.flags));
-        for (uint32_t i = 0; i < instances_.size(); ++i) {
-            const FunctionCandidate *truth = instances_[i].candidate->truth.get();
-            if (!truth)
-                continue;
-            trailer_.true_signatures.push_back(record(*truth, truth->flags));
-            trailer_.true_signatures.back().instance = i;
-        }
-    }
-
-    Result<UnitObject> finish(Skips skips)
-    {
-        datasecs();
-        CHECK(!btf_.too_large());
-        UnitObject out;
-        out.skips = std::move(skips);
-        if (btf_.next_id() == TypeId{1} && trailer_.functions.empty())
-            return out;
-        // From here on the blob is complete.
-        Btf view = btf_.view();
-        if (!open_)
-            complete_stub_hashes(view, trailer_.hashes);
-        loose_hashes(view);
-        trailer_.pool_entries = static_cast<uint32_t>(pool_.size());
-        if (trailer_.flags & trailer_final_addresses)
-            for (const AddressRef &address : pool_)
-                trailer_.addresses.push_back(address.offset);
-
-        if (!open_)
-            serialize(out);
-        out.btf_relocs = std::move(btf_relocs_);
-        out.object_id = trailer_.object_id;
-        if (trailer_.flags & trailer_has_pool) {
-            out.has_pool = true;
-            out.pool_entries = trailer_.pool_entries;
-            for (uint32_t i = 0; i < pool_.size(); ++i)
-                out.pool_relocs.push_back({pool_entry_offset(i + 1, file_.arch.address_size),
-                                           pool_[i].symbol, pool_[i].addend});
-        }
-        out.types_before = types_before_;
-        out.types = raw(btf_.next_id()) - 1;
-        out.functions = static_cast<uint32_t>(trailer_.functions.size());
-        for (const LinkFunction &f : trailer_.functions)
-            out.inline_only += f.func == void_id;
-        out.variables = static_cast<uint32_t>(trailer_.variables.size());
-        if (open_) {
-            out.blob_size = btf_.words() * sizeof(uint32_t);
-            out.size = out.blob_size + trailer_room(trailer_);
-            out.open = std::make_unique<OpenUnit>(
-                OpenUnit{std::move(btf_), std::move(trailer_), file_.order});
-        }
-        return out;
-    }
-
-private:
-    void serialize(UnitObject &out)
-    {
-        out.contribution = btf_.serialize(file_.order, trailer_room(trailer_));
-        out.blob_size = out.contribution.size();
-        std::vector<std::byte> trailer = encode_trailer(trailer_, out.contribution, file_.order);
-        out.contribution.resize(align_up(out.contribution.size(), 8));
-        out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
-        out.size = out.contribution.size();
-    }
-
-    uint32_t pool_index(const AddressRef &address)
-    {
-        if (!(trailer_.flags & (trailer_has_pool | trailer_final_addresses)))
-            return 0;
-        auto key = std::pair(address.symbol, address.addend);
-        auto [it, added] = pool_slots_.emplace(key, static_cast<uint32_t>(pool_.size()) + 1);
-        if (added)
-            pool_.push_back(address);
-        return it->second;
-    }
-
-    LinkFunction record(const FunctionCandidate &f, uint32_t flags)
-    {
-        LinkFunction out;
-        out.name = btf_.str(f.name);
-        out.flags = flags;
-        if (f.address)
-            out.pool_index = pool_index(*f.address);
-        if (is_placed(f) || !f.tags.empty()) {
-            out.func = btf_.add_func(f.name, proto(f), BTF_FUNC_STATIC);
-            for (const FunctionTag &tag : f.tags)
-                btf_.add_decl_tag(tag.text, out.func, tag.component);
-        } else {
-            out.proto = static_cast<uint32_t>(trailer_.proto_words.size());
-            auto &words = trailer_.proto_words;
-            words.push_back(raw(map_[raw(f.result)]));
-            words.push_back(static_cast<uint32_t>(f.params.size()));
-            for (const FunctionParam &p : f.params) {
-                words.push_back(raw(name_of(p)));
-                words.push_back(raw(map_[raw(p.type)]));
-            }
-        }
-        return out;
-    }
-
-    StrOff name_of(const FunctionParam &p)
-    {
-        if (p.member.empty())
-            return btf_.str(p.name);
-        return btf_.str(std::string(p.name) + "__" + std::string(p.member));
-    }
-
-    /// The words of a prototype but for its head.
-    std::span<const uint32_t> proto_words(TypeId id)
-    {
-        const btf_type &t = btf_.type(id);
-        return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
-    }
-
-    /// The prototype with these words, or `fresh`.
-    TypeId find_proto(TypeId result, std::span<const uint32_t> words, TypeId fresh)
-    {
-        uint64_t hash = XXH3_64bits_withSeed(words.data(), words.size_bytes(), raw(result));
-        auto [id, is_new] = protos_.find_or_add(hash, raw(fresh), [&](uint32_t known) {
-            return btf_.type(TypeId{known}).type == raw(result) &&
-                   std::ranges::equal(proto_words(TypeId{known}), words);
-        });
-        return TypeId{id};
-    }
-
-    TypeId proto(const FunctionCandidate &f)
-    {
-        TypeId result = map_[raw(f.result)];
-        words_.clear();
-        for (const FunctionParam &p : f.params) {
-            words_.push_back(raw(name_of(p)));
-            words_.push_back(raw(map_[raw(p.type)]));
-        }
-        TypeId id = find_proto(result, words_, btf_.next_id());
-        if (id == btf_.next_id()) {
-            btf_.add_func_proto(result);
-            for (size_t i = 0; i < words_.size(); i += 2)
-                btf_.add_param(StrOff{words_[i]}, TypeId{words_[i + 1]});
-        }
-        return id;
-    }
-
-    static bool is_placed(const FunctionCandidate &f)
-    {
-        return f.flags & (fn_has_address | fn_has_ranges);
-    }
-
-    /// An abstract instance and its out-of-line copy are two instances that mostly say the same.
-    /// Then they become one: flags that count for all instances of a name add up, the others are
-    /// those of the one that has an address. With true signatures these flags count for some
-    /// instances only, so they must not differ.
-    void fold(const std::vector<FunctionCandidate> &candidates)
-    {
-        constexpr uint32_t shared = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
-        FlatIndex names(candidates.size());
-        std::vector<size_t> last_of_name;
-        for (const FunctionCandidate &f : candidates) {
-            auto [name, is_new] = names.find_or_add(
-                XXH3_64bits(f.name.data(), f.name.size()),
-                static_cast<uint32_t>(last_of_name.size()), [&](uint32_t known) {
-                    return instances_[last_of_name[known]].candidate->name == f.name;
-                });
-            if (is_new) {
-                last_of_name.push_back(instances_.size());
-            } else {
-                Instance &last = instances_[last_of_name[name]];
-                const FunctionCandidate &other = *last.candidate;
-                const bool alike = !trailer_.features.has(Feature::true_signature) ||
-                                   (!f.truth && !other.truth && !((f.flags ^ last.flags) & shared));
-                if (alike && (!is_placed(f) || !is_placed(other)) && f.result == other.result &&
-                    f.params == other.params && f.tags == other.tags) {
-                    bool replace = is_placed(f);
-                    last.flags =
-                        (replace ? f.flags : last.flags) | ((last.flags | f.flags) & shared);
-                    if (replace)
-                        last.candidate = &f;
-                    continue;
-                }
-                last_of_name[name] = instances_.size();
-            }
-            instances_.push_back({&f, f.flags});
-        }
-    }
-
-    void datasecs()
-    {
-        for (auto &[name, entries] : sections_) {
-            std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
-                return a.variable->address.offset < b.variable->address.offset;
-            });
-            uint64_t base = 0;
-            if (!file_.relocatable)
-                for (const ElfSection &s : file_.sections)
-                    if (s.name == name)
-                        base = s.head.sh_addr;
-            TypeId sec = btf_.add_datasec(name, 0);
-            size_t first_word = btf_.word_index(sec);
-            uint64_t end = 0;
-            for (size_t i = 0; i < entries.size(); ++i) {
-                const VariableCandidate &v = *entries[i].variable;
-                uint64_t offset = v.address.offset - base;
-                btf_.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
-                end = std::max(end, offset + v.size);
-                if (file_.relocatable)
-                    btf_relocs_.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
-                                           v.address.symbol, v.address.addend});
-            }
-            btf_.type(sec).size = static_cast<uint32_t>(end);
-        }
-    }
-
-    void loose_hashes(const Btf &btf)
-    {
-        LooseHasher hasher(btf);
-        std::vector<TypeId> params;
-        auto hash = [&](const FunctionCandidate &f) {
-            params.clear();
-            for (const FunctionParam &p : f.params)
-                params.push_back(map_[raw(p.type)]);
-            return hasher.prototype(map_[raw(f.result)], params);
-        };
-        for (size_t i = 0; i < instances_.size(); ++i)
-            trailer_.functions[i].loose_hash = hash(*instances_[i].candidate);
-        for (LinkFunction &f : trailer_.true_signatures)
-            f.loose_hash = hash(*instances_[f.instance].candidate->truth);
-    }
-
-    struct Instance {
-        const FunctionCandidate *candidate;
-        uint32_t flags;
-    };
-    struct Entry {
-        TypeId id;
-        const VariableCandidate *variable;
-    };
-
-    const UnitFile &file_;
-    const bool open_;
-    uint32_t types_before_;
-    std::vector<TypeId> map_; // id in the unit's types -> id in the blob
-    BtfBuilder btf_;
-    LinkTrailer trailer_;
-    std::map<std::string_view, std::vector<Entry>> sections_;
-    std::vector<AddressRef> pool_;
-    std::map<std::pair<uint32_t, int64_t>, uint32_t> pool_slots_;
-    std::vector<NewReloc> btf_relocs_;
-    FlatIndex protos_{256};           // ids in btf_
-    std::vector<uint32_t> words_;     // of a prototype
-    std::vector<Instance> instances_; // of each of trailer_.functions
+    TypeId id_of(TypeId of_unit) const { return ids[raw(of_unit)]; }
 };
+
+/// A variable that has an address, by the section that it is in.
+struct PlacedVariable {
+    TypeId id;
+    const VariableCandidate *candidate;
+};
+using Sections = std::map<std::string_view, std::vector<PlacedVariable>>;
+
+/// What becomes one LinkFunction.
+struct Instance {
+    const FunctionCandidate *candidate;
+    uint32_t flags;
+};
+
+uint32_t trailer_flags(const UnitFile &file, const UnitOptions &options)
+{
+    return (options.address_pool && file.relocatable ? trailer_has_pool : 0u) |
+           (file.relocatable ? 0u : trailer_final_addresses) |
+           (options.by_compiler ? trailer_by_compiler : 0u);
+}
+
+/// The types, each of those that are equal once. `hashes`: stub hashes of `types`.
+Draft take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
+                 const UnitDedup &dedup, std::vector<Hash128> hashes, const char *source)
+{
+    std::vector<TypeId> ids(raw(types.next_id()), void_id);
+    uint32_t next = 1;
+    for (uint32_t id = 1; id < ids.size(); ++id) {
+        const TypeId first = dedup.representative[id];
+        ids[id] = first == TypeId{id} ? TypeId{next++} : ids[raw(first)];
+    }
+    if (dedup.any) {
+        types.renumber(std::span(ids).subspan(1));
+        for (uint32_t id = 1; id < ids.size(); ++id) // the first of a class comes first
+            if (dedup.representative[id] == TypeId{id})
+                hashes[raw(ids[id]) - 1] = hashes[id - 1];
+        hashes.resize(next - 1);
+    }
+    Draft draft{file, std::move(types), {}, std::move(ids), {}, {}};
+    draft.trailer.hashes = std::move(hashes);
+    draft.trailer.plain_end = draft.btf.next_id();
+    for (const std::string &name : dedup.ambiguous)
+        draft.trailer.ambiguous.push_back(draft.btf.str(name));
+    draft.trailer.features = options.features;
+    draft.trailer.emitter = BTFLINK_VERSION_NUMBER;
+    draft.trailer.flags |= trailer_flags(file, options);
+    draft.trailer.source = draft.btf.str(source ? source : "");
+    return draft;
+}
+
+uint32_t pool_index(Draft &draft, const AddressRef &address)
+{
+    if (!(draft.trailer.flags & (trailer_has_pool | trailer_final_addresses)))
+        return 0;
+    auto [it, added] = draft.pool_slots.emplace(std::pair(address.symbol, address.addend),
+                                                static_cast<uint32_t>(draft.pool.size()) + 1);
+    if (added)
+        draft.pool.push_back(address);
+    return it->second;
+}
+
+Sections add_variables(Draft &draft, const std::vector<VariableCandidate> &candidates)
+{
+    Sections sections;
+    for (const VariableCandidate &v : candidates) {
+        uint32_t linkage = v.flags & var_external ? BTF_VAR_GLOBAL_ALLOCATED : BTF_VAR_STATIC;
+        TypeId id = draft.btf.add_var(v.name, draft.id_of(v.type), linkage);
+        for (std::string_view tag : v.tags)
+            draft.btf.add_decl_tag(tag, id, -1);
+        draft.trailer.variables.push_back(
+            {id, draft.btf.str(v.section), pool_index(draft, v.address), v.size, v.flags});
+        if (v.address.section || v.address.is_final)
+            sections[v.section].push_back({id, &v});
+    }
+    return sections;
+}
+
+bool is_placed(const FunctionCandidate &f)
+{
+    return f.flags & (fn_has_address | fn_has_ranges);
+}
+
+// Flags that count for all instances of a name.
+constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
+
+/// Do an abstract instance and its out-of-line copy say the same? With true signatures the shared
+/// flags count for some instances only, so they must not differ.
+bool is_one(const Instance &last, const FunctionCandidate &f, FeatureSet features)
+{
+    const FunctionCandidate &other = *last.candidate;
+    if (is_placed(f) && is_placed(other))
+        return false;
+    if (features.has(Feature::true_signature) &&
+        (f.truth || other.truth || ((f.flags ^ last.flags) & shared_flags)))
+        return false;
+    return f.result == other.result && f.params == other.params && f.tags == other.tags;
+}
+
+/// Makes one of the two. The flags that are not shared are those of the one that has an address.
+void fold(Instance &last, const FunctionCandidate &f)
+{
+    const uint32_t shared = (last.flags | f.flags) & shared_flags;
+    if (is_placed(f))
+        last = {&f, f.flags};
+    last.flags |= shared;
+}
+
+/// The instances of all functions. One that says the same as the last of its name is no other.
+std::vector<Instance> fold_instances(const std::vector<FunctionCandidate> &candidates,
+                                     FeatureSet features)
+{
+    std::vector<Instance> out;
+    FlatIndex names(candidates.size());
+    std::vector<size_t> last_of_name;
+    for (const FunctionCandidate &f : candidates) {
+        const auto next = static_cast<uint32_t>(last_of_name.size());
+        auto [name, is_new] =
+            names.find_or_add(XXH3_64bits(f.name.data(), f.name.size()), next, [&](uint32_t known) {
+                return out[last_of_name[known]].candidate->name == f.name;
+            });
+        if (is_new)
+            last_of_name.push_back(0);
+        else if (Instance &last = out[last_of_name[name]]; is_one(last, f, features)) {
+            fold(last, f);
+            continue;
+        }
+        last_of_name[name] = out.size();
+        out.push_back({&f, f.flags});
+    }
+    return out;
+}
+
+StrOff name_of(BtfBuilder &btf, const FunctionParam &p)
+{
+    if (p.member.empty())
+        return btf.str(p.name);
+    return btf.str(std::string(p.name) + "__" + std::string(p.member));
+}
+
+/// The prototypes of the blob, each once.
+struct Prototypes {
+    FlatIndex known{256};        // ids
+    std::vector<uint32_t> words; // of the one that is made
+};
+
+/// The words of a prototype but for its head.
+std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
+{
+    const btf_type &t = btf.type(proto);
+    return {btf::tail_of(t), size_t{btf::vlen_of(t)} * 2};
+}
+
+/// The prototype with these words, or `fresh`.
+TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
+                   std::span<const uint32_t> words, TypeId fresh)
+{
+    uint64_t hash = XXH3_64bits_withSeed(words.data(), words.size_bytes(), raw(result));
+    auto [id, is_new] = prototypes.known.find_or_add(hash, raw(fresh), [&](uint32_t known) {
+        return btf.type(TypeId{known}).type == raw(result) &&
+               std::ranges::equal(param_words(btf, TypeId{known}), words);
+    });
+    return TypeId{id};
+}
+
+Prototypes collect_prototypes(BtfBuilder &btf)
+{
+    Prototypes out;
+    for (TypeId id{1}; id < btf.next_id(); id = TypeId{raw(id) + 1})
+        if (const btf_type &t = btf.type(id); btf::kind_of(t) == btf::Kind::FUNC_PROTO)
+            find_or_add(out, btf, TypeId{t.type}, param_words(btf, id), id);
+    return out;
+}
+
+/// Name and type of each parameter.
+void append_params(Draft &draft, const FunctionCandidate &f, std::vector<uint32_t> &words)
+{
+    for (const FunctionParam &p : f.params) {
+        words.push_back(raw(name_of(draft.btf, p)));
+        words.push_back(raw(draft.id_of(p.type)));
+    }
+}
+
+TypeId add_prototype(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f)
+{
+    const TypeId result = draft.id_of(f.result), fresh = draft.btf.next_id();
+    std::vector<uint32_t> &words = prototypes.words;
+    words.clear();
+    append_params(draft, f, words);
+    const TypeId id = find_or_add(prototypes, draft.btf, result, words, fresh);
+    if (id == fresh) {
+        draft.btf.add_func_proto(result);
+        for (size_t i = 0; i < words.size(); i += 2)
+            draft.btf.add_param(StrOff{words[i]}, TypeId{words[i + 1]});
+    }
+    return id;
+}
+
+/// Prototypes of functions that may get an address go into the blob as FUNCs; inline-only
+/// instances are needed for comparison alone and stay in the trailer.
+LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f,
+                          uint32_t flags)
+{
+    LinkFunction out;
+    out.name = draft.btf.str(f.name);
+    out.flags = flags;
+    if (f.address)
+        out.pool_index = pool_index(draft, *f.address);
+    if (is_placed(f) || !f.tags.empty()) {
+        const TypeId proto = add_prototype(draft, prototypes, f);
+        out.func = draft.btf.add_func(f.name, proto, BTF_FUNC_STATIC);
+        for (const FunctionTag &tag : f.tags)
+            draft.btf.add_decl_tag(tag.text, out.func, tag.component);
+    } else {
+        std::vector<uint32_t> &words = draft.trailer.proto_words;
+        out.proto = static_cast<uint32_t>(words.size());
+        words.push_back(raw(draft.id_of(f.result)));
+        words.push_back(static_cast<uint32_t>(f.params.size()));
+        append_params(draft, f, words);
+    }
+    return out;
+}
+
+void add_functions(Draft &draft, const std::vector<Instance> &instances)
+{
+    Prototypes prototypes = collect_prototypes(draft.btf);
+    for (const Instance &instance : instances)
+        draft.trailer.functions.push_back(
+            add_function(draft, prototypes, *instance.candidate, instance.flags));
+    for (uint32_t i = 0; i < instances.size(); ++i)
+        if (const FunctionCandidate *truth = instances[i].candidate->truth.get()) {
+            draft.trailer.true_signatures.push_back(
+                add_function(draft, prototypes, *truth, truth->flags));
+            draft.trailer.true_signatures.back().instance = i;
+        }
+}
+
+/// Where a section begins in a linked file.
+uint64_t base_of(const UnitFile &file, std::string_view section)
+{
+    uint64_t base = 0;
+    if (!file.relocatable)
+        for (const ElfSection &s : file.sections)
+            if (s.name == section)
+                base = s.head.sh_addr;
+    return base;
+}
+
+/// Returns the relocations of the offsets.
+std::vector<NewReloc> add_datasecs(Draft &draft, Sections sections)
+{
+    std::vector<NewReloc> relocs;
+    for (auto &[name, entries] : sections) {
+        std::ranges::stable_sort(
+            entries, {}, [](const PlacedVariable &v) { return v.candidate->address.offset; });
+        const uint64_t base = base_of(draft.file, name);
+        const TypeId sec = draft.btf.add_datasec(name, 0);
+        const size_t first_word = draft.btf.word_index(sec);
+        uint64_t end = 0;
+        for (size_t i = 0; i < entries.size(); ++i) {
+            const VariableCandidate &v = *entries[i].candidate;
+            const uint64_t offset = v.address.offset - base;
+            draft.btf.add_secinfo(entries[i].id, static_cast<uint32_t>(offset), v.size);
+            end = std::max(end, offset + v.size);
+            if (draft.file.relocatable)
+                relocs.push_back({btf::header_size + (first_word + 3 + i * 3 + 1) * 4,
+                                  v.address.symbol, v.address.addend});
+        }
+        draft.btf.type(sec).size = static_cast<uint32_t>(end);
+    }
+    return relocs;
+}
+
+void hash_prototypes(Draft &draft, const Btf &view, const std::vector<Instance> &instances)
+{
+    LooseHasher hasher(view);
+    std::vector<TypeId> params;
+    auto hash = [&](const FunctionCandidate &f) {
+        params.clear();
+        for (const FunctionParam &p : f.params)
+            params.push_back(draft.id_of(p.type));
+        return hasher.prototype(draft.id_of(f.result), params);
+    };
+    for (size_t i = 0; i < instances.size(); ++i)
+        draft.trailer.functions[i].loose_hash = hash(*instances[i].candidate);
+    for (LinkFunction &f : draft.trailer.true_signatures)
+        f.loose_hash = hash(*instances[f.instance].candidate->truth);
+}
+
+void add_pool(const Draft &draft, UnitObject &out)
+{
+    if (!(draft.trailer.flags & trailer_has_pool))
+        return;
+    out.has_pool = true;
+    out.pool_entries = draft.trailer.pool_entries;
+    for (uint32_t i = 0; i < draft.pool.size(); ++i)
+        out.pool_relocs.push_back({pool_entry_offset(i + 1, draft.file.arch.address_size),
+                                   draft.pool[i].symbol, draft.pool[i].addend});
+}
+
+void serialize(Draft &draft, UnitObject &out)
+{
+    const ByteOrder order = draft.file.order;
+    out.contribution = draft.btf.serialize(order, trailer_room(draft.trailer));
+    out.blob_size = out.contribution.size();
+    std::vector<std::byte> trailer = encode_trailer(draft.trailer, out.contribution, order);
+    out.contribution.resize(align_up(out.contribution.size(), 8));
+    out.contribution.insert(out.contribution.end(), trailer.begin(), trailer.end());
+    out.size = out.contribution.size();
+    out.object_id = draft.trailer.object_id;
+}
+
+void leave_open(Draft &draft, UnitObject &out)
+{
+    out.blob_size = draft.btf.words() * sizeof(uint32_t);
+    out.size = out.blob_size + trailer_room(draft.trailer);
+    out.open = std::make_unique<OpenUnit>(
+        OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order});
+}
+
+/// The contribution, or, if `open`, what would be one.
+UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables,
+                    const std::vector<FunctionCandidate> &functions, bool open)
+{
+    UnitObject out;
+    Sections sections = add_variables(draft, variables);
+    const std::vector<Instance> instances = fold_instances(functions, draft.trailer.features);
+    add_functions(draft, instances);
+    out.btf_relocs = add_datasecs(draft, std::move(sections));
+    CHECK(!draft.btf.too_large());
+    if (draft.btf.next_id() == TypeId{1} && draft.trailer.functions.empty())
+        return out;
+    // From here on the blob is complete.
+    {
+        const Btf view = draft.btf.view();
+        if (!open)
+            complete_stub_hashes(view, draft.trailer.hashes);
+        hash_prototypes(draft, view, instances);
+    }
+    draft.trailer.pool_entries = static_cast<uint32_t>(draft.pool.size());
+    if (draft.trailer.flags & trailer_final_addresses)
+        for (const AddressRef &address : draft.pool)
+            draft.trailer.addresses.push_back(address.offset);
+    out.types_before = static_cast<uint32_t>(draft.ids.size()) - 1;
+    out.types = raw(draft.btf.next_id()) - 1;
+    out.functions = static_cast<uint32_t>(draft.trailer.functions.size());
+    for (const LinkFunction &f : draft.trailer.functions)
+        out.inline_only += f.func == void_id;
+    out.variables = static_cast<uint32_t>(draft.trailer.variables.size());
+    add_pool(draft, out);
+    if (open)
+        leave_open(draft, out);
+    else
+        serialize(draft, out);
+    return out;
+}
 
 /// What kernels would refuse is changed here, where it is known which source has it. That structs
 /// may be defined elsewhere, and what parameters are called, is left to the merge.
@@ -431,18 +486,15 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
         dedup = find_duplicates(view, hashes);
     }
     clock.begin(Step::assemble);
-    UnitAssembler assembler(file, options, std::move(types.btf), dedup, std::move(hashes));
-    assembler.source(source);
-    assembler.variables(variables);
-    assembler.functions(functions);
-    auto object = assembler.finish(std::move(skips));
+    Draft draft = take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
+    UnitObject object =
+        assemble(std::move(draft), variables, functions, options.strings != nullptr);
     clock.end();
-    if (!object)
-        return object;
-    object->dies = dies;
-    object->times = times;
-    object->rejected = std::move(rejected);
-    object->left_out = std::move(types.left_out);
+    object.skips = std::move(skips);
+    object.dies = dies;
+    object.times = times;
+    object.rejected = std::move(rejected);
+    object.left_out = std::move(types.left_out);
     return object;
 }
 
