@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Method. The types of the representative's object are walked from the group's node to the next
+// nodes. A forward declaration there is what the group resolved it to. A type between nodes whose
+// references are other ones for this reason is the final class that has these, or a new one.
+//
+// Cost. What is between the nodes, once per group with a resolved declaration.
+#include "merge/dedup/group_references.h"
+
+#include "common/io/trace.h"
+
+#include <unordered_map>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr uint32_t max_depth = 1000; // between two structs; more is a cycle
+
+/// The object of a group's representative, as the group sees it.
+struct GroupView {
+    const SplitInput &in;
+    FinalClasses &made;
+    GroupId group;
+    uint32_t source;
+    std::unordered_map<TypeId, ClassId> seen = {}; // types between nodes
+
+    ClassId own_class(TypeId type) const
+    {
+        return made.partition.of[in.sources.index(source, type)];
+    }
+    ClassId origin(TypeId type) const { return in.graph.alias[made.origin_of(own_class(type))]; }
+    NodeId node_at(TypeId type) const { return in.conflicts.node_at(source, type); }
+    bool is_between(TypeId type) const { return in.conflicts.role[origin(type)] == role_between; }
+};
+
+ClassId class_seen(GroupView &view, TypeId type, uint32_t depth);
+
+/// The classes that a type refers to.
+std::vector<ClassId> classes_seen(GroupView &view, TypeId type, uint32_t depth)
+{
+    std::vector<ClassId> out;
+    btf::for_each_type_id(view.in.sources.type({view.source, type}), [&](uint32_t ref) {
+        out.push_back(ref ? class_seen(view, TypeId{ref}, depth) : ClassId::none);
+    });
+    return out;
+}
+
+ClassId class_of_node(const GroupView &view, NodeId n, TypeId type)
+{
+    if (view.in.conflicts.nodes[n].is_forward())
+        if (GroupId meant = view.in.groups.resolved(view.group, n); meant != GroupId::none)
+            return view.made.of_group(meant);
+    return view.own_class(type);
+}
+
+/// The final class of a type between nodes that refers to these; a new one if there is none.
+ClassId find_or_add(GroupView &view, TypeId type, std::vector<ClassId> refs)
+{
+    std::vector<uint32_t> key{raw(view.origin(type))};
+    size_t next = 0;
+    const TypeAt here{view.source, type};
+    btf::for_each_type_id(view.in.sources.type(here), [&](uint32_t ref) {
+        const ClassId to = refs[next++];
+        if (ref && (view.node_at(TypeId{ref}) != NodeId::none || view.is_between(TypeId{ref})))
+            key.push_back(raw(to));
+    });
+    FinalClasses &made = view.made;
+    auto [number, added] = made.keys.keys.add(key);
+    if (added) {
+        const ClassId c = made.add(view.origin(type), here, here);
+        made.keys.final_class.push_back(c);
+        made.partition.classes[c].refs = static_cast<uint32_t>(made.partition.refs.size());
+        made.partition.refs.push_back(std::move(refs));
+    }
+    return made.keys.final_class[number];
+}
+
+ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
+{
+    if (NodeId n = view.node_at(type); n != NodeId::none)
+        return class_of_node(view, n, type);
+    if (!view.is_between(type) || depth > max_depth)
+        return view.own_class(type);
+    // Computed once for all paths. On a cycle, which only false hashes make, it is this:
+    auto [memo, is_new] = view.seen.emplace(type, view.own_class(type));
+    if (!is_new)
+        return memo->second;
+    return view.seen[type] = find_or_add(view, type, classes_seen(view, type, depth + 1));
+}
+
+} // namespace
+
+void resolve_references(const SplitInput &in, FinalClasses &made)
+{
+    trace::Phase phase("resolve_references");
+    for (NodeId n : in.conflicts.nodes.ids()) {
+        if (in.conflicts.nodes[n].is_forward())
+            continue;
+        const GroupId group = in.groups.of(n);
+        if (representative(group) != n || !in.groups.any_resolved(group))
+            continue;
+        const auto at = static_cast<uint32_t>(made.partition.refs.size());
+        made.partition.classes[made.of_node[n]].refs = at;
+        made.partition.refs.emplace_back();
+        GroupView view{in, made, group, in.conflicts.nodes[n].source};
+        std::vector<ClassId> refs = classes_seen(view, in.conflicts.nodes[n].type, 0);
+        made.partition.refs[at] = std::move(refs);
+    }
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Final classes of the types between nodes: pointers, prototypes, typedefs and the like.
+#pragma once
+
+#include "merge/dedup/final_classes.h"
+
+namespace btflink::merge
+{
+
+/// Types, by their index in Sources, and the final classes that they go to.
+using SplitTypes = std::vector<std::pair<size_t, ClassId>>;
+
+/// Of nodes, too. `made` knows the final classes of all nodes.
+SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalClasses &made);
+
+} // namespace btflink::merge
