@@ -3,6 +3,7 @@
 #include "merge/dedup/dedup.h"
 
 #include "common/io/parallel.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include <algorithm>
 
@@ -57,7 +58,14 @@ Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &n
 
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
-    Partition partition = split_conflicts(sources, std::move(classes), graph, threads);
+    const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph, threads);
+    std::vector<Groups> ways; // none without conflicts
+    if (conflicts.count) {
+        const ReachableConflicts reachable =
+            find_reachable_conflicts(sources, graph, conflicts, threads);
+        ways = join_groups(sources, graph, conflicts, reachable);
+    }
+    Partition partition = split_conflicts(sources, std::move(classes), graph, conflicts, ways);
     stats.add("conflicting_names", partition.conflicts);
     stats.add("affected_classes", partition.affected_classes);
     stats.add("affected_types", partition.affected_types);

@@ -3,8 +3,8 @@
 // needs types only; write_types() makes BTF of the result.
 #pragma once
 
-#include "merge/dedup/choose_base.h"
-#include "merge/dedup/split_conflicts.h"
+#include "merge/dedup/classes/choose_base.h"
+#include "merge/dedup/partition.h"
 #include "merge/stats.h"
 
 namespace btflink::merge

@@ -5,7 +5,7 @@
 // result has thirty thousand structs twice. All of them differ because of what they refer to, but
 // for the one whose member has the `volatile`. That one is the root cause.
 //
-// Method, on the final classes (merge/dedup/split_conflicts.h):
+// Method, on the final classes (merge/dedup/partition.h):
 //  1. The shape of a class is its own contents: kind, sizes, names, offsets, and the kinds and
 //     names of the types it refers to; types without a name (pointers, prototypes, unnamed structs)
 //     count by their own shapes. A name whose classes have several shapes is a root.

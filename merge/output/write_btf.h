@@ -2,8 +2,8 @@
 // Writes the BTF of the result: final classes, functions and variables.
 #pragma once
 
-#include "merge/dedup/choose_base.h"
-#include "merge/dedup/split_conflicts.h"
+#include "merge/dedup/classes/choose_base.h"
+#include "merge/dedup/partition.h"
 #include "merge/link/select_functions.h"
 #include "merge/link/select_variables.h"
 

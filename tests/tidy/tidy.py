@@ -32,6 +32,10 @@ GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # no other room includes
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
+# What the steps of the deduplication share, and the steps: none includes a later one.
+DEDUP = [f"merge/dedup/{name}.h"
+         for name in ("ids", "vectors", "hash_bits", "type_space", "partition")]
+DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
 WALLS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common", "common/io"], NO_LIBRARY),
@@ -56,11 +60,16 @@ WALLS = {
     "merge/base_index": ([*COMMON, "merge/input/array_form.h", "merge/input/final_btf.h"], NO_DWARF),
     "merge/gather": ([*COMMON, "merge/input"], NO_DWARF),
     "merge/link": ([*COMMON, "merge/input"], NO_DWARF),
-    "merge/dedup": ([*COMMON, "merge/base_index/base_index.h", "merge/input/load_objects.h", "merge/input/prune_base.h",
-                     "merge/stats.h"], NO_DWARF),
+    "merge/dedup": ([*COMMON, *DEDUP_STEPS, "merge/base_index/base_index.h",
+                     "merge/input/load_objects.h", "merge/stats.h"], NO_DWARF),
+    "merge/dedup/classes": ([*COMMON, *DEDUP, "merge/base_index/base_index.h",
+                             "merge/input/load_objects.h", "merge/input/prune_base.h"], NO_DWARF),
+    "merge/dedup/conflicts": ([*COMMON, *DEDUP, *DEDUP_STEPS[:1]], NO_DWARF),
+    "merge/dedup/join": ([*COMMON, *DEDUP, *DEDUP_STEPS[:2]], NO_DWARF),
+    "merge/dedup/split": ([*COMMON, *DEDUP, *DEDUP_STEPS[:3]], NO_DWARF),
     "merge/dedup/libbpf": ([*COMMON, "merge/dedup", "merge/link"], r"elfutils/libdw|dwarf\.h|llvm/"),
-    "merge/output": ([*COMMON, "merge/base_index/base_index.h", "merge/dedup", "merge/link"],
-                     NO_DWARF),
+    "merge/output": ([*COMMON, "merge/base_index/base_index.h", "merge/dedup",
+                      "merge/dedup/classes/choose_base.h", "merge/link"], NO_DWARF),
     "merge/explain": ([*COMMON, "merge/dedup", "merge/input/final_btf.h",
                        "merge/input/load_objects.h"], NO_DWARF),
     "kbuild-integration": ([*COMMON, "emit/dwarf/languages.h", "emit/unit/unit_filter.h"],

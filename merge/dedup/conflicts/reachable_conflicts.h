@@ -2,7 +2,7 @@
 // Which conflicts and forward declarations each node reaches in its object.
 #pragma once
 
-#include "merge/dedup/conflict_graph.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 namespace btflink::merge
 {

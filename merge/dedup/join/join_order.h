@@ -2,7 +2,7 @@
 // The order in which objects join groups.
 #pragma once
 
-#include "merge/dedup/conflict_graph.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 namespace btflink::merge
 {

@@ -23,9 +23,9 @@
 // index. So the result does not.
 //
 // Cost. By an index: a few look-ups per class of the module. Else, see prune_base.cc.
-#include "merge/dedup/choose_base.h"
+#include "merge/dedup/classes/choose_base.h"
 
-#include "merge/dedup/distinct_hashes.h"
+#include "merge/dedup/classes/distinct_hashes.h"
 
 #include <algorithm>
 #include <optional>

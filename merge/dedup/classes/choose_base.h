@@ -3,7 +3,7 @@
 #pragma once
 
 #include "merge/base_index/base_index.h"
-#include "merge/dedup/group_by_hash.h"
+#include "merge/dedup/classes/group_by_hash.h"
 #include "merge/input/prune_base.h"
 
 #include <memory>

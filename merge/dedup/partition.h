@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Final equivalence classes: types that reach a conflict are split by the definitions that they
-// reach, and forward declarations are resolved.
+// The result of the deduplication: final equivalence classes.
 #pragma once
 
-#include "merge/dedup/class_graph.h"
+#include "common/graph/unset_vector.h"
+#include "merge/dedup/ids.h"
+#include "merge/dedup/type_space.h"
+
+#include <vector>
 
 namespace btflink::merge
 {
@@ -40,8 +43,5 @@ struct Partition {
         return count;
     }
 };
-
-Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
-                          unsigned threads);
 
 } // namespace btflink::merge

@@ -6,7 +6,7 @@
 // object, which has several nodes of a name, types are walked.
 //
 // Cost. Types between nodes and their references, twice each.
-#include "merge/dedup/types_between.h"
+#include "merge/dedup/split/types_between.h"
 
 #include "common/graph/post_order.h"
 #include "common/io/trace.h"

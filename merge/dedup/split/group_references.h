@@ -2,7 +2,7 @@
 // What groups refer to whose forward declarations were resolved.
 #pragma once
 
-#include "merge/dedup/final_classes.h"
+#include "merge/dedup/split/final_classes.h"
 
 namespace btflink::merge
 {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/graph/lists.h"
-#include "merge/dedup/class_graph.h"
+#include "merge/dedup/classes/class_graph.h"
 #include "merge/dedup/vectors.h"
 
 #include <memory>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/graph/lists.h"
-#include "merge/dedup/group_by_hash.h"
+#include "merge/dedup/classes/group_by_hash.h"
 
 #include <string_view>
 #include <vector>

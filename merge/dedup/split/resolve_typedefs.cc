@@ -20,7 +20,7 @@
 //
 // Cost. All keys once, if a typedef leads to a declaration. Pairs of typedefs have a limit, which
 // only hostile input reaches; those beyond it stay declarations.
-#include "merge/dedup/resolve_typedefs.h"
+#include "merge/dedup/split/resolve_typedefs.h"
 
 #include "common/io/trace.h"
 

@@ -4,9 +4,9 @@
 
 #include "common/graph/open_table.h"
 #include "common/object_btf/hash_slot.h"
+#include "merge/dedup/classes/stub_equal.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/dedup/ids.h"
-#include "merge/dedup/stub_equal.h"
 
 namespace btflink::merge
 {

@@ -16,7 +16,7 @@
 // Cost. One look at each type's class; the rest is proportional to what is affected. Walks are cut
 // off at max_paths steps. A node with more paths equals no other node: this can leave duplicates,
 // but never merges types that differ.
-#include "merge/dedup/conflict_graph.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/peel.h"
 #include "common/io/parallel.h"

@@ -2,7 +2,7 @@
 // Chooses definitions for forward declarations that no struct resolves.
 #pragma once
 
-#include "merge/dedup/split_conflicts.h"
+#include "merge/dedup/partition.h"
 #include "merge/dedup/vectors.h"
 
 namespace btflink::merge

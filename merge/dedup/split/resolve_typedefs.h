@@ -2,7 +2,8 @@
 // Finds what typedefs that lead to forward declarations mean where these are defined.
 #pragma once
 
-#include "merge/dedup/resolve_forwards.h"
+#include "merge/dedup/classes/class_graph.h"
+#include "merge/dedup/split/resolve_forwards.h"
 
 #include <unordered_map>
 

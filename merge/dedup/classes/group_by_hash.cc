@@ -24,10 +24,10 @@
 // between all cores. Following the types behind an equal one that was looked up before, as objects
 // include the same headers: nine of ten types are found so, with a third of the instructions, but
 // it takes a fifth longer, because the slots of the others cannot be fetched ahead.
-#include "merge/dedup/group_by_hash.h"
+#include "merge/dedup/classes/group_by_hash.h"
 
 #include "common/io/parallel.h"
-#include "merge/dedup/distinct_hashes.h"
+#include "merge/dedup/classes/distinct_hashes.h"
 
 #include <algorithm>
 

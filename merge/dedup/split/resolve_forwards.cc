@@ -16,7 +16,7 @@
 // fewer classes: the declaration goes, and nothing is added.
 //
 // Cost. Keys that reach declarations of conflicting names, times candidates.
-#include "merge/dedup/resolve_forwards.h"
+#include "merge/dedup/split/resolve_forwards.h"
 
 #include "common/io/trace.h"
 

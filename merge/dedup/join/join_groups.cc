@@ -42,10 +42,10 @@
 // Rejected. Partition refinement of all nodes, with unresolved slots that match anything, started
 // anew whenever one is resolved: members then agree with the representative, but not with each
 // other. A core struct with two definitions made five groups where two would do.
-#include "merge/dedup/join_groups.h"
+#include "merge/dedup/join/join_groups.h"
 
 #include "common/io/trace.h"
-#include "merge/dedup/join_order.h"
+#include "merge/dedup/join/join_order.h"
 
 #include <array>
 #include <numeric>
@@ -485,10 +485,8 @@ Groups::Groups(const Sources &sources, const ClassGraph &graph, const ConflictGr
 }
 
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
-                                const ConflictGraph &conflicts, unsigned threads)
+                                const ConflictGraph &conflicts, const ReachableConflicts &reachable)
 {
-    const ReachableConflicts reachable =
-        find_reachable_conflicts(sources, graph, conflicts, threads);
     std::vector<Groups> out;
     auto join = [&](const std::vector<uint32_t> &order, Preference preference) {
         out.emplace_back(sources, graph, conflicts, reachable, order, preference);

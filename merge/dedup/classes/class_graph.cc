@@ -18,7 +18,7 @@
 // no name.) From here on a declared enum is treated as a declared struct is.
 //
 // Cost. Edges once. The rounds touch only classes that reach a declarable enum.
-#include "merge/dedup/class_graph.h"
+#include "merge/dedup/classes/class_graph.h"
 
 #include "common/graph/refine.h"
 #include "common/io/parallel.h"

@@ -18,7 +18,7 @@
 //
 // Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
 // This hash is trusted as stub hashes are (group_by_hash.cc).
-#include "merge/dedup/reachable_conflicts.h"
+#include "merge/dedup/conflicts/reachable_conflicts.h"
 
 #include "common/graph/refine.h"
 #include "common/io/parallel.h"

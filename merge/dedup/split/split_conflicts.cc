@@ -22,12 +22,12 @@
 // result with the fewest types is taken.
 //
 // Cost. Nodes, slots and types between nodes, once per way, in addition to join_groups.cc.
-#include "merge/dedup/split_conflicts.h"
+#include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
-#include "merge/dedup/group_references.h"
-#include "merge/dedup/resolve_typedefs.h"
-#include "merge/dedup/types_between.h"
+#include "merge/dedup/split/group_references.h"
+#include "merge/dedup/split/resolve_typedefs.h"
+#include "merge/dedup/split/types_between.h"
 
 namespace btflink::merge
 {
@@ -163,15 +163,13 @@ Partition split(const SplitInput &in, Classes classes)
 } // namespace
 
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
-                          unsigned threads)
+                          const ConflictGraph &conflicts, const std::vector<Groups> &ways)
 {
-    const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph, threads);
     if (!conflicts.count) {
         Partition out = begin_partition(classes, graph, conflicts);
         out.of = std::move(classes.of);
         return out;
     }
-    const std::vector<Groups> ways = join_groups(sources, graph, conflicts, threads);
     Partition best;
     size_t fewest = SIZE_MAX;
     for (const Groups &way : ways) {

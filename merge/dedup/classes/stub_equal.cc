@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares two types as their stub hashes do, but without hashes.
-#include "merge/dedup/stub_equal.h"
+#include "merge/dedup/classes/stub_equal.h"
 
 #include "common/object_btf/type_hash.h"
 

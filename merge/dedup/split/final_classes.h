@@ -2,8 +2,8 @@
 // What the steps of split_conflicts.cc read and make.
 #pragma once
 
-#include "merge/dedup/join_groups.h"
-#include "merge/dedup/resolve_forwards.h"
+#include "merge/dedup/join/join_groups.h"
+#include "merge/dedup/split/resolve_forwards.h"
 
 namespace btflink::merge
 {

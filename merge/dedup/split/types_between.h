@@ -2,7 +2,7 @@
 // Final classes of the types between nodes: pointers, prototypes, typedefs and the like.
 #pragma once
 
-#include "merge/dedup/final_classes.h"
+#include "merge/dedup/split/final_classes.h"
 
 namespace btflink::merge
 {

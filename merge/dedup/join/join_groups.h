@@ -2,7 +2,7 @@
 // Groups of equal nodes: the equivalence classes of the conflict graph.
 #pragma once
 
-#include "merge/dedup/reachable_conflicts.h"
+#include "merge/dedup/conflicts/reachable_conflicts.h"
 
 #include <unordered_map>
 
@@ -86,6 +86,7 @@ private:
 /// At least one. If there are several, each is right, and the one that leaves the fewest types is
 /// the best.
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
-                                const ConflictGraph &conflicts, unsigned threads);
+                                const ConflictGraph &conflicts,
+                                const ReachableConflicts &reachable);
 
 } // namespace btflink::merge

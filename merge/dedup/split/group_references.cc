@@ -5,7 +5,7 @@
 // references are other ones for this reason is the final class that has these, or a new one.
 //
 // Cost. What is between the nodes, once per group with a resolved declaration.
-#include "merge/dedup/group_references.h"
+#include "merge/dedup/split/group_references.h"
 
 #include "common/io/trace.h"
 

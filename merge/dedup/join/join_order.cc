@@ -14,7 +14,7 @@
 // definitions of these names come last: they agree with any group.
 //
 // Cost. One pass over the nodes, and a sort of the objects.
-#include "merge/dedup/join_order.h"
+#include "merge/dedup/join/join_order.h"
 
 #include <algorithm>
 #include <numeric>
