@@ -84,7 +84,7 @@ Result<void> Gatherer::add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOr
     auto o = TRY(adopt(where_, std::move(btf), std::move(trailer)));
     Shelf &shelf = take_shelf();
     auto types = shelf.put(number, o);
-    o.btf = Btf::stored(*types, o.btf.size(), std::string_view("", 1), order);
+    o.btf = Btf::stored(*types, o.btf.size(), std::string_view("\0", 1), order);
     std::lock_guard hold(lock_);
     free_.push_back(&shelf);
     objects_.push_back({number, std::move(o), std::move(types)});
