@@ -175,6 +175,7 @@ Partition split_conflicts(const Sources &sources, Classes classes, const ClassGr
     for (const Groups &way : ways) {
         const bool last = &way == &ways.back();
         Partition made =
+            // NOLINTNEXTLINE(bugprone-use-after-move): only the last way takes them
             split({sources, graph, conflicts, way}, last ? std::move(classes) : Classes(classes));
         if (const size_t types = made.live_count(); types < fewest) {
             best = std::move(made);
