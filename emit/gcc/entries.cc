@@ -200,14 +200,14 @@ void Entries::emitted(uint32_t uid, const Emitted &how)
 {
     State &s = *state_;
     s.functions[s.function_of.at(uid)].instances.push_back(
-        {s.add_symbol(how.symbol), how.split, how.displaced, how.weak, false, {}});
+        {s.add_function_symbol(how), how.split, how.displaced, how.weak, false, {}});
 }
 
 void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
                             unsigned count)
 {
     State &s = *state_;
-    s.functions[s.function_of.at(uid)].instances.push_back({s.add_symbol(how.symbol),
+    s.functions[s.function_of.at(uid)].instances.push_back({s.add_function_symbol(how),
                                                             how.split,
                                                             how.displaced,
                                                             how.weak,
@@ -263,7 +263,7 @@ std::string Entries::assembly(std::string &warning)
         warning = object->left_out.front().str();
     if (object->contribution.empty())
         return "";
-    return assembly_text(*object, s.arch, s.order, s.symbols);
+    return s.labels + assembly_text(*object, s.arch, s.order, s.symbols);
 }
 
 } // namespace btflink::emit::gcc

@@ -87,6 +87,7 @@ struct Entries::State {
     std::vector<Variable> variables;
     std::unordered_map<uint32_t, uint32_t> function_of, variable_of; // by DECL_UID
     std::vector<std::string> symbols;
+    std::string labels; // as assembler text
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
@@ -158,6 +159,16 @@ struct Entries::State {
     {
         symbols.emplace_back(text);
         return static_cast<uint32_t>(symbols.size()); // 0 is none
+    }
+    /// For the place of a function. The linker takes the name of a weak one for the strong one that
+    /// replaces it; a local label stays with the code, as gcc's own for DWARF do.
+    uint32_t add_function_symbol(const Emitted &how)
+    {
+        if (!how.weak)
+            return add_symbol(how.symbol);
+        const std::string label = ".Lbtflink" + std::to_string(symbols.size());
+        labels += "\t.set\t" + label + "," + how.symbol + "\n";
+        return add_symbol(label.c_str());
     }
     uint32_t add_section(const char *name, bool zero)
     {
