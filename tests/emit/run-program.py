@@ -16,7 +16,7 @@ the first belongs to all that are C. Directives besides those of directives.py:
 Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14 (gcc, of
 that version or newer), gcc13 (or older), module (merged without an image), image.
 
-gcc makes DWARF 4 and 5, clang 14 the former, other clangs the latter. What is merged from the objects and
+gcc makes DWARF 4 and 5, and BTF by its plugin (word: plugin) if $BTFLINK_BTF_CC names a btf-cc that has one. clang 14 makes the former, other clangs the latter. What is merged from the objects and
 from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
 still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
 pahole of the reference's version, its result for the image is compared by meaning. With machines,
@@ -97,6 +97,9 @@ class Build:
     def compile(self):
         for name in self.sources():
             output = name[:-2] + '.o'
+            if 'plugin' in self.words:
+                self.compile_by_plugin(name, output)
+                continue
             dwarf = '-gdwarf-' + next(word[5:] for word in self.words if word.startswith('dwarf'))
             # gcc 15 and newer know C23, where _Bool is called bool.
             standard = ['-std=gnu17'] if name.endswith('.c') else []
@@ -112,6 +115,13 @@ class Build:
         for name, *how in (text.split() for key, text in self.wanted if key == 'objcopy'):
             for output in (name, 'bare-' + name):
                 self.must(self.binutils('objcopy'), *how, output)
+
+    def compile_by_plugin(self, name, output):
+        self.must(os.environ['BTFLINK_BTF_CC'], '--quiet', '--plugin', *self.features(), *self.compiler,
+                  *(['-std=gnu17'] if name.endswith('.c') else []), '-w', '-fno-pic', '-g', '-c',
+                  *self.bound('flags'), name, '-o', output)
+        shutil.copy(self.path(output), self.path('bare-' + output))
+        self.objects.append(output)
 
     def binutils(self, name):
         """The compiler's, or the host's."""
@@ -195,7 +205,7 @@ class Build:
                 found += self.check_offsets(lines)
             problems += [f'{word}: {problem}' for problem in found]
             problems += ['     ' + line for line in lines] if found else []
-        return problems + self.compare_pahole(results['image'])
+        return problems + ([] if 'plugin' in self.words else self.compare_pahole(results['image']))
 
     def check_offsets(self, lines):
         """Every variable is where the linker's symbol table says."""
@@ -244,6 +254,11 @@ def age(command):
     return ['gcc14' if int(major) >= 14 else 'gcc13']
 
 
+def has_plugin(command):
+    btf_cc = os.environ.get('BTFLINK_BTF_CC')
+    return btf_cc and call(btf_cc, '--plugin', '--settings', *command).returncode == 0
+
+
 def variants(case, machines):
     """(name, compiler command, words that hold)."""
     wanted = directives(case)
@@ -264,6 +279,8 @@ def variants(case, machines):
         if words == ['clang'] and '-flto' in values(wanted, 'link') and not has_lld(name):
             print(f'SKIP {name}: no lld of its version')
             continue
+        if words == ['gcc'] and has_plugin(command) and 'yes' not in values(wanted, 'linked'):
+            versions = (*versions, 'plugin')
         for dwarf in versions:
             yield f'{name} {dwarf}', command, [*words, dwarf, *(age(command) if 'gcc' in words else [])]
 

@@ -5,7 +5,9 @@
 // expect: FUNC constant: word (const struct pair p, word x)
 // expect: FUNC renamed: word (pair_t p, word x)
 // expect: FUNC large: word (struct triple t, word x)
-// reject-gcc: ^FUNC union_first
+// reject-gcc-dwarf4: ^FUNC union_first
+// reject-gcc-dwarf5: ^FUNC union_first
+// expect-plugin: FUNC union_first: word (union many u, word x)
 // expect-clang: FUNC union_first: word (union many u, word x)
 // judged otherwise: large union_first
 typedef long word;

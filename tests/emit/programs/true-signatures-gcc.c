@@ -1,5 +1,5 @@
 // True signatures of gcc's clones: under the symbol's name, without what is not passed. What gcc did
-// not put in another order it does not tell; of a name with several clones one is there.
+// not put in another order its DWARF does not tell; of a name with several clones one is there.
 // compilers: gcc
 // flags: -O2 -fno-ipa-icf
 // features: +true_signature
@@ -8,7 +8,10 @@
 // count: 1 ^FUNC first\.(isra|constprop)\.0: int \(int a, struct one s\)$
 // count: 1 ^FUNC last\.(isra|constprop)\.0: int \(int a, int unused\)$
 // count: 1 ^FUNC constant\.constprop\.0: int \(int a, int b, int c\)$
-// reject: ^FUNC (up\b|constant:|last:)
+// reject: ^FUNC (up:|constant:|last:)
+// reject-dwarf4: ^FUNC up\b
+// reject-dwarf5: ^FUNC up\b
+// count-plugin: 1 ^FUNC up\.(isra|constprop)\.0: int \(int a\)$
 // expect: FUNC user: int (int x)
 struct one { int v; };
 extern int table[8];
