@@ -31,6 +31,7 @@ constexpr Row rows[] = {
     {"true_signature", Feature::true_signature, false},
     {"layout", Feature::layout, false},
     {"force_cu_merging", Feature::force_cu_merging, false},
+    {"linkage_names", Feature::linkage_names, false},
 };
 
 } // namespace
@@ -56,6 +57,7 @@ FeatureSet all_features()
 {
     FeatureSet set = known_features();
     set.remove(Feature::distilled_base);
+    set.remove(Feature::linkage_names);
     return set;
 }
 

@@ -29,6 +29,7 @@ enum class Feature : uint32_t {
     true_signature = 1u << 13,    // functions with the parameters that they are really passed
     layout = 1u << 14,            // the blob says how long the types of each kind are
     force_cu_merging = 1u << 15,  // no effect: units that refer to each other are one always
+    linkage_names = 1u << 16,     // functions whose symbol is mangled (C++, Rust)
 };
 
 class FeatureSet
@@ -49,7 +50,8 @@ private:
 
 /// pahole's "default": what pahole 1.27 had, but for reproducible_build.
 FeatureSet default_features();
-/// pahole's "all": every feature but distilled_base, which needs a base.
+/// pahole's "all": every feature but distilled_base, which needs a base, and linkage_names, which
+/// pahole 1.32 does not have.
 FeatureSet all_features();
 /// Every feature that has a name.
 FeatureSet known_features();

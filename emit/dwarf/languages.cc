@@ -122,6 +122,14 @@ Result<std::vector<uint16_t>> parse_languages(std::string_view list)
     return codes;
 }
 
+std::string language_name(uint16_t language)
+{
+    for (const Row &row : rows)
+        if (row.code == language)
+            return std::string(row.language) + std::string(row.version);
+    return {};
+}
+
 bool has_c_names(uint16_t language)
 {
     switch (language) {

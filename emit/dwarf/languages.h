@@ -15,6 +15,9 @@ namespace btflink::emit
 /// case does not matter. Unknown names are errors, which list the known ones.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
+/// "c++14"; empty: there is no such language.
+std::string language_name(uint16_t language);
+
 /// C, assembler, or not known: what has a name has an identifier for one.
 bool has_c_names(uint16_t language);
 

@@ -2,6 +2,7 @@
 // What a tree keeps, and how its entries are found again.
 #include "emit/tree/die_tree.h"
 
+#include <algorithm>
 #include <dwarf.h>
 #include <set>
 
@@ -108,6 +109,12 @@ void DieTree::append(const DieTree &other)
     addresses.insert(addresses.end(), other.addresses.begin(), other.addresses.end());
     annotations |= other.annotations;
     atomics |= other.atomics;
+}
+
+std::string DieTree::language_of(const Die &d) const
+{
+    auto behind = std::ranges::upper_bound(languages, d.offset, {}, &UnitLanguage::offset);
+    return behind == languages.begin() ? std::string() : std::prev(behind)->name;
 }
 
 void DieTree::keep_types()

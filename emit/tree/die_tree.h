@@ -94,7 +94,8 @@ struct Die {
         // Members: bit offset if data_bit_offset is set, else byte offset. Enumerators: the
         // constant. Subranges: the element count.
         uint64_t value = 0;
-        const char *text; // annotations: const_value as a string
+        const char *text; // annotations: const_value as a string; functions: their symbol, if
+                          // DWARF has another name for it
         uint64_t pieces;  // parameters, see ParamLocation
     };
     int32_t bit_offset = 0; // DW_AT_bit_offset
@@ -108,6 +109,11 @@ struct Die {
     bool is(uint32_t bits) const { return has & bits; }
 };
 
+struct UnitLanguage {
+    uint32_t offset;  // of the unit
+    std::string name; // "c++14"; empty: not known
+};
+
 class DieTree
 {
 public:
@@ -116,7 +122,8 @@ public:
     // the order in which they end.
     std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
-    const char *source = nullptr; // DW_AT_name of the (first) unit
+    const char *source = nullptr;        // DW_AT_name of the (first) unit
+    std::vector<UnitLanguage> languages; // of its units, by offset
     bool clang = false;
     bool c_names = true;      // names are identifiers of C
     bool rust = false;        // members need not be in the order of their offsets
@@ -128,6 +135,8 @@ public:
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }
+    /// Of the unit that an entry is in.
+    std::string language_of(const Die &d) const;
     /// The DIE at `i` ends where `dies` ends now.
     void complete(DieIndex i);
     /// Put `other`'s entries behind all others; its offsets are higher.

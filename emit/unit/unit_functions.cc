@@ -45,7 +45,9 @@ public:
     FunctionCollector(const UnitFile &file, const DieTree &tree, const UnitTypes &types,
                       FeatureSet features, Skips &skips)
         : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
-          skips_(skips), registers_(file.arch, tree, layout_), param_of_die_(tree.dies.size())
+          skips_(skips), linkage_names_(features.has(Feature::linkage_names) &&
+                                        features.has(Feature::decl_tag) && !tree.c_names),
+          registers_(file.arch, tree, layout_), param_of_die_(tree.dies.size())
     {
     }
 
@@ -133,13 +135,32 @@ private:
         return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
     }
 
+    /// `d` or what it refers to, if that has what `has` looks for; else the placeholder.
+    /// An out-of-line copy of a method refers to its abstract instance, which refers to the
+    /// declaration in the class.
+    template <typename Has>
+    const Die &first_with(Has has, const Die &d) const
+    {
+        const Die &origin = function_at(d.origin), &declared = function_at(d.specification);
+        for (const Die *one : {&d, &origin, &declared})
+            if (has(*one))
+                return *one;
+        const Die &last = linkage_names_ ? function_at(origin.specification) : tree_.at(0);
+        return has(last) ? last : tree_.at(0);
+    }
+
     const char *name_of(const Die &d) const
     {
-        if (d.name)
-            return d.name;
-        if (const char *name = function_at(d.origin).name)
-            return name;
-        return function_at(d.specification).name;
+        return first_with([](const Die &one) { return one.name; }, d).name;
+    }
+
+    /// Empty: that of the function.
+    std::string_view symbol_of(const Die &d, std::string_view name) const
+    {
+        if (!linkage_names_)
+            return {};
+        const char *text = first_with([](const Die &one) { return one.text; }, d).text;
+        return text && text != name ? text : std::string_view();
     }
 
     bool accepted(const Function &f)
@@ -169,10 +190,13 @@ private:
         return false;
     }
 
-    /// What has the type of the result, which is inherited from the abstract instance.
+    /// What has the type of the result, which is inherited from the abstract instance or the
+    /// declaration.
     const Die &result_of(const Function &f) const
     {
         const Die &d = tree_.at(f.die);
+        if (linkage_names_)
+            return first_with([](const Die &one) { return one.is(Die::typed); }, d);
         return !d.is(Die::typed) && d.origin ? tree_.at(tree_.find(d.origin)) : d;
     }
 
@@ -266,6 +290,11 @@ private:
         set(d.is(Die::external), fn_external);
         set(tree_.clang, fn_clang);
 
+        if (out.symbol = symbol_of(d, out.name); !out.symbol.empty())
+            out.language = tree_.language_of(d);
+        if (out.language.empty())
+            out.symbol = {};
+
         out.result = types_.of(layout_, result_of(f));
         auto add_tags = [&](DieIndex die, int32_t component) {
             if (features_.has(Feature::decl_tag))
@@ -295,6 +324,7 @@ private:
     const UnitTypes &types_;
     FeatureSet features_;
     Skips &skips_;
+    const bool linkage_names_;
     ParamRegisters registers_;
     std::vector<uint32_t> param_of_die_; // index into params_ + 1, by DIE
     std::vector<Function> functions_;

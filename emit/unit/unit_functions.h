@@ -32,6 +32,10 @@ struct FunctionCandidate {
     TypeId result{};
     std::vector<FunctionParam> params; // a trailing {"", "", void} stands for "..."
     std::vector<FunctionTag> tags;
+    // Where the symbol has another name than the function (feature linkage_names): the symbol, and
+    // its language, such as "c++14".
+    std::string_view symbol;
+    std::string language;
     std::optional<AddressRef> address;
     // The same with the parameters that are passed, where the compiler says that these are others.
     // (feature true_signature)

@@ -5,6 +5,7 @@
 #include "common/btf/name_rules.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
+#include "common/object_btf/linkage_tag.h"
 #include "emit/unit/legal_names.h"
 #include "emit/unit/unit_dedup.h"
 #include "emit/unit/unit_functions.h"
@@ -129,7 +130,8 @@ bool is_one(const Instance &last, const FunctionCandidate &f, FeatureSet feature
     if (features.has(Feature::true_signature) &&
         (f.truth || other.truth || ((f.flags ^ last.flags) & shared_flags)))
         return false;
-    return f.result == other.result && f.params == other.params && f.tags == other.tags;
+    return f.result == other.result && f.params == other.params && f.tags == other.tags &&
+           f.symbol == other.symbol;
 }
 
 /// Makes one of the two. The flags that are not shared are those of the one that has an address.
@@ -241,9 +243,11 @@ LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCa
     out.flags = flags;
     if (f.address)
         out.pool_index = pool_index(draft, *f.address);
-    if (is_placed(f) || !f.tags.empty()) {
+    if (is_placed(f) || !f.tags.empty() || !f.symbol.empty()) {
         const TypeId proto = add_prototype(draft, prototypes, f);
         out.func = draft.btf.add_func(f.name, proto, BTF_FUNC_STATIC);
+        if (!f.symbol.empty())
+            draft.btf.add_decl_tag(linkage_tag(f.language, f.symbol), out.func, -1);
         for (const FunctionTag &tag : f.tags)
             draft.btf.add_decl_tag(tag.text, out.func, tag.component);
     } else {

@@ -27,6 +27,7 @@ constexpr Effect effects[] = {
     {Feature::type_tag, "tags of types are missing", "TYPE_TAGs stay"},
     {Feature::enum64, "enums of 64 bits are cut to 32", "ENUM64s stay"},
     {Feature::true_signature, "functions whose parameters were changed are left out", nullptr},
+    {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
 /// Features that were not asked for make no difference if the merge leaves them out.

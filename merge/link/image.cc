@@ -30,12 +30,35 @@ bool is_split_part(std::string_view suffix)
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
 }
 
+/// Where the name ends, if it is mangled by Rust's older scheme, which ends with a hash; else 0.
+size_t end_of_rust_name(std::string_view name)
+{
+    constexpr std::string_view head = "17h", digits = "0123456789abcdef";
+    constexpr size_t length = head.size() + 16;
+    for (size_t at = name.find(head); at != name.npos; at = name.find(head, at + 1)) {
+        const size_t end = at + length; // of the hash, behind which an E closes the name
+        const std::string_view hash = name.substr(at, length),
+                               rest = name.substr(std::min(end, name.size()));
+        if (rest.starts_with('E') && (rest.size() == 1 || rest[1] == '.') &&
+            hash.find_first_not_of(digits, head.size()) == hash.npos)
+            return end + 1;
+    }
+    return 0;
+}
+
+/// Behind the first dot compilers say what they made of a function; but Rust has dots of its own.
+std::string_view base_of(std::string_view name)
+{
+    const size_t end = name.starts_with("_ZN") ? end_of_rust_name(name) : 0;
+    return name.substr(0, name.find('.', end));
+}
+
 void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
 {
     // Undefined ones are elsewhere, for example in a shared library.
     if (symbol.type != STT_FUNC || symbol.home == Home::undefined || !*symbol.text)
         return;
-    const std::string_view name = symbol.name(), base = name.substr(0, name.find('.'));
+    const std::string_view name = symbol.name(), base = base_of(name);
     if (is_split_part(name.substr(base.size())))
         return;
     out.push_back({base, name, address});

@@ -39,7 +39,7 @@ struct OutputSection {
 };
 
 struct FunctionSymbol {
-    std::string_view base; // name up to the first dot
+    std::string_view base; // name without what compilers append, which begins with a dot
     std::string_view name;
     Address address;
 };

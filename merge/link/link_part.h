@@ -40,6 +40,7 @@ void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id i
 ///     std::vector<uint32_t> &words()       types are appended here, ...
 ///     uint32_t finish(size_t begin)        ... and get ids; equal ones may have one
 ///     uint32_t finish_named(size_t begin)  the same for a FUNC or DATASEC, whose names are unique
+///     uint32_t finish_unique(size_t begin) ... which is never one that there is already
 ///     uint32_t id(object, type)            of a plain type, or 0
 ///     uint32_t text(object, offset)
 ///     uint32_t text(std::string_view)
@@ -69,6 +70,10 @@ public:
     }
 
 private:
+    // Of a tag on a function, not on one of its parameters.
+    static constexpr uint32_t whole_tag = btf::make_info(btf::Kind::DECL_TAG, 0, false);
+    static constexpr auto whole = static_cast<uint32_t>(-1);
+
     /// Where the words of a new type begin.
     size_t append(std::initializer_list<uint32_t> words)
     {
@@ -82,11 +87,16 @@ private:
         uint32_t proto = out_.begin_function(f);
         if (!proto)
             proto = add_prototype(f);
-        uint32_t func = out_.finish_named(
+        const size_t begin =
             append({out_.function_name(f), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false),
-                    proto}));
+                    proto});
+        uint32_t func = f.linkage.empty() ? out_.finish_named(begin) : out_.finish_unique(begin);
+        if (!f.linkage.empty())
+            out_.finish(append({out_.text(f.linkage), whole_tag, func, whole}));
         for (const Instance &tagged : functions_.tagged_of(f))
             for (auto [target, tag] : tags_of(objects_, tagged)) {
+                if (!linkage_text(objects_[tagged.object], tag).empty())
+                    continue;
                 const btf_type &t = objects_[tagged.object].btf.type(tag);
                 out_.finish(append(
                     {out_.text(tagged.object, t.name_off), t.info, func, btf::tail_of(t)[0]}));
@@ -98,11 +108,9 @@ private:
     void add_kfunc_tags(const SelectedFunction &f, uint32_t func)
     {
         constexpr uint32_t kf_fastcall = 0x1000;
-        constexpr auto whole = static_cast<uint32_t>(-1); // not one of its parameters
-        constexpr uint32_t info = btf::make_info(btf::Kind::DECL_TAG, 0, false);
-        out_.finish(append({out_.text(kfunc_tag), info, func, whole}));
+        out_.finish(append({out_.text(kfunc_tag), whole_tag, func, whole}));
         if (f.kfunc_flags & kf_fastcall)
-            out_.finish(append({out_.text(fastcall_tag), info, func, whole}));
+            out_.finish(append({out_.text(fastcall_tag), whole_tag, func, whole}));
     }
 
     uint32_t add_prototype(const SelectedFunction &f)

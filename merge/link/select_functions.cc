@@ -15,6 +15,9 @@
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
 // without an address (rule F-TS of pahole, as of 1.32).
 //
+// With linkage names, an instance whose DECL_TAG names a symbol belongs to the group of that
+// symbol: functions of C++ and Rust, of which several may have one name.
+//
 // Where pahole is plainly wrong we differ:
 //   pahole                                             here
 //   the last name in the alphabet is never ambiguous   like all others
@@ -29,6 +32,7 @@
 
 #include "common/graph/flat_index.h"
 #include "common/graph/lists.h"
+#include "common/object_btf/linkage_tag.h"
 
 #include <algorithm>
 #include <array>
@@ -70,7 +74,8 @@ class FunctionSelector
 public:
     FunctionSelector(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                      const Image &image, const Located &located, FeatureSet features)
-        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features)
+        : inputs_(inputs), objects_(objects), image_(image), located_(located), features_(features),
+          linkage_names_(features.has(Feature::linkage_names) && features.has(Feature::decl_tag))
     {
         any_tags_ = std::any_of(objects.begin(), objects.end(),
                                 [](const Object &o) { return !o.link_tags.empty(); });
@@ -83,15 +88,22 @@ public:
         struct Named {
             uint64_t begin; // the first eight characters, which nearly always tell
             uint32_t group;
+            std::string_view name; // of the FUNC
         };
         std::vector<Named> order;
         for (uint32_t i = 0; i < groups_.size(); ++i)
-            if (groups_[i].first != no_candidate)
-                order.push_back({first_characters(groups_[i].name), i});
+            if (groups_[i].first != no_candidate) {
+                const std::string_view name = func_name(groups_[i]);
+                order.push_back({first_characters(name), i, name});
+            }
         std::sort(order.begin(), order.end(), [&](const Named &a, const Named &b) {
             if (a.begin != b.begin)
                 return a.begin < b.begin;
-            return groups_[a.group].name < groups_[b.group].name;
+            if (a.name != b.name)
+                return a.name < b.name;
+            const std::string_view symbol = groups_[a.group].name, other = groups_[b.group].name;
+            // Programs that look up a name find the function whose symbol that is.
+            return (symbol == a.name) != (other == a.name) ? symbol == a.name : symbol < other;
         });
         for (const Named &named : order)
             decide(groups_[named.group]);
@@ -175,7 +187,9 @@ private:
             look_up(
                 records.size(),
                 [&](size_t r) { __builtin_prefetch(object.btf.text(raw(records[r].name))); },
-                [&](size_t r) { return object.btf.str(records[r].name); },
+                [&](size_t r) {
+                    return symbol_of({o, static_cast<uint32_t>(r)});
+                },
                 [&](size_t r, std::string_view name, uint64_t hash) {
                     const uint32_t found = group_of(name, hash, exists);
                     if (found == FlatIndex::none)
@@ -195,6 +209,32 @@ private:
         else
             candidates_[group.last].next = mine;
         group.last = mine;
+    }
+
+    /// Of the DECL_TAG that names its symbol; empty: it has none.
+    std::string_view linkage_of(const Instance &c) const
+    {
+        if (linkage_names_)
+            for (auto [func, tag] : tags_of(objects_, c))
+                if (auto text = linkage_text(objects_[c.object], tag); !text.empty())
+                    return text;
+        return {};
+    }
+
+    std::string_view symbol_of(const Instance &c) const
+    {
+        const std::string_view text = linkage_of(c);
+        return text.empty() ? name_of_record(c) : linkage_symbol(text);
+    }
+
+    std::string_view name_of_record(const Instance &c) const
+    {
+        return objects_[c.object].btf.str(record(c).name);
+    }
+
+    std::string_view func_name(const Group &group) const
+    {
+        return linkage_names_ ? name_of_record(candidates_[group.first]) : group.name;
     }
 
     const LinkFunction &record(const Instance &c) const
@@ -359,6 +399,7 @@ private:
     {
         if (features_.has(Feature::true_signature))
             if (auto clone = find_clone(group)) {
+                name_symbol(group, *clone);
                 ++out_.skip_counts[static_cast<size_t>(FunctionSkip::none)];
                 if (any_tags_)
                     add_tagged(group, *clone);
@@ -373,6 +414,7 @@ private:
             return;
         }
         SelectedFunction f{chosen};
+        name_symbol(group, f);
         if (features_.has(Feature::decl_tag) && features_.has(Feature::decl_tag_kfuncs)) {
             auto kfunc = image_.kfuncs.find(group.name);
             if (kfunc != image_.kfuncs.end()) {
@@ -385,6 +427,16 @@ private:
         if (any_tags_)
             add_tagged(group, f);
         out_.selected.push_back(f);
+    }
+
+    void name_symbol(const Group &group, SelectedFunction &f)
+    {
+        f.linkage = linkage_of(f);
+        if (f.linkage.empty() || f.clone.empty())
+            return;
+        const std::string suffix(f.clone.substr(group.name.size()));
+        f.linkage = out_.texts.emplace_back(std::string(f.linkage) + suffix);
+        f.clone = out_.texts.emplace_back(std::string(name_of_record(f)) + suffix);
     }
 
     /// Neither a definition that the link did not choose, nor one with another prototype.
@@ -438,6 +490,7 @@ private:
     const Image &image_;
     const Located &located_;
     FeatureSet features_;
+    const bool linkage_names_;
     bool any_tags_ = false; // on functions or variables
     FlatIndex index_{0};    // of groups_, by name
     Lists<> symbols_;       // of each group
@@ -464,6 +517,16 @@ std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &ob
     if (func == void_id)
         return {};
     return o.tags_of(func);
+}
+
+std::string_view linkage_text(const Object &o, TypeId tag)
+{
+    if (!o.has_trailer || !o.trailer.features.has(Feature::linkage_names))
+        return {};
+    const btf_type &t = o.btf.type(tag);
+    const std::string_view text = o.btf.str(t.name_off);
+    const bool is_whole = btf::tail_of(t)[0] == static_cast<uint32_t>(-1);
+    return is_whole && !linkage_symbol(text).empty() ? text : std::string_view();
 }
 
 std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f)

@@ -6,6 +6,7 @@
 #include "merge/link/resolve_addresses.h"
 
 #include <array>
+#include <deque>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,9 @@ struct SelectedFunction : Instance {
     uint8_t arena = 0;
     // Of a clone, by its true signature: the name of its symbol. Empty: it is named as its record.
     std::string_view clone = {};
+    // Text of the tag that names its symbol; empty: that is the FUNC's name. Other FUNCs may have
+    // the same name, even with the same prototype.
+    std::string_view linkage = {};
 };
 /// The name of its FUNC.
 std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
@@ -49,19 +53,23 @@ constexpr uint32_t arena_slots = 3;
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
 
+/// The text of a tag on the whole of a function, if the tag names its symbol; else empty.
+std::string_view linkage_text(const Object &o, TypeId tag);
+
 struct SkippedFunction {
-    std::string_view name;
+    std::string_view name; // of the symbol
     FunctionSkip reason;
 };
 
 struct Functions {
-    std::vector<SelectedFunction> selected; // by name
+    std::vector<SelectedFunction> selected; // by name; of one name that whose symbol it is is first
     std::vector<Instance> tagged;           // instances whose DECL_TAGs are a FUNC's
     std::vector<SkippedFunction> skipped;   // by name
     std::vector<std::string_view> no_arena; // kfuncs whose flags name something not a pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
-    uint64_t candidates = 0;     // instances in all objects
-    uint64_t without_symbol = 0; // of these, instances of functions not in the image
+    std::deque<std::string> texts; // of clones that have other names than their symbols
+    uint64_t candidates = 0;       // instances in all objects
+    uint64_t without_symbol = 0;   // of these, instances of functions not in the image
 
     std::span<const Instance> tagged_of(const SelectedFunction &f) const
     {

@@ -397,6 +397,7 @@ private:
     std::vector<uint32_t> &words() { return out_; }
     // Without a base no two are equal: there is one per name.
     uint32_t finish_named(size_t begin) { return base_ ? finish(begin) : next_id_++; }
+    uint32_t finish_unique(size_t) { return next_id_++; }
     uint32_t id(uint32_t object, uint32_t type) const
     {
         return id_in(sources_.of_object[object], type);

@@ -51,8 +51,8 @@ ATTRIBUTES = {
     'calling_convention': 0x36, 'lower_bound': 0x22, 'count': 0x37,
     'data_member_location': 0x38, 'declaration': 0x3c,
     'encoding': 0x3e, 'external': 0x3f, 'specification': 0x47, 'type': 0x49, 'ranges': 0x55,
-    'signature': 0x69, 'data_bit_offset': 0x6b, 'str_offsets_base': 0x72, 'addr_base': 0x73,
-    'dwo_name': 0x76, 'loclists_base': 0x8c, 'GNU_annotation': 0x2139,
+    'signature': 0x69, 'data_bit_offset': 0x6b, 'linkage_name': 0x6e, 'str_offsets_base': 0x72, 'addr_base': 0x73,
+    'dwo_name': 0x76, 'loclists_base': 0x8c, 'MIPS_linkage_name': 0x2007, 'GNU_annotation': 0x2139,
 }
 
 FORMS = {

@@ -144,6 +144,30 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 
+/// target_clones: which one runs is decided when the program starts.
+TEST_F(Functions, VersionsBehindAnIfuncAreAmbiguous)
+{
+    const std::string code = define("zz.default", ".local") + define("zz.avx2", ".local") +
+                             define("zz.resolver") +
+                             ".globl zz\n.type zz, @gnu_indirect_function\n.set zz, zz.resolver\n";
+    std::string both = make_object(dir_, "a",
+                                   {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    'x' type_id=1
+                [3] FUNC 'zz' type_id=2 linkage=static)",
+                                    .plain_end = 2,
+                                    .assembly = code,
+                                    .functions = {{"zz", ".text", 3}, {"zz", ".text + 16", 3}}});
+    EXPECT_FALSE(has(all_ways({both}), "FUNC 'zz'"));
+    std::string one = object(
+        "b", "one", "x",
+        define("one") + ".globl zz\n.type zz, @gnu_indirect_function\n.set zz, one\n", ".text");
+    const std::string text = all_ways({one});
+    EXPECT_TRUE(has(text, "FUNC 'one'")) << text;
+    EXPECT_FALSE(has(text, "FUNC 'zz'")) << text;
+}
+
 TEST_F(Functions, EqualOffsetsInTwoSectionsAreTwoAddresses)
 {
     auto in = [&](const std::string &section) {

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <dwarf.h>
 
 using namespace btflink;
 using emit::Die;
@@ -27,7 +28,8 @@ bool same_text(const char *a, const char *b)
 /// The first field that differs, or nullptr.
 const char *difference(const Die &a, const Die &b)
 {
-    bool annotation = a.tag == emit::tag_llvm_annotation || a.tag == emit::tag_gnu_annotation;
+    bool has_text = a.tag == emit::tag_llvm_annotation || a.tag == emit::tag_gnu_annotation ||
+                    a.tag == DW_TAG_subprogram;
     if (a.tag != b.tag)
         return "tag";
     if (a.offset != b.offset || a.parent != b.parent || a.end != b.end)
@@ -39,7 +41,7 @@ const char *difference(const Die &a, const Die &b)
     if (a.type != b.type || a.origin != b.origin || a.specification != b.specification ||
         a.annotation != b.annotation)
         return "reference";
-    if (annotation ? !same_text(a.text, b.text) : a.value != b.value)
+    if (has_text ? !same_text(a.text, b.text) : a.value != b.value)
         return "value";
     if (a.byte_size != b.byte_size || a.bit_size != b.bit_size || a.bit_offset != b.bit_offset)
         return "size";

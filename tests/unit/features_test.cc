@@ -42,7 +42,7 @@ TEST(Features, AllIsWhatNeedsNoBase)
     EXPECT_TRUE(all.has(Feature::layout));
     EXPECT_TRUE(all.has(Feature::attributes));
     EXPECT_FALSE(all.has(Feature::distilled_base));
-    EXPECT_EQ(parse("all,distilled_base"), known_features());
+    EXPECT_EQ(parse("all,distilled_base,linkage_names"), known_features());
     EXPECT_EQ(parse("var,all"), all);
     EXPECT_EQ(parse("+all"), all);
     EXPECT_FALSE(parse_features("all,nonsense"));
@@ -67,10 +67,10 @@ TEST(Features, NamesParseBack)
 TEST(Features, BitsAreThoseOfTheFormat)
 {
     uint32_t bit = 1;
-    for (const char *name :
-         {"encode_force", "var", "float", "decl_tag", "type_tag", "enum64", "optimized_func",
-          "consistent_func", "decl_tag_kfuncs", "reproducible_build", "global_var",
-          "distilled_base", "attributes", "true_signature", "layout", "force_cu_merging"}) {
+    for (const char *name : {"encode_force", "var", "float", "decl_tag", "type_tag", "enum64",
+                             "optimized_func", "consistent_func", "decl_tag_kfuncs",
+                             "reproducible_build", "global_var", "distilled_base", "attributes",
+                             "true_signature", "layout", "force_cu_merging", "linkage_names"}) {
         EXPECT_EQ(parse(name).bits(), bit) << name;
         bit <<= 1;
     }

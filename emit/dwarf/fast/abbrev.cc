@@ -45,6 +45,8 @@ bool matters(uint32_t attribute, uint32_t tag)
         return tag == DW_TAG_subprogram || tag == DW_TAG_skeleton_unit ||
                tag == DW_TAG_compile_unit;
     case DW_AT_ranges:
+    case DW_AT_linkage_name:
+    case DW_AT_MIPS_linkage_name:
         return tag == DW_TAG_subprogram;
     case DW_AT_language:
     case DW_AT_producer:

@@ -338,6 +338,10 @@ private:
         case DW_AT_name:
             d.name = in_.string(step.form);
             break;
+        case DW_AT_linkage_name:
+        case DW_AT_MIPS_linkage_name:
+            d.text = in_.string(step.form);
+            break;
         case DW_AT_type:
             d.type = reference(step);
             d.has |= Die::typed;

@@ -170,6 +170,9 @@ Result<DieTree> read_units(Units units, Skips &skips)
     tree->rust = units.front()->language == DW_LANG_Rust;
     tree->c_names =
         std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
+    for (const Unit *unit : sorted)
+        tree->languages.push_back(
+            {static_cast<uint32_t>(unit->offset), language_name(unit->language)});
     tree->address_size = units.front()->widths.address;
     tree->dies.cut_to_size();
     tree->index();

@@ -232,6 +232,11 @@ private:
             d.name = dwarf_formstring(attr);
             failed_ |= !d.name;
             break;
+        case DW_AT_linkage_name:
+        case DW_AT_MIPS_linkage_name:
+            if (d.tag == DW_TAG_subprogram)
+                d.text = dwarf_formstring(attr);
+            break;
         case DW_AT_type:
             d.type = reference(attr);
             d.has |= Die::typed;

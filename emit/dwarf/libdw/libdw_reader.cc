@@ -237,6 +237,11 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
     tree->rust = heads_[units.front()].language == DW_LANG_Rust;
     tree->c_names =
         std::ranges::all_of(units, [&](uint32_t i) { return has_c_names(heads_[i].language); });
+    for (uint32_t i : units) {
+        Dwarf_Die unit = units_[i].die;
+        tree->languages.push_back({numbers_.of(unit), language_name(heads_[i].language)});
+    }
+    std::ranges::sort(tree->languages, {}, &UnitLanguage::offset);
     tree->address_size = file_->elf().arch().address_size;
     tree->dies.cut_to_size();
     tree->index();

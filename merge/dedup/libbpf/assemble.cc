@@ -197,6 +197,7 @@ private:
     std::vector<uint32_t> &words() { return out_.words; }
     uint32_t finish(size_t) { return next_id_++; }
     uint32_t finish_named(size_t) { return next_id_++; }
+    uint32_t finish_unique(size_t) { return next_id_++; }
     uint32_t id(uint32_t object, uint32_t type) const { return new_id(slots_[object], type); }
     uint32_t text(uint32_t object, uint32_t offset) const
     {

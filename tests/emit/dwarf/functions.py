@@ -68,7 +68,70 @@ def incomplete(name, *dies, language=0x04, **more):
                 skipped={'function-of-incomplete-type': 1}, **more)
 
 
+CPP14, RUST, FORTRAN95 = 0x21, 0x1c, 0x0e
+LINKAGE = ['--features=+linkage_names']
+
+
+def mangled(name, dies, tags, language=CPP14, emit=tuple(LINKAGE), **more):
+    """Functions whose symbols have other names; `tags`: what the DECL_TAGs say."""
+    return Case(name, unit(INT, *dies, language=language), some=[f'DECL_TAG {tag}' for tag in tags],
+                count={'DECL_TAG ': len(tags), **more.pop('count', {})}, assembly=TEXT, emit=list(emit),
+                **more)
+
+
+def symbol(linkage_name, *children, **more):
+    return function(*children, linkage_name=linkage_name, **more)
+
+
 CASES = [
+    mangled('a symbol of another name', [symbol('_Z1fi', parameter('a', RDI))],
+            ['c++14:linkage:_Z1fi on FUNC f'], machines=BOTH),
+    mangled('a symbol of another name, as attributes had it before DWARF 4',
+            [function(parameter('a', RDI), MIPS_linkage_name=strp('_Z1fi'))],
+            ['c++14:linkage:_Z1fi on FUNC f']),
+    mangled('Rust', [symbol('_RNvC1r1f', parameter('a', RDI))], ['rust:linkage:_RNvC1r1f on FUNC f'],
+            language=RUST),
+    mangled('a name that BTF does not allow', [symbol('_RNC', name='{closure#0}')],
+            ['rust:linkage:_RNC on FUNC _closure_0_'], language=RUST, skipped={'name-made-legal': 1}),
+    mangled('Fortran', [symbol('__m_MOD_f')], ['fortran95:linkage:__m_MOD_f on FUNC f'],
+            language=FORTRAN95),
+    mangled('the name is the symbol', [symbol('f')], [], language=RUST, count={'^FUNC f': 1}),
+    mangled('C has no other names', [symbol('other')], [], language=0x1d, count={'^FUNC f': 1}),
+    mangled('a language that nobody knows', [symbol('other')], [], language=0x7fff,
+            count={'^FUNC f': 1}),
+    mangled('not asked for', [symbol('_Z1fi')], [], emit=[], count={'^FUNC f': 1}),
+    mangled('no tags', [symbol('_Z1fi')], [], emit=['--features=var,linkage_names'],
+            count={'^FUNC f': 1}),
+    mangled('two of one name and prototype', [symbol('_ZN1a1fEv'), symbol('_ZN1b1fEv', low_pc=form('addr', 'g'))],
+            ['c++14:linkage:_ZN1a1fEv on FUNC f', 'c++14:linkage:_ZN1b1fEv on FUNC f'],
+            count={'^FUNC f': 2, '^FUNCTION f': 2}),
+    mangled('a method: name, symbol and result are those of the declaration',
+            [Die('structure_type',
+                 Die('subprogram', name='f', linkage_name='_ZN1s1fEi', type=ref('int'),
+                     declaration=True, label='d'), name='s', byte_size=4),
+             Die('subprogram', parameter('a', RDI), specification=ref('d'), low_pc=form('addr', 'f'))],
+            ['c++14:linkage:_ZN1s1fEi on FUNC f'], count={r'^FUNC f: int \(int a\)': 1}),
+    mangled('a method, inlined and not: of the declaration behind the abstract instance',
+            [Die('structure_type',
+                 Die('subprogram', name='f', linkage_name='_ZN1s1fEi', type=ref('int'),
+                     declaration=True, label='d'), name='s', byte_size=4),
+             Die('subprogram', parameter('a', label='a'), specification=ref('d'), inline=INLINE,
+                 label='abstract'),
+             Die('subprogram', Die('formal_parameter', abstract_origin=ref('a'), location=expr(RDI)),
+                 abstract_origin=ref('abstract'), low_pc=form('addr', 'f'))],
+            ['c++14:linkage:_ZN1s1fEi on FUNC f'], count={r'^FUNC f: int \(int a\)': 1}),
+    mangled('a constructor: the copy has a symbol of its own',
+            [Die('subprogram', name='f', linkage_name='_ZN1sC4Ev', inline=INLINE, label='abstract'),
+             Die('subprogram', linkage_name='_ZN1sC2Ev', abstract_origin=ref('abstract'),
+                 low_pc=form('addr', 'f'))],
+            ['c++14:linkage:_ZN1sC4Ev on FUNC f', 'c++14:linkage:_ZN1sC2Ev on FUNC f']),
+    Case('units of several languages that refer to each other',
+         [Unit([INT, function(name='f', linkage_name='_Z1fv')], language=CPP14),
+          Unit([function(type=form('ref_addr', 'int'), name='g', symbol='g',
+                         linkage_name='_RNvC1r1g')],
+               language=RUST)],
+         some=['DECL_TAG c++14:linkage:_Z1fv on FUNC f', 'DECL_TAG rust:linkage:_RNvC1r1g on FUNC g'],
+         assembly=TEXT, emit=LINKAGE),
     incomplete('a parameter that is only declared', function(parameter('a', RDI, 'far'))),
     incomplete('a result that is only declared', function(type=ref('far'))),
     incomplete('a result of the abstract instance that is only declared',

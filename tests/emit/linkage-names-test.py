@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""Feature linkage_names: functions of C++ and Rust, from the compiler to the merged BTF.
+
+usage: linkage-names-test.py BTF-EMIT BTF-LINES BTF-MERGE [TEST...]
+"""
+import os
+import re
+import shutil
+
+from helpers.cli_case import CliCase, run
+from helpers.compilers import clangs
+
+SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'linkage')
+FEATURE = '--features=+linkage_names'
+
+
+def cxx():
+    """C++ compilers beside the C compilers that there are."""
+    names = ['g++', 'g++-16'] + [name.replace('clang', 'clang++') for name in clangs()]
+    return [name for name in names if shutil.which(name)]
+
+
+class LinkageNames(CliCase):
+    btf_merge = None  # set by run()
+
+    def link(self, *objects, features=FEATURE):
+        """Objects get BTF; the image of them."""
+        for name in objects:
+            self.emit('-q', '--address-pool', features, name)
+        self.must('ld', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image', *objects)
+        return list(objects)
+
+    def merge(self, *words, features=FEATURE):
+        self.must(self.btf_merge, features, '--image=image', '-o', 'out.btf', *words)
+        self.must(self.btf_merge, '--check=out.btf', '--kernel=7.3')
+        return self.lines('out.btf')
+
+    def pairs(self, lines):
+        """{symbol: name} of the tags; those on FUNCs that are not there, and those without symbol, fail."""
+        found = {}
+        names = {line.split(':')[0][5:] for line in lines if line.startswith('FUNC ')}
+        symbols = set(re.findall(r' [tTwW] (\S+)', self.must('nm', 'image')))
+        for line in lines:
+            match = re.fullmatch(r'DECL_TAG (\S+?):linkage:(\S+) on FUNC (\w+)', line)
+            if not match:
+                self.assertNotIn('linkage', line)
+                continue
+            self.assertIn(match[1], self.languages)
+            self.assertIn(match[2], symbols)
+            self.assertNotIn(match[2], found, 'two tags')
+            self.assertIn(match[3], names)
+            found[match[2]] = match[3]
+        return found
+
+    def expect(self, lines, functions):
+        """`functions`: for each FUNC, how many there are of it."""
+        found = [line for line in lines if line.startswith('FUNC ')]
+        for pattern, count in functions.items():
+            hits = [line for line in found if re.fullmatch('FUNC ' + pattern, line)]
+            self.assertEqual(len(hits), count, f'{pattern}: {found}')
+
+    def test_cxx(self):
+        if not cxx():
+            self.skipTest('there is no C++ compiler')
+        self.languages = ('c++14', 'c++')  # DWARF 4 has one code for all of C++
+        for compiler in cxx():
+            for flags in (['-O0'], ['-O2'], ['-O2', '-gdwarf-4'], ['-Os', '-fdebug-types-section']):
+                with self.subTest(compiler=compiler, flags=flags):
+                    self.must(compiler, '-std=c++14', '-g', *flags, '-c', f'{SOURCES}/names.cc', '-o',
+                              'names.o')
+                    lines = self.merge(*self.link('names.o'))
+                    self.expect(lines, {
+                        r'add: int \(int a, int b\)': 1, r'add: long( int)? \(long( int)? a\)': 1,
+                        r'area: int \(.* this, int scale\)': 1, r'count: int \(int first\)': 1,
+                        r'inlined: int \(.* this, int by\)': 1, r'header: int \(int value\)': 1,
+                        r'same: int \(int value\)': 2, r'shape: void \(.* this, int n\)': 1,
+                        r'twice_int_: int \(int value\)': 1, r'twice_long\w*: long.*': 1,
+                        r'plain: int \(int value\)': 1, r'user: int \(int value\)': 1})
+                    pairs = self.pairs(lines)
+                    self.assertEqual({symbol: pairs.pop(symbol, None) for symbol in (
+                        '_Z3addii', '_Z3addl', '_ZN3one4sameEi', '_ZN3two4sameEi',
+                        '_ZNK5shape4areaEi', '_ZN5shapeC2Ei', '_Z5twiceIiET_S0_')},
+                                     {'_Z3addii': 'add', '_Z3addl': 'add', '_ZN3one4sameEi': 'same',
+                                      '_ZN3two4sameEi': 'same', '_ZNK5shape4areaEi': 'area',
+                                      '_ZN5shapeC2Ei': 'shape', '_Z5twiceIiET_S0_': 'twice_int_'})
+                    self.assertEqual(len(pairs), 5, pairs)
+
+    def test_rust(self):
+        if not shutil.which('rustc'):
+            self.skipTest('rustc is not installed')
+        self.languages = ('rust',)
+        for flags in ([], ['-C', 'opt-level=2'], ['-C', 'symbol-mangling-version=v0'],
+                      ['-C', 'opt-level=2', '-C', 'symbol-mangling-version=v0']):
+            with self.subTest(flags=flags):
+                self.must('rustc', '-C', 'debuginfo=2', '--emit=obj', *flags, '-o', 'names.o',
+                          f'{SOURCES}/names.rs')
+                lines = self.merge(*self.link('names.o'))
+                self.expect(lines, {
+                    r'area: u32 \(\*struct Shape self, u32 scale\)': 1,
+                    r'number: u32 \(\*struct Kind self\)': 1,
+                    r'grow: u32 \(\*struct Shape self, u32 by\)': 1,
+                    r'grow: u32 \(\*u64 self, u32 by\)': 1, r'twice_u32_: u32 \(u32 value\)': 1,
+                    r'twice_u64_: u64 \(u64 value\)': 1, r'apply: u32 \(.*': 1,
+                    r'plain: u32 \(u32 value\)': 1, r'user: u32 \(u32 value\)': 1})
+                pairs = self.pairs(lines)
+                self.assertNotIn('plain', pairs)
+                names = list(pairs.values())
+                self.assertEqual([names.count(name) for name in ('grow', 'area', 'twice_u32_', 'user')],
+                                 [2, 1, 1, 1], pairs)
+                if not flags:
+                    self.assertIn('_closure_0_', names)
+
+    def test_only_if_asked_for(self):
+        """By the object and by the merge; C has nothing of it."""
+        if not cxx():
+            self.skipTest('there is no C++ compiler')
+        self.must(cxx()[0], '-std=c++14', '-g', '-c', f'{SOURCES}/names.cc', '-o', 'names.o')
+        self.write('c.c', 'int mine(int value) { return value; }\n')
+        self.must('gcc', '-g', '-c', 'c.c', '-o', 'c.o')
+        for of_emit, of_merge in (('', FEATURE), (FEATURE, ''), ('', ''), ('all', 'all'),
+                                  (FEATURE, '--features=linkage_names')):
+            said = [word if word.startswith('-') else '--features=' + (word or 'default')
+                    for word in (of_emit, of_merge)]
+            lines = self.merge(*self.link('names.o', 'c.o', features=said[0]), features=said[1])
+            self.expect(lines, {'plain:.*': 1, 'mine:.*': 1, '(add|same|user|shape).*': 0})
+            self.assertNotIn('linkage', '\n'.join(lines))
+
+
+if __name__ == '__main__':
+    run(__name__, LinkageNames, ('btf_emit', 'btf_lines', 'btf_merge'))
