@@ -9,7 +9,8 @@
 // to the group of its own name. Facts of all instances add up; prototypes are equal if their loose
 // hashes are. The instance that provides the FUNC is the first at the address of one of the group's
 // symbols (so a strong definition beats a weak one), preferring one that kept its parameters. Its
-// declaration tags are those of all its instances: clang gives them to one.
+// declaration tags are those of all its instances: clang gives them to one. The prototype of a
+// definition that the link passed over, such as a weak one beside a strong one, does not count.
 //
 // With true signatures, a name that has a clone stands for the clone, with the clone's own
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
@@ -351,6 +352,25 @@ private:
         return at_symbol ? *at_symbol : candidates_[group.first];
     }
 
+    bool is_at_symbol(const Group &group, const Candidate &c) const
+    {
+        auto at = address(c);
+        return at && is_symbol_at(group, *at);
+    }
+
+    /// Code that nobody reaches by the name: `c` has an address, but no symbol of the group does.
+    bool was_passed_over(const Group &group, const Candidate &c) const
+    {
+        return address(c) && !is_at_symbol(group, c);
+    }
+
+    /// Assemblers describe every function as `void name()`.
+    bool may_be_assembly(const Candidate &c) const
+    {
+        const Prototype proto = prototype_of(objects_[c.object], record(c));
+        return proto.result == 0 && proto.params.empty();
+    }
+
     bool is_ambiguous(const Group &group) const
     {
         const FunctionSymbol *first = nullptr;
@@ -365,9 +385,11 @@ private:
 
     FunctionSkip judge(const Group &group, const Candidate &chosen) const
     {
-        auto at = address(chosen);
-        const bool exact = features_.has(Feature::true_signature) && at && is_symbol_at(group, *at);
-        const LinkFunction &first = record(exact ? chosen : candidates_[group.first]);
+        const bool runs = is_at_symbol(group, chosen);
+        const bool exact = features_.has(Feature::true_signature) && runs;
+        const bool decides = runs && !may_be_assembly(chosen);
+        const LinkFunction *first =
+            exact ? &record(chosen) : nullptr; // that others must agree with
         uint32_t flags = 0;
         bool inconsistent = false;
         for (uint32_t i = group.first; i != no_candidate; i = candidates_[i].next) {
@@ -375,7 +397,11 @@ private:
             flags |= f.flags;
             if (exact && !address(candidates_[i]))
                 continue; // inlined, where it may have other parameters
-            if (!(flags & (fn_unexpected_reg | fn_reordered)) && f.loose_hash != first.loose_hash)
+            if (decides && was_passed_over(group, candidates_[i]))
+                continue;
+            if (!first)
+                first = &f;
+            if (!(flags & (fn_unexpected_reg | fn_reordered)) && f.loose_hash != first->loose_hash)
                 inconsistent = true;
         }
         // Of several reasons the last in this order is reported, as by pahole.

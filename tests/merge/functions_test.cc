@@ -68,6 +68,44 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
+/// Only that which runs can be called, so what a weak one takes is of no interest. But a prototype
+/// that says nothing is that of assembly, and then the two must agree.
+TEST_F(Functions, PrototypeOfTheStrongOne)
+{
+    auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
+        return make_object(dir_, file,
+                           {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=0
+                    )" + params + R"(
+                [3] FUNC 'f' type_id=2 linkage=static)",
+                            .plain_end = 2,
+                            .assembly = define("f", how),
+                            .functions = {{"f", ".text", 3}}});
+    };
+    const std::string one = "'strong' type_id=1", two = one + "\n'second' type_id=1";
+    for (const std::string &weak_params : {two, std::string()}) {
+        const std::string weak = with("a", ".weak", weak_params), strong = with("b", ".globl", one);
+        for (auto objects : {std::vector{weak, strong}, std::vector{strong, weak}}) {
+            const std::string text = all_ways(objects);
+            EXPECT_TRUE(has(text, "FUNC 'f'") && has(text, "'strong'")) << text;
+            EXPECT_FALSE(has(text, "'second'")) << text;
+        }
+    }
+    const std::string assembly = with("c", ".globl", ""), weak = with("d", ".weak", two);
+    for (auto objects : {std::vector{weak, assembly}, std::vector{assembly, weak}})
+        EXPECT_FALSE(has(all_ways(objects), "FUNC 'f'"));
+    // An inlined instance is not passed over.
+    const std::string inlined = make_object(dir_, "e",
+                                            {.btf = R"(
+                [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
+                [2] FUNC_PROTO '' ret_type_id=1
+                [3] FUNC 'f' type_id=2 linkage=static)",
+                                             .plain_end = 2,
+                                             .functions = {{"f", "", 3, fn_inline}}});
+    EXPECT_FALSE(has(all_ways({with("b", ".globl", one), inlined}), "FUNC 'f'"));
+}
+
 /// clang gives them to the abstract instance. A definition that the link passed over has no say.
 TEST_F(Functions, TagsOfAllInstances)
 {

@@ -1,17 +1,19 @@
-// Definitions in two units may differ in const, at any depth. A typedef is another type than what it
-// stands for, and so are signed and unsigned.
+// What two units call one function, here and inlined there, may differ in const, at any depth. A typedef is
+// another type than what it stands for, and so are signed and unsigned.
 // flags: -O1
 // expect: FUNC with_const: int (const int x, *const char p)
 // reject: ^FUNC (with_typedef|with_sign|with_result)
-// count: 1 ^FUNC\b
+// count: 2 ^FUNC\b
 typedef int number;
+#define ELSEWHERE extern inline __attribute__((gnu_inline, always_inline))
 //// a.c
 int with_const(const int x, const char *p) { return x + *p; }
 int with_typedef(number x) { return x; }
 int with_sign(int x) { return x; }
 int with_result(int x) { return x; }
 //// b.c
-__attribute__((weak)) int with_const(int x, char *p) { return x + *p; }
-__attribute__((weak)) int with_typedef(int x) { return x; }
-__attribute__((weak)) int with_sign(unsigned x) { return x; }
-__attribute__((weak)) long with_result(int x) { return x; }
+ELSEWHERE int with_const(int x, char *p) { return x + *p; }
+ELSEWHERE int with_typedef(int x) { return x % 3; }
+ELSEWHERE int with_sign(unsigned x) { return x / 5; }
+ELSEWHERE long with_result(int x) { return x % 7; }
+long user(int x, char *p) { return with_const(x, p) + with_typedef(x) + with_sign(x) + with_result(x); }

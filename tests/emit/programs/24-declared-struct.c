@@ -4,10 +4,11 @@
 // expect: FUNC layout: int (*struct t t)
 // expect: FUNC inner: int (*struct holder h)
 // reject: ^FUNC kind
-// count: 3 ^FUNC\b
+// count: 4 ^FUNC\b
 // expect: STRUCT s size 8; int a@0; int b@32
 // reject: ^FWD s\b
 // count: 2 ^STRUCT t\b
+#define ELSEWHERE extern inline __attribute__((gnu_inline, always_inline))
 //// a.c
 struct s {
     int a, b;
@@ -36,7 +37,8 @@ struct holder {
 union k {
     int a;
 };
-__attribute__((weak)) int known(struct s *s) { return s != 0; }
-__attribute__((weak)) int layout(struct t *t) { return t->a; }
-__attribute__((weak)) int inner(struct holder *h) { return h->s != 0; }
-__attribute__((weak)) int kind(union k *k) { return k->a; }
+ELSEWHERE int known(struct s *s) { return s != 0; }
+ELSEWHERE int layout(struct t *t) { return t->a * 5; }
+ELSEWHERE int inner(struct holder *h) { return h->s != 0; }
+ELSEWHERE int kind(union k *k) { return k->a * 3; }
+int user(struct s *s, struct t *t, struct holder *h, union k *k) { return known(s) + layout(t) + inner(h) + kind(k); }
