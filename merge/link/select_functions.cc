@@ -185,12 +185,11 @@ private:
             bool exists = image_.kind == ImageKind::combined && !inputs_[object.input].elf;
             const auto &records = object.trailer.functions;
             out_.candidates += records.size();
+            auto symbol = [&](size_t r) { return symbol_of({o, static_cast<uint32_t>(r)}); };
             look_up(
                 records.size(),
                 [&](size_t r) { __builtin_prefetch(object.btf.text(raw(records[r].name))); },
-                [&](size_t r) {
-                    return symbol_of({o, static_cast<uint32_t>(r)});
-                },
+                symbol,
                 [&](size_t r, std::string_view name, uint64_t hash) {
                     const uint32_t found = group_of(name, hash, exists);
                     if (found == FlatIndex::none)
