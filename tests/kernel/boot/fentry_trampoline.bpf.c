@@ -19,8 +19,7 @@ int BPF_PROG(trampoline_size, struct btf_func_model *model, __u32 flags, void *l
 {
     seen.calls++;
     seen.argument_count = model->nr_args;
-    for (int i = 0; i < 5; i++)
-        seen.argument_sizes[i] = model->arg_size[i];
+    bpf_probe_read_kernel(seen.argument_sizes, sizeof(seen.argument_sizes), model->arg_size);
     seen.flags = flags;
     seen.links = (__u64)links;
     seen.function = (__u64)function;
