@@ -19,6 +19,17 @@
 namespace btflink::emit::gcc
 {
 
+namespace
+{
+
+bool is_in_function(tree type)
+{
+    tree context = TYPE_CONTEXT(type);
+    return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
+}
+
+} // namespace
+
 /// `type` is declared outside functions, so the base types in it stay.
 void TreeReader::note_base(tree type)
 {
@@ -134,18 +145,19 @@ void TreeReader::block(tree block)
         this->block(inner);
 }
 
-/// gcc marks more than these, but only these are described by then. A typedef with qualifiers is
-/// not, unless something else has its type. gcc's tables are in the order of addresses, which
-/// differ from run to run.
+/// gcc marks more than these, but only these are described by then. A typedef with qualifiers, and
+/// a struct that is only declared, are not, unless something else has that type. gcc's tables are
+/// in the order of addresses, which differ from run to run.
 void TreeReader::used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
     std::sort(types.begin(), types.end(), [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
-    for (tree type : types)
-        if (tree name = typedef_of(type);
-            name ? TREE_TYPE(name) == type
-                 : RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE)
+    for (tree type : types) {
+        const bool is_tagged = RECORD_OR_UNION_TYPE_P(type) || TREE_CODE(type) == ENUMERAL_TYPE;
+        tree name = typedef_of(type);
+        if (name ? TREE_TYPE(name) == type : is_tagged && (TYPE_SIZE(type) || is_in_function(type)))
             type_of(type);
+    }
 }
 
 void TreeReader::finish()

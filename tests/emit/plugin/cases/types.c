@@ -141,3 +141,12 @@ int again_in_function(void *p)
     again_local l = *(again_cast *)p;
     return (int)l + sizeof(again_struct);
 }
+
+/* Casts to what is never defined, or later. */
+struct cast_never; union cast_never_union; struct cast_later;
+int casts_to_never(void *p)
+{
+    return ((struct cast_never *)p == p) + ((union cast_never_union *)p == p) + ((struct cast_later *)p == p);
+}
+struct cast_later { int defined_behind; };
+int casts_to_local(void *p) { struct cast_local; return (struct cast_local *)p == p; }
