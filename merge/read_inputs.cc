@@ -193,6 +193,13 @@ void report_inputs(const Read &read, const Base &base, Report &report, Stats &st
     count_bytes(read.objects(), base.btf.get(), stats);
 }
 
+bool has_dwarf(const Input &input)
+{
+    return input.elf && std::ranges::any_of(input.elf->sections(), [](const Section &s) {
+               return s.name == ".debug_info" || s.name == ".zdebug_info";
+           });
+}
+
 } // namespace
 
 Where blamed_for_all(const Options &options)
@@ -242,6 +249,8 @@ Result<Read> read_inputs(const Options &options, const Base &base, Report &repor
     if (read.objects().empty()) {
         report.nothing = options.inputs.size() == 1 ? "there is no BTF in it"
                                                     : "there is no BTF in any of the inputs";
+        if (std::ranges::any_of(read.inputs.list, has_dwarf))
+            report.nothing += "; it is btf-emit that makes it of DWARF";
         return read;
     }
     read.target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));

@@ -207,6 +207,10 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.a"}), "nothing is written"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "empty.o", dir_ / "empty.a"}),
                       "there is no BTF in any of the inputs: nothing is written"));
+    write_text(dir_ / "dwarf.s", ".section .debug_info\n.byte 0\n");
+    run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
+    EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
+                      "dwarf.o: there is no BTF in it; it is btf-emit that makes it of DWARF"));
     // BTF of no types, as btf-emit makes it of DWARF that has functions alone. A file of an earlier
     // run is not left.
     write_text(dir_ / "out.btf", "old");
