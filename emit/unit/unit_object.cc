@@ -285,8 +285,8 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Returns the relocations of the offsets.
-std::vector<NewReloc> add_datasecs(Draft &draft, Sections sections)
+/// Returns the relocations of the offsets. Sorts the variables.
+std::vector<NewReloc> add_datasecs(Draft &draft, Sections &&sections)
 {
     std::vector<NewReloc> relocs;
     for (auto &[name, entries] : sections) {

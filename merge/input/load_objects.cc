@@ -315,7 +315,7 @@ private:
     {
         Result<void> ok;
         Listed listed;
-        auto bad = [&](TypeId id, std::string what) {
+        auto bad = [&](TypeId id, const std::string &what) {
             if (ok)
                 ok = fail(where_of(o, id),
                           strf("type %u (%s) ", raw(id), o.btf.kind_name(id)) + what);

@@ -225,7 +225,8 @@ def clang_tidy(root, build):
     if not shutil.which("clang-tidy"):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
-    command = ["clang-tidy", "-p", build, "--quiet"]
+    # The commands are g++'s, with warnings of its own.
+    command = ["clang-tidy", "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
     compiled = {path: words for path, words in compile_commands(build)}
     files = [path for path in (root / name for name in sources(root, ".cc"))
              if path in compiled and not {"tests", "bench", "gcc"} & set(path.relative_to(root).parts)]
