@@ -255,8 +255,9 @@ def age(command):
 
 
 def has_plugin(command):
+    """The settings name the option, and the plugin that there is."""
     btf_cc = os.environ.get('BTFLINK_BTF_CC')
-    return btf_cc and call(btf_cc, '--plugin', '--settings', *command).returncode == 0
+    return btf_cc and call(btf_cc, '--plugin', '--settings', *command).stdout.count(' plugin=') == 2
 
 
 def variants(case, machines):
