@@ -200,7 +200,7 @@ void Entries::emitted(uint32_t uid, const Emitted &how)
 {
     State &s = *state_;
     s.functions[s.function_of.at(uid)].instances.push_back(
-        {s.add_function_symbol(how), how.split, how.displaced, how.weak, false, {}});
+        {s.add_function_symbol(how), how.split, how.displaced, false, {}});
 }
 
 void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
@@ -210,7 +210,6 @@ void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *pa
     s.functions[s.function_of.at(uid)].instances.push_back({s.add_function_symbol(how),
                                                             how.split,
                                                             how.displaced,
-                                                            how.weak,
                                                             true,
                                                             {parameters, parameters + count}});
 }

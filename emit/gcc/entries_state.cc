@@ -87,7 +87,7 @@ void Entries::State::add_function(Function &function)
             add_tag(decl_tag, tag.text, entry);
     tree.complete(entry);
     if (whole && !whole->split)
-        set_address(entry, whole->symbol, 0, false, whole->weak);
+        set_address(entry, whole->symbol, 0, false, false);
 }
 
 /// gcc's DWARF lists the parameters that a clone does not take behind those that it takes.
@@ -131,7 +131,7 @@ void Entries::State::add_instance(const Function &function, const Instance &inst
     }
     tree.complete(entry);
     if (!instance.split)
-        set_address(entry, instance.symbol, 0, false, instance.weak);
+        set_address(entry, instance.symbol, 0, false, false);
 }
 
 void Entries::State::add_variables()

@@ -28,7 +28,7 @@ struct Parameter {
 /// A function or a clone of it, as it is in the object.
 struct Instance {
     uint32_t symbol; // in State::symbols
-    bool split, displaced, weak;
+    bool split, displaced;
     bool is_clone;
     std::vector<uint32_t> parameters; // of a clone
 };

@@ -280,8 +280,11 @@ def variants(case, machines):
         if words == ['clang'] and '-flto' in values(wanted, 'link') and not has_lld(name):
             print(f'SKIP {name}: no lld of its version')
             continue
-        if words == ['gcc'] and has_plugin(command) and 'yes' not in values(wanted, 'linked'):
-            versions = (*versions, 'plugin')
+        if words == ['gcc'] and 'yes' not in values(wanted, 'linked'):
+            if has_plugin(command):
+                versions = (*versions, 'plugin')
+            else:
+                print(f'SKIP {name} plugin: $BTFLINK_BTF_CC names no btf-cc that has a plugin for it')
         for dwarf in versions:
             yield f'{name} {dwarf}', command, [*words, dwarf, *(age(command) if 'gcc' in words else [])]
 

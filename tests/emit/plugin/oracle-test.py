@@ -50,8 +50,9 @@ def run(gcc, plugin, emit, case, level, folder):
         return f'{shlex.join(command)}\n{done.stderr}'
     if level == ['-O2']:
         text_only = [*command[:command.index('-c')], '-g0', '-S', case, '-o', '-']
-        if len({subprocess.run(text_only, capture_output=True).stdout for _ in range(REPETITIONS)}) > 1:
-            return f'{shlex.join(text_only)}\ndiffers from run to run'
+        texts = {subprocess.run(text_only, capture_output=True).stdout for _ in range(REPETITIONS)}
+        if len(texts) > 1 or b'.BTF' not in texts.pop():
+            return f'{shlex.join(text_only)}\nhas no BTF, or differs from run to run'
     done = subprocess.run([sys.executable, os.path.join(HERE, 'compare-objects.py'), '-v',
                            f'--features={FEATURES:#x}', emit, out], capture_output=True, text=True)
     allowed = set(directive(text, 'judged otherwise'))
