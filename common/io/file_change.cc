@@ -11,6 +11,7 @@
 #include <cstring>
 #include <elf.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -146,6 +147,9 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
+    // Two that append at once would write over each other. Held until the file is closed; a file
+    // system without locks has no such protection.
+    (void)::flock(fd.get(), LOCK_EX);
     TRY(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())
         return append_to(path, fd, before, change);

@@ -213,10 +213,11 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
 
     std::string target = resolve_links(path);
     // The target of a link in /proc/self/fd may be the name of another file, or of none: write
-    // through the link.
+    // through the link. Without a link another inode only means that somebody renamed meanwhile.
     struct stat named;
-    if (exists && (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
-                   named.st_ino != st.st_ino))
+    if (exists && target != path &&
+        (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
+         named.st_ino != st.st_ino))
         return write_directly(path, parts);
     // The length does not depend on the target, so it fits wherever a long target name does. What
     // begins so is removed by Kbuild's `make clean`, if we are killed.
