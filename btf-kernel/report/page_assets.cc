@@ -32,7 +32,7 @@ a { color: var(--bar); }
 .tile b { display: block; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
 .tile span { color: var(--dim); font-size: .85rem; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: 1.5rem; }
-.scroll { overflow: auto; max-height: 32rem; border: 1px solid var(--line); border-radius: 6px;
+.scroll { overflow: auto; max-height: 42rem; border: 1px solid var(--line); border-radius: 6px;
   background: var(--card); }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th, td { padding: .3rem .6rem; text-align: left; border-bottom: 1px solid var(--line);
@@ -52,6 +52,7 @@ td.bar { width: 30%; min-width: 3rem; } td.bar svg { display: block; width: 100%
 td.bar rect, .roots rect { fill: var(--bar); }
 code { font: .85rem/1.4 ui-monospace, monospace; } td code { display: block; }
 .tools { display: flex; flex-wrap: wrap; gap: .6rem; align-items: center; margin: .4rem 0; }
+.tools label { display: flex; gap: .5rem; align-items: center; }
 input { font: inherit; padding: .3rem .5rem; width: min(20rem, 100%); color: var(--fg);
   background: var(--card); border: 1px solid var(--line); border-radius: 5px; }
 button#up { font: inherit; padding: .25rem .7rem; }
