@@ -6,8 +6,10 @@
 // the outer member. Nothing but one member is in memory at a time.
 #include "btf-kernel/package/archive.h"
 
+#include "btf-kernel/package/apk.h"
 #include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/names.h"
+#include "common/io/file_parts.h"
 
 #include <algorithm>
 #include <archive.h>
@@ -179,35 +181,22 @@ private:
             name = archive_entry_pathname_utf8(entry);
         if (!name)
             return {}; // no name of ours
-        auto path = clean_path(name);
-        const std::string shown = path ? *path : name;
-        // Packages of Debian begin with the folder "./".
-        if (archive_entry_filetype(entry) == AE_IFDIR || shown.empty())
+        if (archive_entry_filetype(entry) == AE_IFDIR)
             return {};
-        const uint64_t most = visitor_.wants(shown);
-        if (!most)
-            return {};
-        const Where where{path_ + "(" + shown + ")"};
-        if (!path) {
-            visitor_.refuse({where, path.error().what});
-            return {};
-        }
-        if (archive_entry_hardlink(entry) || archive_entry_filetype(entry) != AE_IFREG) {
-            // Links to an image are usual: of vmlinux in a debug package.
-            if (archive_entry_filetype(entry) != AE_IFLNK)
-                visitor_.refuse({where, archive_entry_hardlink(entry) ? "is a hard link"
-                                                                      : "is no regular file"});
-            return {};
-        }
         const auto size = static_cast<uint64_t>(
             std::max<int64_t>(archive_entry_size_is_set(entry) ? archive_entry_size(entry) : 0, 0));
-        if (size > most) {
-            visitor_.refuse(
-                {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
+        const bool link = archive_entry_filetype(entry) == AE_IFLNK;
+        const char *flaw = nullptr;
+        if (archive_entry_hardlink(entry))
+            flaw = "is a hard link";
+        else if (archive_entry_filetype(entry) != AE_IFREG && !link)
+            flaw = "is no regular file";
+        auto wanted = wanted_member(visitor_, path_, name, size, flaw);
+        // Links to an image are usual: of vmlinux in a debug package.
+        if (!wanted || link)
             return {};
-        }
-        auto bytes = TRY(read_entry(a, most, size, where));
-        return visitor_.take(*path, std::move(bytes));
+        auto bytes = TRY(read_entry(a, wanted->most, size, wanted->where));
+        return visitor_.take(wanted->path, std::move(bytes));
     }
 
     std::string path_;
@@ -218,8 +207,35 @@ private:
 
 } // namespace
 
+std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
+                                          std::string_view name, uint64_t size, const char *flaw)
+{
+    auto path = clean_path(name);
+    const std::string shown = path ? *path : std::string(name);
+    // Packages of Debian begin with the folder "./".
+    const uint64_t most = shown.empty() ? 0 : visitor.wants(shown);
+    if (!most)
+        return std::nullopt;
+    Where where{archive + "(" + shown + ")"};
+    if (!path)
+        visitor.refuse({where, path.error().what});
+    else if (flaw)
+        visitor.refuse({where, flaw});
+    else if (size > most)
+        visitor.refuse(
+            {where, strf("has more than %llu bytes", static_cast<unsigned long long>(most))});
+    else
+        return WantedMember{shown, most, std::move(where)};
+    return std::nullopt;
+}
+
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor)
 {
+    {
+        auto parts = TRY(read_parts(path));
+        if (is_apk3(parts.bytes))
+            return walk_apk3(parts.bytes, path, visitor);
+    }
     return Walk(path, visitor).run();
 }
 

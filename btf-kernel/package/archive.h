@@ -6,6 +6,7 @@
 #include "common/result.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,21 @@ struct ArchiveVisitor {
     std::function<void(Error)> refuse;
 };
 
+struct WantedMember {
+    std::string path; // clean
+    uint64_t most;    // bytes
+    Where where;
+};
+
+/// A member of the archive at `archive`, of `size` bytes as far as the archive says. Nothing: it is
+/// not wanted, or refuse() has got the reason; `flaw` is one, or null.
+std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
+                                          std::string_view name, uint64_t size, const char *flaw);
+
 /// Go through the members of the file at `path`: a Debian package (the members of its data), an RPM
-/// or cpio archive, a tar archive, each compressed or not; or a compressed file. Errors: it is none
-/// of these; it is damaged (members before the damage were given); take()'s.
+/// or cpio archive, a tar archive, each compressed or not; Alpine's packages, of both versions; or
+/// a compressed file. Errors: it is none of these; it is damaged (members before the damage were
+/// given); take()'s.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
 /// Unpack compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: more than `most` bytes come

@@ -13,6 +13,7 @@ import sys
 import tarfile
 import tempfile
 import unittest
+import zlib
 
 PROGRAMS = {}
 RELEASE = '6.12.0-test'
@@ -120,6 +121,74 @@ def tar(files, mode='w', extra=()):
         for info in extra:
             archive.addfile(info)
     return out.getvalue()
+
+
+class _Apk3Tree:
+    """The first block of such a package. What is written here has no owner, mode, time or hash."""
+
+    def __init__(self):
+        self.bytes = bytearray(8)  # versions, then the root
+
+    def _put(self, kind, data, align):
+        self.bytes += bytes(-len(self.bytes) % align)
+        value = kind << 28 | len(self.bytes)
+        self.bytes += data
+        return value
+
+    def text(self, data):
+        if len(data) < 256:
+            return self._put(8, bytes([len(data)]) + data, 1)
+        return self._put(9, struct.pack('<H', len(data)) + data, 2)
+
+    def number(self, value):
+        if value < 1000: # a larger one could stand in the word, too
+            return 1 << 28 | value
+        return self._put(*((2, struct.pack('<I', value)) if value < 1 << 32 else
+                           (3, struct.pack('<Q', value))), 4)
+
+    def list(self, kind, members):
+        return self._put(kind, struct.pack(f'<{len(members) + 1}I', len(members) + 1, *members), 4)
+
+    ARRAY, OBJECT = 0xd, 0xe
+
+
+def _apk3_block(kind, data, long):
+    size = len(data) + (16 if long else 4)
+    head = struct.pack('<IIQ', 3 << 30 | kind, 0, size) if long else struct.pack('<I', kind << 30 | size)
+    return head + data + bytes(-size % 8)
+
+
+APK3_PACKINGS = {
+    'none': lambda data: data,
+    'deflate': lambda data: b'ADBd' + zlib.compress(data, wbits=-15),
+    'deflate with a level': lambda data: b'ADBc\x01\x09' + zlib.compress(data, 9, wbits=-15),
+    'zstd': lambda data: b'ADBc\x02\x03' + zstd(data)}
+
+
+def apk3(files, targets=(), long=False, kind=b'pckg'):
+    """Alpine's package of version 3, not yet compressed. `targets`: names, and what they lead to: a mode of
+    two bytes, then a path. `long`: blocks of files as if they were too large for a short head."""
+    tree, folders, data = _Apk3Tree(), {}, b''
+    for name, content in files:
+        folder, _, file = name.rpartition('/')
+        folders.setdefault(folder, []).append((file, content, None))
+    for name, target in targets:
+        folder, _, file = name.rpartition('/')
+        folders.setdefault(folder, []).append((file, b'', target))
+    heads = []
+    for folder, members in folders.items():
+        listed = []
+        for file, content, target in members:
+            if content:
+                data += _apk3_block(2, struct.pack('<II', len(heads) + 1, len(listed) + 1) + content, long)
+            fields = [tree.text(file.encode()), 0, tree.number(len(content))]
+            if target:
+                fields += [0, 0, tree.text(target)]
+            listed.append(tree.list(tree.OBJECT, fields))
+        heads.append(tree.list(tree.OBJECT, [tree.text(folder.encode()), 0, tree.list(tree.ARRAY, listed)]))
+    root = tree.list(tree.OBJECT, [0, tree.list(tree.ARRAY, heads)])
+    struct.pack_into('<I', tree.bytes, 4, root)
+    return b'ADB.' + kind + _apk3_block(0, bytes(tree.bytes), False) + _apk3_block(1, b'signature', False) + data
 
 
 class PackageCase(unittest.TestCase):

@@ -7,6 +7,10 @@ import time
 
 SKIPPED = 77
 
+# What the kernel's scripts/Makefile.btf asks pahole for (up to 6.19; then resolve_btfids tags kfuncs).
+FEATURES = ('encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func,'
+            'decl_tag_kfuncs')
+
 
 def default_jobs():
     """Processors that this process may use."""

@@ -142,6 +142,22 @@ def fault_of(console, ending):
     return what + (f'\nlast lines of its console:{last}' if last else '\nnothing on its console')
 
 
+def start(kernel, archive, log, timeout, machine=X86, memory=512, accelerator='tcg'):
+    """Boot `kernel` with the initramfs in the file `archive`, and wait until the machine is off: how it ended.
+    Its console goes to the file `log`. `memory`: MB."""
+    command = [*machine.emulator, '-accel', accelerator, '-m', memory, '-smp', '2', '-nographic',
+               '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
+               '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS}']
+    with open(log, 'wb') as console:
+        try:
+            done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
+                                  stdout=console, stderr=subprocess.STDOUT, timeout=timeout,
+                                  check=False)
+            return f'{command[0]} ended with exit status {done.returncode}'
+        except subprocess.TimeoutExpired:
+            return f'stopped after {timeout} seconds'
+
+
 def boot(kernel, modules, init, work, machine=X86, timeout=None):
     """Boot `kernel` with `modules` (.ko files, in order) and `init` (boot-init), all of `machine`.
 
@@ -155,17 +171,7 @@ def boot(kernel, modules, init, work, machine=X86, timeout=None):
     archive = work / 'initramfs.cpio'
     archive.write_bytes(initramfs(init, modules))
     log = work / 'console.log'
-    command = [*machine.emulator, '-accel', 'tcg', '-m', '512', '-smp', '2', '-nographic',
-               '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
-               '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS}']
-    with open(log, 'wb') as console:
-        try:
-            done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,
-                                  stdout=console, stderr=subprocess.STDOUT, timeout=timeout,
-                                  check=False)
-            ending = f'{command[0]} ended with exit status {done.returncode}'
-        except subprocess.TimeoutExpired:
-            ending = f'stopped after {timeout} seconds'
+    ending = start(kernel, archive, log, timeout, machine)
     text = text_of(log)
     checks = checks_of(text)
     if checks is None:

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Layout: doc/apk-v3.5.scd and src/adb.h of apk-tools. All numbers are little-endian.
+//
+// Blocks follow each other. The first has the names and sizes of all files, as a tree of objects;
+// the last ones have the files' bytes, each with the numbers of its folder and file in that tree.
+#include "btf-kernel/package/apk.h"
+
+#include "btf-kernel/package/inflate.h"
+#include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/magic.h"
+
+#include <algorithm>
+#include <array>
+#include <sys/stat.h>
+
+namespace btflink::kernel
+{
+
+namespace
+{
+
+uint32_t word_at(Bytes bytes, uint64_t at)
+{
+    return load<uint32_t>(bytes.data() + at, ByteOrder::little);
+}
+
+/// The tree. A value is a word: four bits of type, and a small number or a place in the block.
+/// Whatever is not there, or of another type, is empty.
+class Tree
+{
+public:
+    static constexpr size_t header = 8; // versions, then the root
+    static constexpr uint64_t most = 1 << 28;
+
+    explicit Tree(Bytes block) : block_(block) {}
+
+    bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
+    uint32_t root() const { return word_at(block_, 4); }
+
+    /// Of an object or array. The first word is how many there are, including itself.
+    uint32_t members(uint32_t value) const
+    {
+        const uint32_t at = place(value);
+        if ((type(value) != 0xd && type(value) != 0xe) || !has(at, 4))
+            return 0;
+        const uint32_t count = word_at(block_, at);
+        return count && has(at, uint64_t{count} * 4) ? count : 0;
+    }
+    uint32_t member(uint32_t value, uint32_t number) const
+    {
+        return number && number < members(value)
+                   ? word_at(block_, place(value) + uint64_t{number} * 4)
+                   : 0;
+    }
+
+    uint64_t number(uint32_t value) const
+    {
+        const uint32_t at = place(value);
+        if (type(value) == 1)
+            return at;
+        if (type(value) == 2 && has(at, 4))
+            return word_at(block_, at);
+        if (type(value) == 3 && has(at, 8))
+            return load<uint64_t>(block_.data() + at, ByteOrder::little);
+        return 0;
+    }
+
+    /// Its length, of one, two or four bytes, comes first.
+    std::string_view text(uint32_t value) const
+    {
+        if (type(value) < 8 || type(value) > 10)
+            return {};
+        const uint32_t at = place(value), width = 1U << (type(value) - 8);
+        if (!has(at, width))
+            return {};
+        uint64_t length = 0;
+        for (uint32_t i = 0; i < width; ++i)
+            length |= std::to_integer<uint64_t>(block_[at + i]) << (8 * i);
+        if (!has(at + width, length))
+            return {};
+        return as_text(block_.subspan(at + width, length));
+    }
+
+private:
+    static uint32_t type(uint32_t value) { return value >> 28; }
+    static uint32_t place(uint32_t value) { return value & 0xfffffff; }
+    bool has(uint64_t at, uint64_t size) const
+    {
+        return at <= block_.size() && size <= block_.size() - at;
+    }
+
+    Bytes block_;
+};
+
+// Numbers of members.
+constexpr uint32_t package_folders = 2;
+constexpr uint32_t folder_name = 1, folder_files = 3;
+constexpr uint32_t file_name = 1, file_size = 3, file_target = 6;
+
+class Apk
+{
+public:
+    Apk(Unpacked unpacked, const std::string &path, const ArchiveVisitor &visitor)
+        : in_(std::move(unpacked)), path_(path), visitor_(visitor)
+    {
+    }
+
+    Result<void> run()
+    {
+        std::array<std::byte, 8> head;
+        TRY(fill(head));
+        if (!has(head, 0, "ADB.pckg"))
+            return fail(where_, "is not a package, but other data of apk");
+        for (;;) {
+            auto block = TRY(next_block());
+            if (!block)
+                break;
+            TRY(read_block(*block));
+        }
+        if (tree_bytes_.empty() || files_with_data_ != blocks_of_data_)
+            return cut_off();
+        return {};
+    }
+
+private:
+    struct Block {
+        uint64_t type;
+        uint64_t size; // of what follows
+        uint64_t padding;
+    };
+    static constexpr uint64_t of_tree = 0, of_signature = 1, of_data = 2;
+
+    Failure cut_off() const { return fail(where_, "is cut off"); }
+    Failure damaged() const { return fail(where_, "is damaged"); }
+
+    /// Nothing: the package ends here.
+    Result<std::optional<Block>> next_block()
+    {
+        std::array<std::byte, 4> first;
+        const size_t got = TRY(in_.read(first));
+        if (!got)
+            return std::optional<Block>();
+        if (got < first.size())
+            return cut_off();
+        constexpr uint32_t low = 0x3fffffff;
+        const uint32_t tag = word_at(first, 0);
+        Block block{tag >> 30, tag & low, 0};
+        uint64_t header = first.size();
+        if (block.type == 3) { // too large for that; the size stands behind four bytes of nothing
+            std::array<std::byte, 12> more;
+            TRY(fill(more));
+            block.type = tag & low;
+            block.size = load<uint64_t>(more.data() + 4, ByteOrder::little);
+            header += more.size();
+        }
+        if (block.size < header || block.size > INT64_MAX)
+            return damaged();
+        block.padding = -block.size % 8;
+        block.size -= header;
+        return std::optional<Block>(block);
+    }
+
+    Result<void> read_block(const Block &block)
+    {
+        const bool first = tree_bytes_.empty();
+        if (block.type > of_data || (block.type == of_tree) != first)
+            return damaged();
+        if (block.type == of_tree)
+            TRY(read_tree(block.size));
+        else if (block.type == of_data)
+            TRY(read_data(block.size));
+        else
+            TRY(skip(block.size));
+        return skip(block.padding);
+    }
+
+    Result<void> read_tree(uint64_t size)
+    {
+        if (size > Tree::most)
+            return damaged();
+        tree_bytes_ = TRY(take(size));
+        if (!tree().is_known())
+            return fail(where_, "has a version that is not known");
+        return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
+    }
+
+    /// Files without a block of data: links and what is empty.
+    Result<void> list(uint32_t folder, uint32_t file)
+    {
+        const std::string_view target = tree().text(tree().member(file, file_target));
+        if (target.empty() && tree().number(tree().member(file, file_size))) {
+            ++files_with_data_;
+            return {};
+        }
+        const char *flaw = nullptr;
+        if (!target.empty()) {
+            const Bytes bytes = std::as_bytes(std::span(target));
+            const unsigned mode =
+                bytes.size() < 2 ? 0 : load<uint16_t>(bytes.data(), ByteOrder::little);
+            flaw = mode == S_IFLNK   ? "is a symbolic link"
+                   : mode == S_IFREG ? "is a hard link"
+                                     : "is no regular file";
+            if (mode == S_IFLNK) // usual, in all forms of packages
+                return {};
+        }
+        auto wanted = wanted_member(visitor_, path_, name_of(folder, file), 0, flaw);
+        return wanted ? visitor_.take(wanted->path, {}) : Result<void>();
+    }
+
+    Result<void> read_data(uint64_t size)
+    {
+        std::array<std::byte, 8> head;
+        if (size < head.size())
+            return damaged();
+        TRY(fill(head));
+        size -= head.size();
+        const uint32_t folder = tree().member(folders(), word_at(head, 0));
+        const uint32_t file = tree().member(tree().member(folder, folder_files), word_at(head, 4));
+        if (!file || size != tree().number(tree().member(file, file_size)))
+            return damaged();
+        ++blocks_of_data_;
+        auto wanted = wanted_member(visitor_, path_, name_of(folder, file), size, nullptr);
+        if (!wanted)
+            return skip(size);
+        return visitor_.take(wanted->path, TRY(take(size)));
+    }
+
+    Tree tree() const { return Tree(tree_bytes_); }
+    uint32_t folders() const { return tree().member(tree().root(), package_folders); }
+
+    std::string name_of(uint32_t folder, uint32_t file) const
+    {
+        return std::string(tree().text(tree().member(folder, folder_name))) + "/" +
+               std::string(tree().text(tree().member(file, file_name)));
+    }
+
+    template <typename Visit>
+    Result<void> for_each_file(Visit visit)
+    {
+        uint64_t count = 0;
+        for (uint32_t i = 1; i < tree().members(folders()); ++i) {
+            const uint32_t folder = tree().member(folders(), i);
+            const uint32_t files = tree().member(folder, folder_files);
+            for (uint32_t j = 1; j < tree().members(files); ++j) {
+                // Folders can share a list, so a small tree can name more files than it holds.
+                if (++count > most_members)
+                    return fail(where_, "has more than 4,000,000 members");
+                TRY(visit(folder, tree().member(files, j)));
+            }
+        }
+        return {};
+    }
+
+    Result<void> fill(std::span<std::byte> out)
+    {
+        if (TRY(in_.read(out)) < out.size())
+            return cut_off();
+        return {};
+    }
+    /// Memory grows with what is really there.
+    Result<std::vector<std::byte>> take(uint64_t size)
+    {
+        std::vector<std::byte> bytes;
+        while (size) {
+            const size_t at = bytes.size(), part = std::min<uint64_t>(size, 64 << 20);
+            bytes.resize(at + part);
+            TRY(fill(std::span(bytes).subspan(at)));
+            size -= part;
+        }
+        return bytes;
+    }
+    Result<void> skip(uint64_t size)
+    {
+        std::vector<std::byte> scratch(std::min<uint64_t>(size, 64 << 10));
+        while (size) {
+            const size_t part = std::min<uint64_t>(size, scratch.size());
+            TRY(fill(std::span(scratch).first(part)));
+            size -= part;
+        }
+        return {};
+    }
+
+    Unpacked in_;
+    const std::string &path_;
+    Where where_{path_};
+    const ArchiveVisitor &visitor_;
+    std::vector<std::byte> tree_bytes_;
+    uint64_t files_with_data_ = 0, blocks_of_data_ = 0;
+};
+
+} // namespace
+
+bool is_apk3(Bytes file)
+{
+    return has(file, 0, "ADB.") || has(file, 0, "ADBd") || has(file, 0, "ADBc");
+}
+
+Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor)
+{
+    const Where where{path};
+    Packing packing = Packing::none;
+    if (has(file, 0, "ADBd")) {
+        packing = Packing::deflate;
+        file = file.subspan(4);
+    } else if (has(file, 0, "ADBc")) { // then the algorithm, and the level
+        if (file.size() < 6)
+            return fail(where, "is cut off");
+        const auto algorithm = std::to_integer<unsigned>(file[4]);
+        if (algorithm > 2)
+            return fail(where, "is compressed in a way that is not known");
+        constexpr Packing known[] = {Packing::none, Packing::deflate, Packing::zstd};
+        packing = known[algorithm];
+        file = file.subspan(6);
+    }
+    return Apk(TRY(Unpacked::open(file, packing, where)), path, visitor).run();
+}
+
+} // namespace btflink::kernel

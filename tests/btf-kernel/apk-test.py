@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+"""A small kernel in Alpine's packages of version 3, whole and damaged.
+
+usage: apk-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
+"""
+import json
+import random
+import stat
+import struct
+
+from helpers.kernel_packages import (APK3_PACKINGS, PROGRAMS, RELEASE, PackageCase, apk3, bz_image, run,
+                                     run_tests)
+
+
+class Apk(PackageCase):
+    def check(self, data, *options):
+        """Of that package."""
+        return run(PROGRAMS['kernel'], 'check', '--json', *options, self.write('linux.apk', data))
+
+    def report(self, data, status=0):
+        done = self.check(data)
+        self.assertEqual(done.returncode, status, done.stdout[:3000] + done.stderr)
+        return json.loads(done.stdout)
+
+    def refused(self, data, words):
+        done = self.check(data)
+        self.assertEqual((done.returncode, done.stdout), (1, ''), done.stderr)
+        self.assertIn('linux.apk' + words, done.stderr)
+
+    def good(self, data):
+        report = self.report(data)
+        self.assertEqual((report['release'], report['modules'], report['modules_with_btf']), (RELEASE, 3, 3))
+
+    def test_all_packings(self):
+        for name, pack in APK3_PACKINGS.items():
+            with self.subTest(name):
+                self.good(pack(apk3(self.files())))
+
+    def test_forms(self):
+        files = self.files()
+        self.good(apk3(files, long=True))
+        deep = 'very-long-name/' * 20 # a text with two bytes of length
+        self.good(apk3([(deep + name, data) for name, data in files]))
+        self.good(apk3([('usr/bin/other', b'x' * 100001), *files, ('usr/share/more', b'y')]))
+
+    def test_files_without_data(self):
+        def target(mode):
+            return struct.pack('<H', mode) + b'/etc/passwd'
+        base = f'lib/modules/{RELEASE}/kernel'
+        report = self.report(apk3([*self.files(), (f'{base}/empty.ko', b'')],
+                                  [(f'{base}/hard.ko', target(stat.S_IFREG)), (f'{base}/soft.ko', target(stat.S_IFLNK)),
+                                   (f'{base}/device.ko', target(stat.S_IFCHR)), ('bin/other', target(stat.S_IFREG)),
+                                   (f'{base}/damaged.ko', b'x')]), status=1)
+        self.assertEqual(report['modules'], 4)
+        self.assertEqual(sorted((f['file'].split('/')[-1], f['what'].split(':')[0]) for f in report['findings']),
+                         [('damaged.ko)', 'is no regular file'), ('device.ko)', 'is no regular file'),
+                          ('empty.ko)', 'cannot be unpacked'), ('hard.ko)', 'is a hard link')])
+
+    def test_paths(self):
+        report = self.report(apk3([*self.files(), ('../outside/m-9.ko', self.modules[0])]), status=1)
+        self.assertEqual([(f['rule'], f['what']) for f in report['findings']],
+                         [('unreadable', "its path has '..'")])
+
+    def test_size(self):
+        """More than a configuration may have."""
+        files = [*self.files(), (f'boot/config-{RELEASE}', bytes((64 << 20) + 1))]
+        report = self.report(APK3_PACKINGS['deflate'](apk3(files[1:])), status=1)
+        self.assertIn('has more than 67108864 bytes', [f['what'] for f in report['findings']])
+
+    def test_encode(self):
+        files = [('boot/vmlinux', (self.make / 'vmlinux').read_bytes())]
+        out = self.top / 'encoded'
+        done = run(PROGRAMS['kernel'], 'encode', '-o', out, self.write('linux-dbg.apk', apk3(files)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((out / 'vmlinux.btf').stat().st_size)
+
+    def test_what_it_is_not(self):
+        files = self.files()
+        self.refused(apk3(files, kind=b'indx'), ': is not a package, but other data of apk')
+        self.refused(b'ADBc\x07\x03' + apk3(files), ': is compressed in a way that is not known')
+        newer = bytearray(apk3(files))
+        newer[12] = 1
+        self.refused(bytes(newer), ': has a version that is not known')
+        self.refused(b'ADBd' + b'\xff' * 100, ': cannot be unpacked: ')
+        self.refused(b'ADBc\x02\x03' + b'\xff' * 100, ': cannot be unpacked: ')
+
+    def test_cut_off(self):
+        whole = apk3(self.files())
+        for size in (4, 7, 8, 11, 12, 40, 100, 500, len(whole) // 2, len(whole) - 9):
+            for name, pack in APK3_PACKINGS.items():
+                with self.subTest(name, size=size):
+                    self.refused(pack(whole[:size]), ': is cut off')
+                    packed = pack(whole)
+                    self.refused(packed[:len(packed) * size // (len(whole) + 1)], '')
+        # Between two blocks.
+        last = 4 + 8 + len(self.modules[2])
+        self.refused(whole[:-(last + -last % 8)], ': is cut off')
+
+    def test_block_of_a_file_that_is_not_there(self):
+        whole = bytearray(apk3([('boot/vmlinuz', bz_image(self.vmlinux, 'gz'))]))
+        at = len(whole) - len(bz_image(self.vmlinux, 'gz'))
+        at = whole.rindex(struct.pack('<II', 1, 1), 0, at + 8)
+        for folder, file in ((0, 1), (1, 0), (2, 1), (1, 2), (1 << 31, 1), (1, 0xffffffff)):
+            struct.pack_into('<II', whole, at, folder, file)
+            with self.subTest(folder=folder, file=file):
+                self.refused(bytes(whole), ': is damaged')
+
+    def test_anything_else_in_it(self):
+        """No bytes end it by a signal, or without a word."""
+        whole = apk3([('boot/vmlinuz', b'x'), *self.files()[2:]], long=True)
+        numbers = random.Random(1)
+        for _ in range(150):
+            changed = bytearray(whole)
+            for _ in range(numbers.randint(1, 3)):
+                changed[numbers.randrange(600)] = numbers.choice((0, 1, 8, 0x7f, 0xd0, 0xe0, 0xff))
+            done = self.check(bytes(changed), '--threads=1')
+            self.assertIn(done.returncode, (0, 1), done.stderr)
+            self.assertTrue(done.stdout or done.stderr)
+
+
+if __name__ == '__main__':
+    run_tests()
