@@ -25,7 +25,6 @@ namespace
 
 constexpr uint32_t always_taken = 128;     // characters of a name, by all kernels
 constexpr uint32_t max_modifiers = 32;     // in a row
-constexpr uint32_t max_int_bits = 128;     // also the bits that one load of a bitfield may span
 constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
 constexpr uint32_t int_data_bits = 0x0fffffff;
 

@@ -17,6 +17,9 @@
 namespace btflink
 {
 
+/// The most bits that kernels accept of an INT, and that one load of a bitfield may span.
+constexpr uint32_t max_int_bits = 128;
+
 /// The first violation: byte offset of the type or element, id, kind and name of the type, rule.
 /// `blob`: all bytes that `btf` was parsed from and no more; `where` names their start.
 /// `pointer_size`: bytes, of the target. `kernel`: see kernel_forms(). The base of `btf` is taken

@@ -41,7 +41,6 @@ namespace
 constexpr unsigned max_rounds = 64;    // then what is left cannot be mended
 constexpr unsigned patient_rounds = 8; // then a type loses all elements from the wrong one on
 constexpr uint32_t max_bitfield = 64;  // of an INT that is made for one
-constexpr uint32_t max_int_bits = 128; // see btf_check.cc
 
 using Remedy = std::optional<std::string>;
 using Words = std::vector<uint32_t>; // of one type; none: it is left out
