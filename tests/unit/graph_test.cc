@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The algorithms of common/graph on small graphs.
+#include "common/graph/components.h"
 #include "common/graph/lists.h"
 #include "common/graph/peel.h"
 #include "common/graph/post_order.h"
@@ -48,6 +49,31 @@ TEST(Peel, LeavesCyclesAndWhatReachesThem)
             put(to, from);
     });
     EXPECT_EQ(left, (Numbers{1, 1, 1, 0, 0, 0}));
+}
+
+TEST(StrongComponents, AreNumberedBehindWhatTheyReach)
+{
+    // 0 -> 1 -> 2 -> 1 and 2 -> 3 -> 4 -> 3; 5 refers to itself and to 0.
+    const Lists<> refs =
+        successors(6, {{0, 1}, {1, 2}, {2, 1}, {2, 3}, {3, 4}, {4, 3}, {5, 5}, {5, 0}});
+    const Numbers component = strong_components(6, [&](uint32_t v, auto visit) {
+        for (uint32_t to : refs[v])
+            visit(to);
+    });
+    EXPECT_EQ(component, (Numbers{2, 1, 1, 0, 0, 3}));
+}
+
+TEST(StrongComponents, CrossEdgesJoinNothing)
+{
+    // A diamond of which one side closes a cycle.
+    const Lists<> refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 0}, {3, 4}});
+    const Numbers component = strong_components(5, [&](uint32_t v, auto visit) {
+        for (uint32_t to : refs[v])
+            visit(to);
+    });
+    EXPECT_EQ(component[0], component[2]);
+    EXPECT_EQ((Numbers{component[4], component[3]}), (Numbers{0, 1}));
+    EXPECT_NE(component[1], component[0]);
 }
 
 TEST(PostOrder, SuccessorsFirstAndEachOnce)

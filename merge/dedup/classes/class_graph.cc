@@ -26,7 +26,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <unordered_map>
 #include <xxhash.h>
 
@@ -45,221 +44,212 @@ struct NameHash {
     }
 };
 
-class ClassGraphBuilder
+/// Fills `kind` and `refs`.
+void read_references(const Sources &sources, const Classes &classes, unsigned threads,
+                     ClassGraph &out)
 {
-public:
-    ClassGraphBuilder(const Sources &sources, const Classes &classes, unsigned threads)
-        : sources_(sources), classes_(classes), threads_(threads)
-    {
-    }
-
-    ClassGraph run()
-    {
-        size_t count = classes_.first.size();
-        out_.kind.resize(count);
-        out_.name.assign(count, NameId::none);
-        out_.refs.ends.resize(count);
-        out_.alias.resize(count);
-        for (ClassId c : out_.classes())
-            out_.alias[c] = c;
-        read_edges();
-        read_names();
-        name_enums();
-        return std::move(out_);
-    }
-
-private:
-    void read_edges()
-    {
-        size_t count = classes_.first.size(), batches = (count + batch - 1) / batch;
-        std::vector<std::vector<ClassId>> parts(batches);
-        parallel_for(batches, threads_, [&](size_t b) {
-            for (ClassId c : classes_of(b)) {
-                TypeAt at = classes_.first[c];
-                const btf_type &t = sources_.type(at);
-                out_.kind[c] = btf::kind_of(t);
-                btf::for_each_type_id(t, [&](uint32_t ref) {
-                    parts[b].push_back(ref ? classes_.of[sources_.index(at.source, TypeId{ref})]
-                                           : ClassId::none);
-                });
-                out_.refs.ends[raw(c)] = static_cast<uint32_t>(parts[b].size());
-            }
-        });
-        for (size_t b = 0; b < batches; ++b) {
-            auto shift = static_cast<uint32_t>(out_.refs.items.size());
-            for (ClassId c : classes_of(b))
-                out_.refs.ends[raw(c)] += shift;
-            out_.refs.items.insert(out_.refs.items.end(), parts[b].begin(), parts[b].end());
-        }
-    }
-
-    IdRange<ClassId> classes_of(size_t b) const
-    {
-        return {ClassId{static_cast<uint32_t>(b * batch)},
-                ClassId{static_cast<uint32_t>(std::min(out_.size(), (b + 1) * batch))}};
-    }
-
-    void read_names()
-    {
-        std::unordered_map<std::pair<std::string_view, bool>, NameId, NameHash> index;
-        index.reserve(out_.size() / 4);
-        for (ClassId c : out_.classes()) {
-            const bool is_forward = out_.kind[c] == btf::Kind::FWD;
-            if (!is_forward && !btf::is_composite(out_.kind[c]))
-                continue;
-            const btf_type &t = sources_.type(classes_.first[c]);
-            std::string_view text = sources_.str(classes_.first[c], t.name_off);
-            if (text.empty() && !is_forward)
-                continue;
-            auto [it, added] =
-                index.emplace(std::pair(text, btf::is_union(t)), out_.names.next_id());
-            if (added)
-                out_.names.push_back({text, {}});
-            out_.name[c] = it->second;
-            if (is_forward)
-                out_.names[it->second].forward = c;
-            else
-                out_.names[it->second].definitions.push_back(c);
-        }
-    }
-
-    /// Enums that are declared get names, and what refers to them goes by these.
-    void name_enums()
-    {
-        std::unordered_map<std::string_view, NameId> declared;
-        for_named_enums([&](ClassId c, std::string_view text, bool is_declaration) {
-            if (!is_declaration)
-                return;
-            auto [it, added] = declared.emplace(text, out_.names.next_id());
-            if (added)
-                out_.names.push_back({text, {}, c, true});
-            else // of another size, which says nothing
-                out_.alias[c] = out_.names[it->second].forward;
-            out_.name[c] = it->second;
-        });
-        if (declared.empty())
-            return;
-        for_named_enums([&](ClassId c, std::string_view text, bool is_declaration) {
-            auto it = declared.find(text);
-            if (is_declaration || it == declared.end())
-                return;
-            out_.name[c] = it->second;
-            out_.names[it->second].definitions.push_back(c);
-        });
-        merge_classes_above_enums();
-    }
-
-    template <typename Visit>
-    void for_named_enums(Visit visit) const
-    {
-        for (ClassId c : out_.classes()) {
-            if (!is_enum(c))
-                continue;
-            const btf_type &t = sources_.type(classes_.first[c]);
-            std::string_view text = sources_.str(classes_.first[c], t.name_off);
-            if (!text.empty())
-                visit(c, text, btf::is_declaration(t));
-        }
-    }
-
-    bool is_enum(ClassId c) const { return btf::is_enum(out_.kind[c]); }
-
-    void merge_classes_above_enums()
-    {
-        auto goes_by_name = [&](ClassId c) { return out_.name[c] != NameId::none && !is_enum(c); };
-        auto users = Lists<ClassId, ClassId>::make(out_.size(), [&](auto put) {
-            for (ClassId c : out_.classes())
-                for (ClassId ref : out_.refs[c])
-                    if (ref != ClassId::none && !goes_by_name(ref))
-                        put(ref, c);
-        });
-        // The classes that reach one.
-        IdVector<ClassId, uint32_t> block(out_.size(), no_number);
-        std::vector<ClassId> pending, above;
-        auto reach = [&](ClassId c) {
-            for (ClassId user : users[c])
-                if (block[user] == no_number) {
-                    block[user] = 0;
-                    pending.push_back(user);
-                }
-        };
-        for (ClassId c : out_.classes())
-            if (is_enum(c) && out_.name[c] != NameId::none)
-                reach(c);
-        while (!pending.empty()) {
-            above.push_back(pending.back());
-            pending.pop_back();
-            reach(above.back());
-        }
-        std::sort(above.begin(), above.end());
-        // Partition by their own contents, then by what they refer to, until no block splits.
-        std::map<std::string, uint32_t> contents;
-        std::vector<uint32_t> first;
-        for (ClassId c : above)
-            first.push_back(
-                contents.emplace(content(c, block), static_cast<uint32_t>(contents.size()))
-                    .first->second);
-        for (size_t i = 0; i < above.size(); ++i)
-            block[above[i]] = first[i];
-        size_t count = refine<VectorIndex>(
-            above, block, contents.size(), [&](ClassId c, std::vector<uint32_t> &key) {
-                for (ClassId ref : out_.refs[c])
-                    if (ref != ClassId::none && out_.name[ref] == NameId::none &&
-                        block[ref] != no_number)
-                        key.push_back(block[ref]);
+    const size_t count = classes.first.size(), batches = (count + batch - 1) / batch;
+    out.kind.resize(count);
+    out.refs.ends.resize(count);
+    auto classes_of = [&](size_t b) {
+        return IdRange(ClassId{static_cast<uint32_t>(b * batch)},
+                       ClassId{static_cast<uint32_t>(std::min(count, (b + 1) * batch))});
+    };
+    std::vector<std::vector<ClassId>> parts(batches);
+    parallel_for(batches, threads, [&](size_t b) {
+        for (ClassId c : classes_of(b)) {
+            const TypeAt at = classes.first[c];
+            const btf_type &t = sources.type(at);
+            out.kind[c] = btf::kind_of(t);
+            btf::for_each_type_id(t, [&](uint32_t ref) {
+                parts[b].push_back(ref ? classes.of[sources.index(at.source, TypeId{ref})]
+                                       : ClassId::none);
             });
-        std::vector<ClassId> lowest(count, ClassId::none);
-        for (ClassId c : above) {
-            ClassId &same = lowest[block[c]];
-            if (same == ClassId::none) {
-                same = c;
+            out.refs.ends[raw(c)] = static_cast<uint32_t>(parts[b].size());
+        }
+    });
+    for (size_t b = 0; b < batches; ++b) {
+        const auto shift = static_cast<uint32_t>(out.refs.items.size());
+        for (ClassId c : classes_of(b))
+            out.refs.ends[raw(c)] += shift;
+        out.refs.items.insert(out.refs.items.end(), parts[b].begin(), parts[b].end());
+    }
+}
+
+/// Gives structs and unions names.
+void name_structs(const Sources &sources, const Classes &classes, ClassGraph &out)
+{
+    std::unordered_map<std::pair<std::string_view, bool>, NameId, NameHash> index;
+    index.reserve(out.size() / 4);
+    for (ClassId c : out.classes()) {
+        const bool is_forward = out.kind[c] == btf::Kind::FWD;
+        if (!is_forward && !btf::is_composite(out.kind[c]))
+            continue;
+        const btf_type &t = sources.type(classes.first[c]);
+        const std::string_view text = sources.str(classes.first[c], t.name_off);
+        if (text.empty() && !is_forward)
+            continue;
+        auto [it, added] = index.emplace(std::pair(text, btf::is_union(t)), out.names.next_id());
+        if (added)
+            out.names.push_back({text, {}});
+        out.name[c] = it->second;
+        if (is_forward)
+            out.names[it->second].forward = c;
+        else
+            out.names[it->second].definitions.push_back(c);
+    }
+}
+
+/// Gives enums that are declared names. Returns whether there are any.
+bool name_declared_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
+{
+    std::unordered_map<std::string_view, NameId> declared;
+    auto text_of = [&](ClassId c) { return sources.name(classes.first[c]); };
+    std::vector<ClassId> definitions;
+    for (ClassId c : out.classes()) {
+        if (!btf::is_enum(out.kind[c]) || text_of(c).empty())
+            continue;
+        if (!btf::is_declaration(sources.type(classes.first[c]))) {
+            definitions.push_back(c);
+            continue;
+        }
+        auto [it, added] = declared.emplace(text_of(c), out.names.next_id());
+        if (added)
+            out.names.push_back({text_of(c), {}, c, true});
+        else // of another size, which says nothing
+            out.alias[c] = out.names[it->second].forward;
+        out.name[c] = it->second;
+    }
+    for (ClassId c : definitions) {
+        auto it = declared.find(text_of(c));
+        if (it == declared.end())
+            continue;
+        out.name[c] = it->second;
+        out.names[it->second].definitions.push_back(c);
+    }
+    return !declared.empty();
+}
+
+bool has_name(const ClassGraph &graph, ClassId c)
+{
+    return graph.name[c] != NameId::none;
+}
+
+/// Which classes reach a declarable enum without passing a struct's name?
+IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
+{
+    const auto users = Lists<ClassId, ClassId>::make(graph.size(), [&](auto put) {
+        for (ClassId c : graph.classes())
+            for (ClassId ref : graph.refs[c])
+                if (ref != ClassId::none)
+                    put(ref, c);
+    });
+    IdVector<ClassId, bool> above(graph.size(), false);
+    std::vector<ClassId> open; // enums and classes above them; their own users come next
+    for (ClassId c : graph.classes())
+        if (btf::is_enum(graph.kind[c]) && has_name(graph, c))
+            open.push_back(c);
+    while (!open.empty()) {
+        const std::span next = users[open.back()];
+        open.pop_back();
+        for (ClassId user : next) {
+            if (above[user])
                 continue;
-            }
-            out_.alias[c] = same;
-            if (out_.name[c] != NameId::none)
-                std::erase(out_.names[out_.name[c]].definitions, c);
+            above[user] = true;
+            if (!has_name(graph, user))
+                open.push_back(user);
         }
     }
+    return above;
+}
 
-    /// Equal for classes that differ only in the references to classes that have a block.
-    std::string content(ClassId c, const IdVector<ClassId, uint32_t> &block) const
-    {
-        TypeAt at = classes_.first[c];
-        const btf_type &t = sources_.type(at);
-        size_t words = btf::words_of(t);
-        std::vector<uint32_t> copy(words);
-        std::memcpy(copy.data(), &t, words * 4);
-        auto &own = *reinterpret_cast<btf_type *>(copy.data());
-        std::string names;
-        btf::for_each_str_off(own, [&](uint32_t &off) {
-            names += sources_.str(at, off);
-            names += '\0';
-            off = 0;
-        });
-        size_t next = 0;
-        auto refs = out_.refs[c];
-        btf::for_each_type_id(own, [&](uint32_t &ref) {
-            ClassId target = refs[next++];
-            const bool is_void = target == ClassId::none;
-            bool by_name = !is_void && out_.name[target] != NameId::none;
-            bool open = !is_void && !by_name && block[target] != no_number;
-            ref = is_void || open ? 0 : by_name ? raw(out_.name[target]) : raw(target);
-            names += is_void ? 'v' : open ? 'o' : by_name ? 'n' : 't';
-        });
-        return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + names;
+/// A reference to one of the classes that are partitioned anew, which is not by name.
+bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
+{
+    return ref != ClassId::none && !has_name(graph, ref) && above[ref];
+}
+
+/// Equal for classes that differ only in open references.
+std::string content(const Sources &sources, TypeAt at, const ClassGraph &graph,
+                    const IdVector<ClassId, bool> &above, std::span<const ClassId> refs)
+{
+    const btf_type &t = sources.type(at);
+    const size_t words = btf::words_of(t);
+    std::vector<uint32_t> copy(words);
+    std::memcpy(copy.data(), &t, words * 4);
+    auto &own = *reinterpret_cast<btf_type *>(copy.data());
+    std::string text;
+    btf::for_each_str_off(own, [&](uint32_t &off) {
+        text += sources.str(at, off);
+        text += '\0';
+        off = 0;
+    });
+    size_t next = 0;
+    btf::for_each_type_id(own, [&](uint32_t &word) {
+        const ClassId ref = refs[next++];
+        if (ref == ClassId::none) {
+            word = 0;
+            text += 'v';
+        } else if (has_name(graph, ref)) {
+            word = raw(graph.name[ref]);
+            text += 'n';
+        } else if (is_open(graph, above, ref)) {
+            word = 0;
+            text += 'o';
+        } else {
+            word = raw(ref);
+            text += 'c';
+        }
+    });
+    return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + text;
+}
+
+void merge_classes_above_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
+{
+    const IdVector<ClassId, bool> is_above = find_classes_above_enums(out);
+    std::vector<ClassId> above;
+    IdVector<ClassId, uint32_t> block(out.size(), no_number);
+    std::unordered_map<std::string, uint32_t> contents;
+    for (ClassId c : out.classes()) {
+        if (!is_above[c])
+            continue;
+        above.push_back(c);
+        std::string text = content(sources, classes.first[c], out, is_above, out.refs[c]);
+        const auto fresh = static_cast<uint32_t>(contents.size());
+        block[c] = contents.emplace(std::move(text), fresh).first->second;
     }
-
-    const Sources &sources_;
-    const Classes &classes_;
-    unsigned threads_;
-    ClassGraph out_;
-};
+    const size_t count = refine<VectorIndex>(above, block, contents.size(),
+                                             [&](ClassId c, std::vector<uint32_t> &key) {
+                                                 for (ClassId ref : out.refs[c])
+                                                     if (is_open(out, is_above, ref))
+                                                         key.push_back(block[ref]);
+                                             });
+    std::vector<ClassId> lowest(count, ClassId::none);
+    for (ClassId c : above) {
+        ClassId &same = lowest[block[c]];
+        if (same == ClassId::none) {
+            same = c;
+            continue;
+        }
+        out.alias[c] = same;
+        if (has_name(out, c))
+            std::erase(out.names[out.name[c]].definitions, c);
+    }
+}
 
 } // namespace
 
 ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads)
 {
-    return ClassGraphBuilder(sources, classes, threads).run();
+    ClassGraph out;
+    read_references(sources, classes, threads, out);
+    out.name.assign(out.size(), NameId::none);
+    for (ClassId c : out.classes())
+        out.alias.push_back(c);
+    name_structs(sources, classes, out);
+    if (name_declared_enums(sources, classes, out))
+        merge_classes_above_enums(sources, classes, out);
+    return out;
 }
 
 } // namespace btflink::merge

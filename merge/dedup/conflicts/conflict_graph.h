@@ -59,6 +59,8 @@ struct ConflictGraph {
     {
         return {node_begin[source], node_begin[source + 1]};
     }
+    bool is_definition(NodeId n) const { return n != NodeId::none && !nodes[n].is_forward(); }
+    ClassId class_of(GroupId group) const { return nodes[representative(group)].cls; }
     /// Where the slots of a node lead.
     std::span<const NodeId> edges_of(NodeId n) const
     {

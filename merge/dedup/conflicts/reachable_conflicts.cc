@@ -20,6 +20,7 @@
 // This hash is trusted as stub hashes are (group_by_hash.cc).
 #include "merge/dedup/conflicts/reachable_conflicts.h"
 
+#include "common/graph/components.h"
 #include "common/graph/refine.h"
 #include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
@@ -67,140 +68,96 @@ std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
     return elements;
 }
 
-/// The sets of one object.
-class ReachOfObject
-{
-public:
-    ReachOfObject(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source)
-        : graph_(graph), conflicts_(conflicts), kinds_(graph),
-          begin_(raw(conflicts.node_begin[source])), count_(conflicts.nodes_of(source).size())
-    {
-    }
-
-    struct Component {
+/// What the nodes of one object reach.
+struct ObjectSets {
+    struct Set {
         std::vector<uint32_t> key;
         bool has_forward;
     };
-    std::vector<Component> components;
-    std::vector<uint32_t> of; // per node of the object: its component
-
-    void run()
-    {
-        for (uint32_t i = 0; i < count_; ++i)
-            if (uint32_t element = element_of(i); element != no_number) {
-                bit_of_.emplace_back(i);
-                elements_.push_back(element);
-            }
-        words_ = (elements_.size() + 63) / 64;
-        of.assign(count_, no_number);
-        low_.assign(count_, 0);
-        bit_.assign(count_, no_number);
-        for (uint32_t b = 0; b < bit_of_.size(); ++b)
-            bit_[bit_of_[b]] = b;
-        for (uint32_t i = 0; i < count_; ++i)
-            if (low_[i] == 0)
-                walk(i);
-    }
-
-private:
-    uint32_t element_of(uint32_t i) const
-    {
-        const Node &node = conflicts_.nodes[NodeId{begin_ + i}];
-        const bool is_conflict =
-            raw(node.name) < graph_.names.size() && graph_.names[node.name].definitions.size() > 1;
-        return node.is_forward() || is_conflict ? kinds_.of(node) : no_number;
-    }
-
-    std::span<const NodeId> edges(uint32_t i) const
-    {
-        return conflicts_.edges_of(NodeId{begin_ + i});
-    }
-
-    /// Tarjan's algorithm, without recursion: chains may be as long as there are nodes.
-    void walk(uint32_t root)
-    {
-        enter(root);
-        while (!calls_.empty()) {
-            auto &[at, next] = calls_.back();
-            auto out = edges(at);
-            if (next < out.size()) {
-                NodeId target = out[next++];
-                if (target == NodeId::none)
-                    continue;
-                uint32_t to = raw(target) - begin_;
-                if (low_[to] == 0)
-                    enter(to);
-                else if (of[to] == no_number)
-                    low_[at] = std::min(low_[at], low_[to]);
-                continue;
-            }
-            uint32_t done = at;
-            bool is_root = low_[done] == index_of(done);
-            calls_.pop_back();
-            if (!calls_.empty())
-                low_[calls_.back().first] = std::min(low_[calls_.back().first], low_[done]);
-            if (is_root)
-                close(done);
-        }
-    }
-
-    void enter(uint32_t i)
-    {
-        low_[i] = ++entered_;
-        if (order_.size() < count_)
-            order_.resize(count_);
-        order_[i] = entered_;
-        open_.push_back(i);
-        calls_.emplace_back(i, 0);
-    }
-    uint32_t index_of(uint32_t i) const { return order_[i]; }
-
-    /// The nodes of open_ from `head` on are a component. All that it refers to is closed already.
-    void close(uint32_t head)
-    {
-        auto number = static_cast<uint32_t>(components.size());
-        std::vector<uint64_t> bits(words_);
-        size_t first = open_.size();
-        do
-            of[open_[--first]] = number;
-        while (open_[first] != head);
-        for (size_t k = first; k < open_.size(); ++k) {
-            uint32_t i = open_[k];
-            if (bit_[i] != no_number)
-                bits[bit_[i] / 64] |= uint64_t{1} << bit_[i] % 64;
-            for (NodeId to : edges(i)) {
-                uint32_t other = to == NodeId::none ? number : of[raw(to) - begin_];
-                if (other != number)
-                    for (size_t w = 0; w < words_; ++w)
-                        bits[w] |= bits_[other * words_ + w];
-            }
-        }
-        open_.resize(first);
-        bits_.insert(bits_.end(), bits.begin(), bits.end());
-        std::vector<uint32_t> reached;
-        bool has_forward = false;
-        for (size_t b = 0; b < elements_.size(); ++b)
-            if (bits[b / 64] >> b % 64 & 1) {
-                reached.push_back(elements_[b]);
-                has_forward |= kinds_.is_forward(elements_[b]);
-            }
-        std::sort(reached.begin(), reached.end());
-        components.push_back({set_key(std::move(reached)), has_forward});
-    }
-
-    const ClassGraph &graph_;
-    const ConflictGraph &conflicts_;
-    Elements kinds_;
-    // Nodes count from the object's first.
-    uint32_t begin_, count_;
-    std::vector<uint32_t> elements_, bit_of_; // per bit: its element and node
-    std::vector<uint32_t> bit_;               // per node
-    size_t words_ = 0;
-    std::vector<uint64_t> bits_; // words_ per component
-    std::vector<uint32_t> low_, order_, open_;
-    std::vector<std::pair<uint32_t, size_t>> calls_;
-    uint32_t entered_ = 0;
+    std::vector<uint32_t> component; // per node
+    std::vector<Set> sets;           // per component
 };
+
+/// A bit per element that nodes of one object are, and rows of such bits.
+struct BitRows {
+    std::vector<uint32_t> element; // per bit
+    std::vector<uint32_t> bit;     // per node; or no_number
+    size_t words = 0;              // per row
+    std::vector<uint64_t> rows;
+
+    void set(size_t row, size_t at) { rows[row * words + at / 64] |= uint64_t{1} << at % 64; }
+    bool has(size_t row, size_t at) const { return rows[row * words + at / 64] >> at % 64 & 1; }
+    void add(size_t row, size_t other)
+    {
+        for (size_t w = 0; w < words; ++w)
+            rows[row * words + w] |= rows[other * words + w];
+    }
+};
+
+BitRows number_bits(const ClassGraph &graph, const ConflictGraph &conflicts,
+                    const Elements &elements, IdRange<NodeId> nodes)
+{
+    BitRows out;
+    for (NodeId n : nodes) {
+        const Node &node = conflicts.nodes[n];
+        const bool is_conflict =
+            raw(node.name) < graph.names.size() && graph.names[node.name].definitions.size() > 1;
+        const bool is_element = node.is_forward() || is_conflict;
+        out.bit.push_back(is_element ? static_cast<uint32_t>(out.element.size()) : no_number);
+        if (is_element)
+            out.element.push_back(elements.of(node));
+    }
+    out.words = (out.element.size() + 63) / 64;
+    return out;
+}
+
+/// The elements of a row.
+ObjectSets::Set make_set(const BitRows &bits, size_t row, const Elements &elements)
+{
+    std::vector<uint32_t> reached;
+    bool has_forward = false;
+    for (size_t b = 0; b < bits.element.size(); ++b)
+        if (bits.has(row, b)) {
+            reached.push_back(bits.element[b]);
+            has_forward |= elements.is_forward(bits.element[b]);
+        }
+    std::sort(reached.begin(), reached.end());
+    return {set_key(std::move(reached)), has_forward};
+}
+
+ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source)
+{
+    const IdRange<NodeId> nodes = conflicts.nodes_of(source);
+    const uint32_t begin = raw(conflicts.node_begin[source]);
+    auto for_targets = [&](uint32_t i, auto visit) {
+        for (NodeId target : conflicts.edges_of(NodeId{begin + i}))
+            if (target != NodeId::none)
+                visit(raw(target) - begin);
+    };
+    ObjectSets out{strong_components(nodes.size(), for_targets), {}};
+    const std::vector<uint32_t> &component = out.component;
+    const size_t count =
+        component.empty() ? 0 : *std::max_element(component.begin(), component.end()) + size_t{1};
+    const auto members = Lists<>::make(count, [&](auto put) {
+        for (uint32_t i = 0; i < nodes.size(); ++i)
+            put(component[i], i);
+    });
+    const Elements elements(graph);
+    BitRows bits = number_bits(graph, conflicts, elements, nodes);
+    bits.rows.resize(count * bits.words);
+    for (uint32_t c = 0; c < count; ++c) { // what it refers to comes before
+        for (uint32_t i : members[c]) {
+            if (bits.bit[i] != no_number)
+                bits.set(c, bits.bit[i]);
+            for_targets(i, [&](uint32_t to) {
+                if (component[to] != c)
+                    bits.add(c, component[to]);
+            });
+        }
+        out.sets.push_back(make_set(bits, c, elements));
+    }
+    return out;
+}
 
 /// Equal nodes of an ambiguous object, by partition refinement over paths.
 void find_canonical(const ClassGraph &graph, const ConflictGraph &conflicts, size_t source,
@@ -251,29 +208,26 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
             }
     if (std::find(conflicts.twins.begin(), conflicts.twins.end(), true) != conflicts.twins.end())
         out.ambiguous[0] = true;
-    std::vector<ReachOfObject> objects;
-    objects.reserve(count);
-    for (size_t s = 0; s < count; ++s)
-        objects.emplace_back(graph, conflicts, s);
+    std::vector<ObjectSets> objects(count);
     parallel_for(count, threads, [&](size_t s) {
         if (out.ambiguous[s])
             find_canonical(graph, conflicts, s, out.canonical);
         else
-            objects[s].run();
+            objects[s] = find_sets(graph, conflicts, s);
     });
     VectorIndex index;
-    std::vector<uint32_t> numbers;
+    std::vector<uint32_t> numbers; // per component of an object
     for (size_t s = 0; s < count; ++s) {
         if (out.ambiguous[s])
             continue;
         numbers.clear();
-        for (const ReachOfObject::Component &c : objects[s].components) {
-            auto [number, added] = index.add(c.key);
+        for (const ObjectSets::Set &set : objects[s].sets) {
+            auto [number, added] = index.add(set.key);
             if (added)
-                out.has_forward.push_back(c.has_forward);
+                out.has_forward.push_back(set.has_forward);
             numbers.push_back(number);
         }
-        auto component = objects[s].of.begin();
+        auto component = objects[s].component.begin();
         for (NodeId n : conflicts.nodes_of(s))
             out.set_of[n] = numbers[*component++];
     }

@@ -99,8 +99,8 @@ void resolve_references(const SplitInput &in, FinalClasses &made)
     for (NodeId n : in.conflicts.nodes.ids()) {
         if (in.conflicts.nodes[n].is_forward())
             continue;
-        const GroupId group = in.groups.of(n);
-        if (representative(group) != n || !in.groups.any_resolved(group))
+        const GroupId group = in.groups.of[n];
+        if (representative(group) != n || !in.groups.any_resolved[group])
             continue;
         const auto at = static_cast<uint32_t>(made.partition.refs.size());
         made.partition.classes[made.of_node[n]].refs = at;

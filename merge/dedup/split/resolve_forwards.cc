@@ -21,7 +21,9 @@
 #include "common/io/trace.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace btflink::merge
 {
@@ -33,137 +35,118 @@ namespace
 // more, the preferred is taken, or the lowest.
 constexpr size_t most_tries = size_t{1} << 22;
 
-class Resolver
-{
-public:
-    Resolver(RefKeys &keys, Partition &partition) : keys_(keys), partition_(partition)
-    {
-        for (uint32_t k = 0; k < keys_.keys.size(); ++k)
-            note(k, k);
-    }
-
-    void resolve(const UnresolvedForward &unresolved)
-    {
-        std::vector<uint32_t> users = users_of(unresolved.forward);
-        ClassId best = unresolved.preferred;
-        size_t fewest = SIZE_MAX;
-        const bool too_many = users.size() * unresolved.candidates.size() > most_tries;
-        for (ClassId candidate : unresolved.candidates) {
-            if (too_many && best != ClassId::none)
-                break;
-            size_t stay = substitute(users, unresolved.forward, candidate);
-            bool better = stay < fewest || (stay == fewest && candidate == unresolved.preferred);
-            if (better) {
-                fewest = stay;
-                best = candidate;
-            }
-        }
-        if (best == ClassId::none)
-            return;
-        substitute(users, unresolved.forward, best);
-        apply(users, unresolved.forward);
-    }
-
-private:
-    /// `rank`: keys refer to the classes of those with lower ones.
-    void note(uint32_t k, uint32_t rank)
-    {
-        rank_.push_back(rank);
-        auto key = keys_.keys.at(k);
-        for (size_t i = 1; i < key.size(); ++i)
-            users_[ClassId{key[i]}].push_back(k);
-    }
-
-    /// Keys that reach a final class, those that others refer to first.
-    std::vector<uint32_t> users_of(ClassId c) const
-    {
-        std::vector<uint32_t> found;
-        std::vector<ClassId> pending{c};
-        std::unordered_map<uint32_t, bool> seen;
-        while (!pending.empty()) {
-            auto at = users_.find(pending.back());
-            pending.pop_back();
-            if (at == users_.end())
-                continue;
-            for (uint32_t k : at->second) {
-                if (gone_.contains(k) || std::exchange(seen[k], true))
-                    continue;
-                found.push_back(k);
-                pending.push_back(keys_.final_class[k]);
-            }
-        }
-        std::sort(found.begin(), found.end(),
-                  [&](uint32_t a, uint32_t b) { return rank_[a] < rank_[b]; });
-        return found;
-    }
-
-    /// Fills meant_ and new_keys_; returns how many users stay types of their own.
-    size_t substitute(const std::vector<uint32_t> &users, ClassId forward, ClassId candidate)
-    {
-        meant_.clear();
-        meant_[forward] = candidate;
-        new_keys_.clear();
-        VectorIndex added;
-        std::vector<ClassId> owner; // of the keys that were added
-        std::vector<uint32_t> key;
-        size_t stay = 0;
-        for (uint32_t k : users) {
-            auto old = keys_.keys.at(k);
-            key.assign(old.begin(), old.end());
-            for (size_t i = 1; i < key.size(); ++i)
-                if (auto m = meant_.find(ClassId{key[i]}); m != meant_.end())
-                    key[i] = raw(m->second);
-            ClassId mine = keys_.final_class[k];
-            uint32_t found = keys_.keys.find(key);
-            if (found != no_number && keys_.final_class[found] != mine && !gone_.contains(found)) {
-                meant_[mine] = keys_.final_class[found];
-                continue;
-            }
-            auto [number, is_new] = added.add(key);
-            if (!is_new) {
-                meant_[mine] = owner[number];
-                continue;
-            }
-            owner.push_back(mine);
-            ++stay;
-            new_keys_.emplace_back(k, key);
-        }
-        return stay;
-    }
-
-    void apply(const std::vector<uint32_t> &users, ClassId forward)
-    {
-        for (auto [from, to] : meant_)
-            partition_.alias[from] = to;
-        partition_.alias[forward] = meant_[forward];
-        for (uint32_t k : users) {
-            gone_[k] = true;
-            ClassId mine = keys_.final_class[k];
-            auto m = meant_.find(mine);
-            if (m == meant_.end())
-                continue;
-            TypeAt &first = partition_.classes[m->second].first;
-            first = std::min(first, partition_.classes[mine].first);
-        }
-        for (auto &[k, key] : new_keys_) {
-            auto [number, is_new] = keys_.keys.add(key);
-            if (!is_new) {
-                gone_.erase(number); // its words did not change
-                continue;
-            }
-            keys_.final_class.push_back(keys_.final_class[k]);
-            note(number, rank_[k]);
-        }
-    }
-
-    RefKeys &keys_;
-    Partition &partition_;
-    std::unordered_map<ClassId, std::vector<uint32_t>> users_; // per final class: keys
-    std::vector<uint32_t> rank_;                               // per key
-    std::unordered_map<uint32_t, bool> gone_;                  // keys that were replaced
-    std::unordered_map<ClassId, ClassId> meant_;               // final class -> another one
-    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> new_keys_;
+struct ForwardResolver {
+    RefKeys &keys;
+    Partition &partition;
+    std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // per final class: keys
+    std::vector<uint32_t> rank = {}; // per key: above those of the keys that it refers to
+    std::unordered_set<uint32_t> replaced = {}; // keys
 };
+
+/// What follows if a declaration means a candidate.
+struct Substitution {
+    std::unordered_map<ClassId, ClassId> meant; // the declaration, and users that become aliases
+    std::vector<std::pair<uint32_t, std::vector<uint32_t>>> stay; // other users, and their new keys
+};
+
+void add_key_users(ForwardResolver &r, uint32_t k, uint32_t rank)
+{
+    r.rank.push_back(rank);
+    for (uint32_t word : r.keys.keys.at(k).subspan(1))
+        r.users[ClassId{word}].push_back(k);
+}
+
+/// Keys that reach a final class, those that others refer to first.
+std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
+{
+    std::vector<uint32_t> found;
+    std::vector<ClassId> pending{c};
+    std::unordered_set<uint32_t> seen;
+    while (!pending.empty()) {
+        const auto at = r.users.find(pending.back());
+        pending.pop_back();
+        if (at == r.users.end())
+            continue;
+        for (uint32_t k : at->second) {
+            if (r.replaced.contains(k) || !seen.insert(k).second)
+                continue;
+            found.push_back(k);
+            pending.push_back(r.keys.final_class[k]);
+        }
+    }
+    std::ranges::sort(found, {}, [&](uint32_t k) { return r.rank[k]; });
+    return found;
+}
+
+Substitution substitute(const ForwardResolver &r, const std::vector<uint32_t> &users,
+                        ClassId forward, ClassId candidate)
+{
+    Substitution out{{{forward, candidate}}, {}};
+    VectorIndex added;
+    std::vector<uint32_t> key;
+    for (uint32_t k : users) {
+        const std::span old = r.keys.keys.at(k);
+        key.assign(old.begin(), old.end());
+        for (uint32_t &word : std::span(key).subspan(1))
+            if (auto m = out.meant.find(ClassId{word}); m != out.meant.end())
+                word = raw(m->second);
+        const ClassId own = r.keys.final_class[k];
+        const uint32_t found = r.keys.keys.find(key);
+        if (found != no_number && r.keys.final_class[found] != own && !r.replaced.contains(found)) {
+            out.meant[own] = r.keys.final_class[found];
+            continue;
+        }
+        auto [number, is_new] = added.add(key);
+        if (is_new)
+            out.stay.emplace_back(k, key);
+        else
+            out.meant[own] = r.keys.final_class[out.stay[number].first];
+    }
+    return out;
+}
+
+void apply_substitution(ForwardResolver &r, const std::vector<uint32_t> &users,
+                        const Substitution &chosen)
+{
+    for (auto [from, to] : chosen.meant)
+        r.partition.alias[from] = to;
+    for (uint32_t k : users) {
+        r.replaced.insert(k);
+        const ClassId own = r.keys.final_class[k];
+        const auto m = chosen.meant.find(own);
+        if (m == chosen.meant.end())
+            continue;
+        TypeAt &first = r.partition.classes[m->second].first;
+        first = std::min(first, r.partition.classes[own].first);
+    }
+    for (const auto &[k, key] : chosen.stay) {
+        auto [number, is_new] = r.keys.keys.add(key);
+        if (!is_new) {
+            r.replaced.erase(number); // its words did not change
+            continue;
+        }
+        r.keys.final_class.push_back(r.keys.final_class[k]);
+        add_key_users(r, number, r.rank[k]);
+    }
+}
+
+void resolve_one(ForwardResolver &r, const UnresolvedForward &unresolved)
+{
+    const std::vector<uint32_t> users = find_keys_that_reach(r, unresolved.forward);
+    std::vector<ClassId> candidates = unresolved.candidates;
+    if (users.size() * candidates.size() > most_tries)
+        candidates = {unresolved.preferred == ClassId::none ? candidates.front()
+                                                            : unresolved.preferred};
+    std::optional<Substitution> best;
+    for (ClassId candidate : candidates) {
+        Substitution next = substitute(r, users, unresolved.forward, candidate);
+        if (!best || next.stay.size() < best->stay.size() ||
+            (next.stay.size() == best->stay.size() && candidate == unresolved.preferred))
+            best = std::move(next);
+    }
+    if (best)
+        apply_substitution(r, users, *best);
+}
 
 } // namespace
 
@@ -171,9 +154,11 @@ void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &k
                       Partition &partition)
 {
     trace::Phase phase("resolve_forwards");
-    Resolver resolver(keys, partition);
+    ForwardResolver r{keys, partition};
+    for (uint32_t k = 0; k < keys.keys.size(); ++k)
+        add_key_users(r, k, k);
     for (const UnresolvedForward &f : forwards)
-        resolver.resolve(f);
+        resolve_one(r, f);
     for (ClassId c : partition.alias.ids()) {
         ClassId end = c;
         while (partition.alias[end] != end)

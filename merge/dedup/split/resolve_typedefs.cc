@@ -36,202 +36,184 @@ namespace
 
 constexpr size_t most_pairs = 1 << 20; // pairs of types compared, in all
 
-class TypedefResolver
-{
-public:
-    TypedefResolver(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
-                    const RefKeys &keys, Partition &partition)
-        : graph_(graph), old_(keys), partition_(partition),
-          declaration_of_(partition.classes.size(), ClassId::none),
-          leads_to_declaration_(partition.classes.size())
-    {
-        for (const UnresolvedForward &f : forwards) {
-            for (ClassId definition : f.candidates)
-                declaration_of_[definition] = f.forward;
-            leads_to_declaration_[f.forward] = true;
-        }
-    }
+struct TypedefResolver {
+    const ClassGraph &graph;
+    const RefKeys &old;
+    Partition &partition;
+    // Per final class.
+    IdVector<ClassId, ClassId> declaration_of;    // of a definition; or none
+    IdVector<ClassId, bool> leads_to_declaration; // or is one
+    IdVector<ClassId, ClassId> meant;             // what it is an alias of; or none
+    IdVector<ClassId, uint32_t> key_of;           // in `made`; or no_number
+    RefKeys made;                                 // the keys without aliases
+    std::unordered_map<ClassId, ClassId> shown;   // declaration -> definition
+    size_t pairs = 0;                             // that were compared
 
-    /// Is there a typedef that leads to a declaration?
-    bool is_needed()
-    {
-        bool found = false;
-        for (uint32_t k = 0; k < old_.keys.size(); ++k) {
-            for (uint32_t word : old_.keys.at(k).subspan(1))
-                if (is_final(word) && leads_to_declaration_[ClassId{word}])
-                    leads_to_declaration_[old_.final_class[k]] = true;
-            found |= is_open_typedef(k);
-        }
-        return found;
-    }
-
-    void run()
-    {
-        number_of_.assign(partition_.classes.size(), no_number);
-        depth_.assign(old_.keys.size(), 0);
-        for (uint32_t k = 0; k < old_.keys.size(); ++k) {
-            for (uint32_t word : old_.keys.at(k).subspan(1))
-                if (is_final(word) && number_of_[ClassId{word}] != no_number)
-                    depth_[k] = std::max(depth_[k], depth_[number_of_[ClassId{word}]] + 1);
-            number_of_[old_.final_class[k]] = k;
-        }
-        number_of_.assign(partition_.classes.size(), no_number);
-        meant_.assign(partition_.classes.size(), ClassId::none);
-        std::vector<uint32_t> order(old_.keys.size());
-        std::iota(order.begin(), order.end(), 0);
-        std::ranges::stable_sort(order, {}, [&](uint32_t k) { return depth_[k]; });
-        for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-            while (end < order.size() && depth_[order[end]] == depth_[order[begin]])
-                ++end;
-            resolve_level({order.data() + begin, end - begin});
-        }
-    }
-
-    RefKeys made;
-    std::unordered_map<ClassId, ClassId> shown;
-
-private:
-    /// Else it stands for a cycle.
-    bool is_final(uint32_t word) const { return word < partition_.classes.size(); }
-
-    ClassId class_of(uint32_t k) const { return ClassId{old_.keys.at(k)[0]}; }
-
+    /// Other words of a key stand for cycles.
+    bool is_final(uint32_t word) const { return word < partition.classes.size(); }
+    ClassId class_of(uint32_t k) const { return ClassId{old.keys.at(k)[0]}; }
     bool is_open_typedef(uint32_t k) const
     {
-        return graph_.kind[class_of(k)] == btf::Kind::TYPEDEF &&
-               leads_to_declaration_[old_.final_class[k]];
+        return graph.kind[class_of(k)] == btf::Kind::TYPEDEF &&
+               leads_to_declaration[old.final_class[k]];
     }
-
-    /// A key of the old ones, and what it is now.
-    struct Renewed {
-        uint32_t old;
-        std::vector<uint32_t> key;
-    };
-
-    /// Keys that do not refer to each other.
-    void resolve_level(std::span<const uint32_t> level)
-    {
-        std::vector<Renewed> renewed;
-        std::unordered_map<ClassId, std::vector<uint32_t>> typedefs; // by class: in `renewed`
-        for (uint32_t k : level)
-            if (is_open_typedef(k))
-                typedefs[class_of(k)];
-        for (uint32_t k : level) {
-            auto same_class = typedefs.find(class_of(k));
-            if (!leads_to_declaration_[old_.final_class[k]] && same_class == typedefs.end()) {
-                add(k, old_.keys.at(k)); // nearly all: it stays as it is
-                continue;
-            }
-            const std::span key = old_.keys.at(k);
-            renewed.push_back({k, {key.begin(), key.end()}});
-            for (uint32_t &word : std::span(renewed.back().key).subspan(1))
-                if (is_final(word) && meant_[ClassId{word}] != ClassId::none)
-                    word = raw(meant_[ClassId{word}]);
-            if (same_class != typedefs.end())
-                same_class->second.push_back(static_cast<uint32_t>(renewed.size() - 1));
-        }
-        std::vector<uint32_t> means(renewed.size(), no_number);
-        for (uint32_t i = 0; i < renewed.size(); ++i)
-            if (is_open_typedef(renewed[i].old) && pairs_ <= most_pairs)
-                for (uint32_t other : typedefs[class_of(renewed[i].old)])
-                    if (renewed[other].key != renewed[i].key &&
-                        agree(renewed[i].key, renewed[other].key)) {
-                        means[i] = other;
-                        break;
-                    }
-        for (uint32_t i = 0; i < renewed.size(); ++i) {
-            if (means[i] != no_number)
-                continue;
-            add(renewed[i].old, renewed[i].key);
-        }
-        for (uint32_t i = 0; i < renewed.size(); ++i) {
-            if (means[i] == no_number)
-                continue;
-            uint32_t end = means[i];
-            while (means[end] != no_number)
-                end = means[end];
-            const ClassId other = old_.final_class[renewed[end].old];
-            const ClassId equal = meant_[other]; // another one, now
-            become(old_.final_class[renewed[i].old], equal == ClassId::none ? other : equal);
-        }
-    }
-
-    void add(uint32_t old, std::span<const uint32_t> key)
-    {
-        const ClassId own = old_.final_class[old];
-        auto [number, is_new] = made.keys.add(key);
-        if (is_new) {
-            made.final_class.push_back(own);
-            number_of_[own] = number;
-        } else {
-            become(own, made.final_class[number]);
-        }
-    }
-
-    void become(ClassId from, ClassId to)
-    {
-        meant_[from] = to;
-        partition_.alias[from] = to;
-        TypeAt &first = partition_.classes[to].first;
-        first = std::min(first, partition_.classes[from].first);
-    }
-
-    /// Does the second key have definitions where the first has declarations, and else the same?
-    bool agree(std::span<const uint32_t> a, std::span<const uint32_t> b)
-    {
-        seen_ = {}; // clear() would take as long as for the largest
-        pending_.clear();
-        std::vector<std::pair<ClassId, ClassId>> found;
-        if (!push(a, b))
-            return false;
-        while (!pending_.empty()) {
-            const auto [x, y] = pending_.back();
-            pending_.pop_back();
-            if (x == y)
-                continue;
-            if (!is_final(raw(x)) || !is_final(raw(y)))
-                return false;
-            if (declaration_of_[y] == x) {
-                found.emplace_back(x, y);
-                continue;
-            }
-            const uint64_t both = uint64_t{raw(x)} << 32 | raw(y);
-            if (!seen_.insert(both).second)
-                continue;
-            const uint32_t mine = number_of_[x], its = number_of_[y];
-            if (++pairs_ > most_pairs || mine == no_number || its == no_number ||
-                !push(made.keys.at(mine), made.keys.at(its)))
-                return false;
-        }
-        for (auto [declaration, definition] : found)
-            shown.emplace(declaration, definition);
-        return true;
-    }
-
-    /// False: they are not of one class.
-    bool push(std::span<const uint32_t> a, std::span<const uint32_t> b)
-    {
-        pairs_ += a.size();
-        if (a[0] != b[0] || a.size() != b.size() || pairs_ > most_pairs)
-            return false;
-        for (size_t i = 1; i < a.size(); ++i)
-            pending_.emplace_back(ClassId{a[i]}, ClassId{b[i]});
-        return true;
-    }
-
-    const ClassGraph &graph_;
-    const RefKeys &old_;
-    Partition &partition_;
-    // Per final class.
-    IdVector<ClassId, ClassId> declaration_of_;    // of a definition; or none
-    IdVector<ClassId, bool> leads_to_declaration_; // or is one
-    IdVector<ClassId, ClassId> meant_;             // what it is an alias of; or none
-    IdVector<ClassId, uint32_t> number_of_;        // its key in `made`
-    std::vector<uint32_t> depth_; // per old key: references to other keys, one below the other
-    std::vector<std::pair<ClassId, ClassId>> pending_;
-    std::unordered_set<uint64_t> seen_;
-    size_t pairs_ = 0;
 };
+
+/// A key of the level that may change: it leads to a declaration, or a typedef of its class does.
+struct OpenKey {
+    uint32_t old;                // its number among the old ones
+    std::vector<uint32_t> words; // without aliases
+    uint32_t means = no_number;  // the open key that it is an alias of
+};
+
+/// Is there a typedef that leads to a declaration?
+bool find_open_typedefs(TypedefResolver &r)
+{
+    bool found = false;
+    for (uint32_t k = 0; k < r.old.keys.size(); ++k) {
+        for (uint32_t word : r.old.keys.at(k).subspan(1))
+            if (r.is_final(word) && r.leads_to_declaration[ClassId{word}])
+                r.leads_to_declaration[r.old.final_class[k]] = true;
+        found |= r.is_open_typedef(k);
+    }
+    return found;
+}
+
+/// All keys. Those of a level refer to keys of lower levels only.
+std::vector<std::vector<uint32_t>> find_levels(const TypedefResolver &r)
+{
+    std::vector<std::vector<uint32_t>> out;
+    IdVector<ClassId, size_t> height(r.partition.classes.size()); // its level + 1; 0: it has no key
+    for (uint32_t k = 0; k < r.old.keys.size(); ++k) {
+        size_t level = 0;
+        for (uint32_t word : r.old.keys.at(k).subspan(1))
+            if (r.is_final(word))
+                level = std::max(level, height[ClassId{word}]);
+        height[r.old.final_class[k]] = level + 1;
+        out.resize(std::max(out.size(), level + 1));
+        out[level].push_back(k);
+    }
+    return out;
+}
+
+void become_alias(TypedefResolver &r, ClassId from, ClassId to)
+{
+    r.meant[from] = to;
+    r.partition.alias[from] = to;
+    TypeAt &first = r.partition.classes[to].first;
+    first = std::min(first, r.partition.classes[from].first);
+}
+
+void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
+{
+    const ClassId own = r.old.final_class[old];
+    auto [number, is_new] = r.made.keys.add(words);
+    if (!is_new)
+        return become_alias(r, own, r.made.final_class[number]);
+    r.made.final_class.push_back(own);
+    r.key_of[own] = number;
+}
+
+/// Step 1. Keys that cannot change are added as they are; nearly all are.
+std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t> level)
+{
+    std::unordered_set<ClassId> typedefs;
+    for (uint32_t k : level)
+        if (r.is_open_typedef(k))
+            typedefs.insert(r.class_of(k));
+    std::vector<OpenKey> out;
+    for (uint32_t k : level) {
+        const std::span words = r.old.keys.at(k);
+        if (!r.leads_to_declaration[r.old.final_class[k]] && !typedefs.contains(r.class_of(k))) {
+            add_key(r, k, words);
+            continue;
+        }
+        out.push_back({k, {words.begin(), words.end()}});
+        for (uint32_t &word : std::span(out.back().words).subspan(1))
+            if (r.is_final(word) && r.meant[ClassId{word}] != ClassId::none)
+                word = raw(r.meant[ClassId{word}]);
+    }
+    return out;
+}
+
+using ClassPairs = std::vector<std::pair<ClassId, ClassId>>;
+
+/// Adds what the keys refer to, place by place. False: they are not of one class.
+bool add_references(TypedefResolver &r, std::span<const uint32_t> a, std::span<const uint32_t> b,
+                    ClassPairs &out)
+{
+    r.pairs += a.size();
+    if (a[0] != b[0] || a.size() != b.size() || r.pairs > most_pairs)
+        return false;
+    for (size_t i = 1; i < a.size(); ++i)
+        out.emplace_back(ClassId{a[i]}, ClassId{b[i]});
+    return true;
+}
+
+/// Does the second key have definitions where the first has declarations, and else the same?
+bool typedefs_agree(TypedefResolver &r, const OpenKey &a, const OpenKey &b)
+{
+    ClassPairs pending, found;
+    std::unordered_set<uint64_t> seen;
+    if (!add_references(r, a.words, b.words, pending))
+        return false;
+    while (!pending.empty()) {
+        const auto [x, y] = pending.back();
+        pending.pop_back();
+        if (x == y)
+            continue;
+        if (!r.is_final(raw(x)) || !r.is_final(raw(y)))
+            return false;
+        if (r.declaration_of[y] == x) {
+            found.emplace_back(x, y);
+            continue;
+        }
+        if (!seen.insert(uint64_t{raw(x)} << 32 | raw(y)).second)
+            continue;
+        const uint32_t mine = r.key_of[x], its = r.key_of[y];
+        if (++r.pairs > most_pairs || mine == no_number || its == no_number ||
+            !add_references(r, r.made.keys.at(mine), r.made.keys.at(its), pending))
+            return false;
+    }
+    r.shown.insert(found.begin(), found.end());
+    return true;
+}
+
+/// Step 2.
+void find_meanings(TypedefResolver &r, std::vector<OpenKey> &open)
+{
+    std::unordered_map<uint32_t, std::vector<uint32_t>> of_class;
+    for (uint32_t i = 0; i < open.size(); ++i)
+        of_class[open[i].words[0]].push_back(i);
+    for (OpenKey &key : open) {
+        if (!r.is_open_typedef(key.old) || r.pairs > most_pairs)
+            continue;
+        const std::vector<uint32_t> &others = of_class[key.words[0]];
+        const auto meant = std::ranges::find_if(others, [&](uint32_t other) {
+            return open[other].words != key.words && typedefs_agree(r, key, open[other]);
+        });
+        if (meant != others.end())
+            key.means = *meant;
+    }
+}
+
+void resolve_level(TypedefResolver &r, std::span<const uint32_t> level)
+{
+    std::vector<OpenKey> open = find_open_keys(r, level);
+    find_meanings(r, open);
+    for (const OpenKey &key : open)
+        if (key.means == no_number)
+            add_key(r, key.old, key.words);
+    for (const OpenKey &key : open) {
+        if (key.means == no_number)
+            continue;
+        const OpenKey *end = &open[key.means];
+        while (end->means != no_number)
+            end = &open[end->means];
+        const ClassId other = r.old.final_class[end->old], equal = r.meant[other];
+        become_alias(r, r.old.final_class[key.old], equal == ClassId::none ? other : equal);
+    }
+}
 
 } // namespace
 
@@ -242,12 +224,23 @@ resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGrap
     trace::Phase phase("resolve_typedefs");
     if (forwards.empty())
         return {};
-    TypedefResolver resolver(forwards, graph, keys, partition);
-    if (!resolver.is_needed())
+    const size_t count = partition.classes.size();
+    TypedefResolver r{graph, keys, partition, {}, {}, {}, {}, {}, {}};
+    r.declaration_of.assign(count, ClassId::none);
+    r.leads_to_declaration.assign(count, false);
+    for (const UnresolvedForward &f : forwards) {
+        for (ClassId definition : f.candidates)
+            r.declaration_of[definition] = f.forward;
+        r.leads_to_declaration[f.forward] = true;
+    }
+    if (!find_open_typedefs(r))
         return {};
-    resolver.run();
-    keys = std::move(resolver.made);
-    return std::move(resolver.shown);
+    r.meant.assign(count, ClassId::none);
+    r.key_of.assign(count, no_number);
+    for (const std::vector<uint32_t> &level : find_levels(r))
+        resolve_level(r, level);
+    keys = std::move(r.made);
+    return std::move(r.shown);
 }
 
 } // namespace btflink::merge

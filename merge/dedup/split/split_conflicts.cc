@@ -67,12 +67,28 @@ void assign_structs(const SplitInput &in, FinalClasses &made)
     for (NodeId n : conflicts.nodes.ids()) {
         if (conflicts.nodes[n].is_forward())
             continue;
-        const NodeId first = representative(in.groups.of(n));
+        const NodeId first = representative(in.groups.of[n]);
         ClassId &made_first = made.of_node[first]; // may be asked for before its own turn
         if (made_first == ClassId::none)
             made_first = made.add(conflicts.nodes[n].cls, in.place(n), in.place(first));
         made.of_node[n] = made_first;
     }
+}
+
+/// The group that a slot of a group leads to; none: it is not resolved. If paths of an ambiguous
+/// object disagree, the first that is resolved.
+GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
+{
+    const NodeId node = representative(group);
+    const Paths *paths = in.conflicts.paths[node].get();
+    if (!paths)
+        return in.groups.meaning(in.conflicts, group, in.conflicts.edges_of(node)[slot]);
+    for (const Path &path : *paths)
+        if (raw(path.slot) == slot)
+            if (GroupId found = in.groups.meaning(in.conflicts, group, path.target);
+                found != GroupId::none)
+                return found;
+    return GroupId::none;
 }
 
 /// Per name: what the first struct that refers to its forward declaration resolved it to.
@@ -81,20 +97,39 @@ IdVector<NameId, ClassId> needed_definitions(const SplitInput &in, const FinalCl
     const ConflictGraph &conflicts = in.conflicts;
     IdVector<NameId, ClassId> needed(conflicts.slot_names, ClassId::none);
     for (NodeId n : conflicts.nodes.ids()) {
-        if (conflicts.nodes[n].is_forward() || in.sources.is_base(conflicts.nodes[n].source))
+        if (!conflicts.is_definition(n) || in.sources.is_base(conflicts.nodes[n].source))
             continue;
         const std::span slots = conflicts.slots[conflicts.nodes[n].cls];
         const std::span targets = conflicts.edges_of(n);
         for (uint32_t i = 0; i < targets.size(); ++i) {
             if (needed[slots[i]] != ClassId::none || targets[i] == NodeId::none ||
-                !conflicts.nodes[targets[i]].is_forward())
+                conflicts.is_definition(targets[i]))
                 continue;
-            if (GroupId found = in.groups.at_slot(in.groups.of(n), SlotId{i});
-                found != GroupId::none)
+            const GroupId found = group_at_slot(in, in.groups.of[n], i);
+            if (found != GroupId::none)
                 needed[slots[i]] = made.of_group(found);
         }
     }
     return needed;
+}
+
+/// Per name that is declared: the final classes of all its definitions, lowest first.
+IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in,
+                                                            const FinalClasses &made)
+{
+    IdVector<NameId, std::vector<ClassId>> out(in.graph.names.size());
+    std::vector<GroupId> groups;
+    for (NameId n : in.graph.names.ids()) {
+        if (in.graph.names[n].forward == ClassId::none)
+            continue;
+        groups.clear();
+        for (ClassId c : in.graph.names[n].definitions)
+            groups.insert(groups.end(), in.groups.of_class[c].begin(), in.groups.of_class[c].end());
+        std::ranges::sort(groups);
+        for (GroupId group : groups)
+            out[n].push_back(made.of_group(group));
+    }
+    return out;
 }
 
 /// Step 3: what forward declarations of names mean. Returns those for which several definitions
@@ -104,26 +139,25 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
 {
     trace::Phase phase("resolve_nodes");
     const IdVector<NameId, ClassId> needed = needed_definitions(in, made);
+    const auto all_definitions = definitions_of_names(in, made);
     std::vector<UnresolvedForward> unresolved;
     for (NodeId n : in.conflicts.nodes.ids()) {
         const Node &node = in.conflicts.nodes[n];
         if (!node.is_forward())
             continue;
         const StructName &name = in.graph.names[node.name];
-        const std::vector<GroupId> &groups = in.groups.of_name(node.name);
         FinalClass &declaration = made.partition.classes[name.forward];
+        const std::vector<ClassId> &definitions = all_definitions[node.name];
         ClassId meant = name.forward;
         if (in.sources.is_base(node.source)) {
             // stays
-        } else if (groups.size() == 1) {
-            meant = made.of_group(groups.front());
+        } else if (definitions.size() == 1) {
+            meant = definitions.front();
         } else if (base_declares(in.sources, classes, in.graph, node.name)) {
             if (needed[node.name] != ClassId::none)
                 meant = needed[node.name];
-        } else if (!groups.empty() && !declaration.live) {
-            unresolved.push_back({name.forward, needed[node.name], name.is_enum, {}});
-            for (GroupId group : groups)
-                unresolved.back().candidates.push_back(made.of_group(group));
+        } else if (!definitions.empty() && !declaration.live) {
+            unresolved.push_back({name.forward, needed[node.name], name.is_enum, definitions});
         }
         made.of_node[n] = meant;
         declaration.live |= meant == name.forward;
@@ -148,7 +182,7 @@ void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &g
 Partition split(const SplitInput &in, Classes classes)
 {
     FinalClasses made{begin_partition(classes, in.graph, in.conflicts)};
-    made.partition.rounds = in.groups.rounds();
+    made.partition.rounds = in.groups.rounds;
     assign_structs(in, made);
     std::vector<UnresolvedForward> unresolved = resolve_nodes(in, classes, made);
     const SplitTypes types = assign_between(in, classes, made);

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Method. A reference to a type with a name is a reference to the name, whoever defines it. From
+// the names that are conflicts, "affected" spreads to the classes that refer to them, to the names
+// that these classes define, and so on.
+//
+// Cost. The references of affected classes, once.
+#include "merge/dedup/conflicts/find_affected.h"
+
+#include "common/io/trace.h"
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+/// Does a base have two definitions of the name with one stub hash?
+IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &classes,
+                                        const ClassGraph &graph)
+{
+    IdVector<NameId, bool> out(graph.names.size(), false);
+    if (!sources.has_base)
+        return out;
+    IdVector<ClassId, bool> met(classes.first.size(), false);
+    sources.list[0].for_types([&](TypeId, size_t index) {
+        const ClassId c = classes.of[index];
+        if (c == ClassId::none || graph.name[c] == NameId::none || graph.is_forward(c))
+            return;
+        if (met[c])
+            out[graph.name[c]] = true;
+        met[c] = true;
+    });
+    return out;
+}
+
+std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classes,
+                                   const ClassGraph &graph)
+{
+    std::vector<NameId> out;
+    const IdVector<NameId, bool> twins = names_with_twins(sources, classes, graph);
+    for (NameId n : graph.names.ids()) {
+        const size_t definitions = graph.names[n].definitions.size();
+        if (definitions > 1 || twins[n] ||
+            (definitions && base_declares(sources, classes, graph, n)))
+            out.push_back(n);
+    }
+    return out;
+}
+
+/// What a reference to a class refers to: its name, or the class itself, numbered behind all names.
+uint32_t target_number(const ClassGraph &graph, ClassId c)
+{
+    const NameId name = graph.name[c];
+    return name != NameId::none ? raw(name) : static_cast<uint32_t>(graph.names.size()) + raw(c);
+}
+
+/// Per target number: the classes that refer to it.
+Lists<uint32_t, ClassId> users_by_target(const ClassGraph &graph)
+{
+    return Lists<uint32_t, ClassId>::make(graph.names.size() + graph.size(), [&](auto put) {
+        for (ClassId c : graph.classes())
+            for (ClassId ref : graph.refs[c])
+                if (ref != ClassId::none)
+                    put(target_number(graph, graph.alias[ref]), graph.alias[c]);
+    });
+}
+
+} // namespace
+
+bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   NameId name)
+{
+    ClassId c = graph.names[name].forward;
+    return c != ClassId::none && sources.is_base(classes.first[c].source);
+}
+
+void find_affected(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   ConflictGraph &out)
+{
+    trace::Phase phase("find_affected");
+    out.affected_names.assign(graph.names.size(), false);
+    out.affected_classes.assign(graph.size(), false);
+    const std::vector<NameId> conflicts = find_conflicts(sources, classes, graph);
+    out.count = conflicts.size();
+    if (conflicts.empty())
+        return;
+    const Lists<uint32_t, ClassId> users = users_by_target(graph);
+    std::vector<ClassId> open; // affected; their own users come next
+    auto affect_users_of = [&](uint32_t target) {
+        for (ClassId user : users[target]) {
+            if (out.affected_classes[user])
+                continue;
+            out.affected_classes[user] = true;
+            open.push_back(user);
+        }
+    };
+    for (NameId n : conflicts) {
+        out.affected_names[n] = true;
+        affect_users_of(raw(n));
+    }
+    for (; !open.empty(); ++out.affected_class_count) {
+        const ClassId c = open.back();
+        open.pop_back();
+        if (const NameId name = graph.name[c]; name != NameId::none) {
+            if (out.affected_names[name])
+                continue;
+            out.affected_names[name] = true;
+        }
+        affect_users_of(target_number(graph, c));
+    }
+}
+
+} // namespace btflink::merge

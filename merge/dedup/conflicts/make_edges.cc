@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+//
+// Method. A class has the same slots in all objects. A slot is a name, which stands for one node of
+// an object, so edges need no look at types. Only ambiguous objects, which define a name twice, are
+// walked type by type: there a node has paths, and each of them ends in a node.
+//
+// Cost. The references of affected classes once; nodes and their slots. Walks are cut off at
+// max_paths steps. A node with more paths equals no other node: this can leave duplicates, but
+// never merges types that differ.
+#include "merge/dedup/conflicts/make_edges.h"
+
+#include "common/io/parallel.h"
+
+#include <algorithm>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+constexpr size_t max_paths = 4096;
+
+/// An object has a node for each name that its types refer to. If a class has more slots than the
+/// object has nodes, the stated hashes are not those of its types.
+bool has_false_hashes(const ConflictGraph &graph, NodeId n)
+{
+    const Node &node = graph.nodes[n];
+    return graph.slots[node.cls].size() > graph.nodes_of(node.source).size();
+}
+
+/// Where the paths of a node lead. No path: there are too many.
+Paths find_paths(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                 const ConflictGraph &conflicts, NodeId node)
+{
+    const uint32_t source = conflicts.nodes[node].source;
+    const std::span slots = conflicts.slots[conflicts.nodes[node].cls];
+    Paths out;
+    std::vector<TypeId> stack{conflicts.nodes[node].type};
+    for (size_t steps = 0; !stack.empty(); ++steps) {
+        if (steps == max_paths)
+            return {};
+        const TypeId at = stack.back();
+        stack.pop_back();
+        btf::for_each_type_id(sources.type({source, at}), [&](uint32_t ref) {
+            if (!ref)
+                return;
+            const ClassId own = classes.of[sources.index(source, TypeId{ref})];
+            if (own == ClassId::none) // of a base, and does not take part
+                return;
+            const ClassId c = graph.alias[own];
+            if (conflicts.role[c] == role_between)
+                stack.push_back(TypeId{ref});
+            const auto slot = std::ranges::find(slots, conflicts.slot_name[c]);
+            if (slot != slots.end())
+                out.push_back({SlotId{static_cast<uint32_t>(slot - slots.begin())},
+                               conflicts.node_at(source, TypeId{ref})});
+        });
+    }
+    return out;
+}
+
+/// `of_name`: all none, before and after.
+void make_edges_of(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   size_t source, IdVector<NameId, NodeId> &of_name, ConflictGraph &out)
+{
+    bool ambiguous = false;
+    for (NodeId n : out.nodes_of(source)) {
+        NodeId &mine = of_name[out.nodes[n].name];
+        ambiguous |= mine != NodeId::none;
+        mine = n;
+    }
+    for (NodeId n : out.nodes_of(source)) {
+        if (!out.is_definition(n))
+            continue;
+        if (has_false_hashes(out, n)) {
+            out.paths[n] = std::make_unique<Paths>(); // equal to no other
+            continue;
+        }
+        const std::span slots = out.slots[out.nodes[n].cls];
+        for (size_t i = 0; i < slots.size(); ++i)
+            out.edges[out.edge_begin[n] + i] = of_name[slots[i]];
+        if (ambiguous && !slots.empty())
+            out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
+    }
+    for (NodeId n : out.nodes_of(source))
+        of_name[out.nodes[n].name] = NodeId::none;
+}
+
+/// An edge to a name that is an enum's.
+struct EnumEdge {
+    size_t slot; // in slots.items
+    NodeId *target;
+};
+
+/// Those of all structs.
+std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &conflicts)
+{
+    std::vector<EnumEdge> out;
+    auto is_enum = [&](NameId n) { return raw(n) < graph.names.size() && graph.names[n].is_enum; };
+    if (std::ranges::none_of(conflicts.slots.items, is_enum))
+        return out;
+    auto add = [&](size_t slot, NodeId &target) {
+        if (target != NodeId::none && is_enum(conflicts.slots.items[slot]))
+            out.push_back({slot, &target});
+    };
+    for (NodeId n : conflicts.nodes.ids()) {
+        if (!conflicts.is_definition(n) || !btf::is_composite(graph.kind[conflicts.nodes[n].cls]))
+            continue;
+        const size_t first = conflicts.slots.begin(conflicts.nodes[n].cls);
+        for (size_t i = 0; i < conflicts.edges_of(n).size(); ++i)
+            add(first + i, conflicts.edges[conflicts.edge_begin[n] + i]);
+        if (conflicts.paths[n])
+            for (Path &path : *conflicts.paths[n])
+                add(first + raw(path.slot), path.target);
+    }
+    return out;
+}
+
+} // namespace
+
+void make_slots(const ClassGraph &graph, ConflictGraph &out)
+{
+    trace::Phase phase("make_slots");
+    // The class that met them last.
+    IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
+    IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
+    std::vector<ClassId> stack;
+    for (ClassId c : graph.classes()) {
+        if (out.role[c] == role_node && out.affected_classes[c] && graph.alias[c] == c)
+            stack.push_back(c);
+        while (!stack.empty()) {
+            const std::span refs = graph.refs[stack.back()];
+            stack.pop_back();
+            for (size_t i = refs.size(); i--;) {
+                if (refs[i] == ClassId::none)
+                    continue;
+                const ClassId ref = graph.alias[refs[i]];
+                const NameId name = out.slot_name[ref];
+                if (name != NameId::none && listed[name] != c) {
+                    listed[name] = c;
+                    out.slots.items.push_back(name);
+                } else if (out.role[ref] == role_between && seen[ref] != c) {
+                    seen[ref] = c;
+                    stack.push_back(ref);
+                }
+            }
+        }
+        out.slots.ends.push_back(static_cast<uint32_t>(out.slots.items.size()));
+    }
+}
+
+void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                unsigned threads, ConflictGraph &out)
+{
+    trace::Phase phase("make_edges");
+    uint64_t total = 0;
+    for (NodeId n : out.nodes.ids()) {
+        out.edge_begin.push_back(total);
+        if (out.is_definition(n) && !has_false_hashes(out, n))
+            total += out.slots[out.nodes[n].cls].size();
+    }
+    out.edge_begin.push_back(total);
+    out.edges.resize(total);
+    out.paths.resize(out.nodes.size());
+    const size_t count = sources.list.size(), batch = (count + threads - 1) / threads;
+    parallel_for((count + batch - 1) / batch, threads, [&](size_t b) {
+        IdVector<NameId, NodeId> of_name(out.slot_names, NodeId::none);
+        for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
+            make_edges_of(sources, classes, graph, s, of_name, out);
+    });
+}
+
+void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out)
+{
+    const std::vector<EnumEdge> edges = find_enum_edges(graph, out);
+    std::vector<bool> declared(edges.empty() ? 0 : out.slots.items.size()); // by some object
+    for (const EnumEdge &edge : edges)
+        if (!out.is_definition(*edge.target))
+            declared[edge.slot] = true;
+    for (const EnumEdge &edge : edges)
+        if (declared[edge.slot] && out.is_definition(*edge.target))
+            *edge.target = NodeId::none;
+}
+
+} // namespace btflink::merge

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds the groups that the nodes of an object agree with.
+#pragma once
+
+#include "merge/dedup/join/groups.h"
+
+namespace btflink::merge
+{
+
+/// The slots of two nodes of one class, side by side. In ambiguous objects, paths stand for slots.
+class SlotPairs
+{
+public:
+    SlotPairs(const ConflictGraph &conflicts, NodeId a, NodeId b)
+        : a_(side_of(conflicts, a)), b_(side_of(conflicts, b))
+    {
+    }
+
+    /// False if one of the nodes has too many paths, or hashes that are false. Such a node equals
+    /// no other.
+    bool comparable() const
+    {
+        if ((a_.paths && a_.paths->empty()) || (b_.paths && b_.paths->empty()))
+            return false;
+        return !a_.paths || !b_.paths || a_.paths->size() == b_.paths->size();
+    }
+    size_t size() const
+    {
+        const Paths *paths = a_.paths ? a_.paths : b_.paths;
+        return paths ? paths->size() : a_.edges.size();
+    }
+    bool are_paths() const { return a_.paths || b_.paths; }
+    /// Where the i-th slot leads from each node.
+    NodeId a(size_t i) const { return target(a_, b_, i); }
+    NodeId b(size_t i) const { return target(b_, a_, i); }
+
+private:
+    struct Side {
+        std::span<const NodeId> edges;
+        const Paths *paths; // null: the object is not ambiguous
+    };
+
+    static Side side_of(const ConflictGraph &conflicts, NodeId n)
+    {
+        return {conflicts.edges_of(n), conflicts.paths[n].get()};
+    }
+    static NodeId target(const Side &side, const Side &other, size_t i)
+    {
+        if (side.paths)
+            return (*side.paths)[i].target;
+        return side.edges[other.paths ? raw((*other.paths)[i].slot) : i];
+    }
+
+    Side a_, b_;
+};
+
+/// Whether a node of the object that joins agrees with a group of its class.
+enum class PairState : uint8_t { disagrees, agrees, joined };
+
+/// The pairs of each definition in one object and each group of its class.
+struct AgreeingPairs {
+    NodeId first_node;
+    std::vector<size_t> begin;     // per node, and the end: its first pair
+    std::vector<PairState> states; // a node's pairs are in the order of Groups::of_class
+    uint64_t rounds = 0;
+
+    std::span<PairState> of(NodeId n)
+    {
+        const size_t place = raw(n) - raw(first_node);
+        return std::span(states).subspan(begin[place], begin[place + 1] - begin[place]);
+    }
+    PairState &at(NodeId n, uint32_t group_place)
+    {
+        return states[begin[raw(n) - raw(first_node)] + group_place];
+    }
+};
+
+/// `nodes`: of one object.
+AgreeingPairs find_agreeing_pairs(const ConflictGraph &conflicts,
+                                  const ReachableConflicts &reachable, const Groups &groups,
+                                  IdRange<NodeId> nodes);
+
+} // namespace btflink::merge
