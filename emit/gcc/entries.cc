@@ -10,6 +10,18 @@
 namespace btflink::emit::gcc
 {
 
+namespace
+{
+
+/// What is lacking, and in which source. Places of entries say nothing to the user.
+std::string loss(const Error &error, const std::string &source)
+{
+    const Where where = error.what.starts_with(source + ": ") ? Where{} : Where{source};
+    return Error{where, error.what}.str();
+}
+
+} // namespace
+
 Entries::Entries(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Entries::~Entries() = default;
 
@@ -244,7 +256,7 @@ void Entries::emitted_variable(uint32_t uid, const char *symbol, const char *sec
     v.weak = weak;
 }
 
-std::string Entries::assembly(std::string &warning)
+std::string Entries::assembly(Losses &losses)
 {
     State &s = *state_;
     s.finish_tree();
@@ -255,12 +267,17 @@ std::string Entries::assembly(std::string &warning)
     options.by_compiler = true;
     auto object = encode_tree(file, std::move(s.tree), options, {}, {});
     if (!object) {
-        warning = "no object BTF: " + object.error().str();
+        losses.all = loss(object.error(), s.source);
         return "";
     }
-    if (!object->left_out.empty())
-        warning = object->left_out.front().str();
-    if (object->contribution.empty())
+    const bool is_empty = object->contribution.empty();
+    if (const size_t count = object->left_out.size(); count > 0) {
+        std::string &text = is_empty ? losses.all : losses.part;
+        text = loss(object->left_out.front(), s.source);
+        if (count > 1)
+            text += strf(" (and %zu more)", count - 1);
+    }
+    if (is_empty)
         return "";
     return s.labels + assembly_text(*object, s.arch, s.order, s.symbols);
 }

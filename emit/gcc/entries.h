@@ -44,6 +44,12 @@ struct Setup {
     const char *source;
 };
 
+/// What object BTF lacks, in words; "": nothing.
+struct Losses {
+    std::string all; // there is no object BTF
+    std::string part;
+};
+
 /// Calls come in this order: types, functions and variables in any order, each described once; then
 /// what was emitted; then assembly(). Strings are copied.
 class Entries
@@ -102,9 +108,9 @@ public:
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 
-    /// Object BTF and address pool as assembler text; "": there is nothing for BTF. `warning` is
-    /// what the user should know, or "".
-    std::string assembly(std::string &warning);
+    /// Object BTF and address pool as assembler text; "": there is nothing for BTF, or `losses`
+    /// says why it cannot be made.
+    std::string assembly(Losses &losses);
 
 private:
     struct State;

@@ -31,6 +31,8 @@ namespace
 
 struct Plugin {
     unsigned features = 0;
+    bool strict = false; // an object without BTF is an error
+    bool quiet = false;  // no notes
     gcc_debug_hooks hooks;
     const gcc_debug_hooks *original = nullptr;
     bool level_raised = false;
@@ -39,7 +41,25 @@ struct Plugin {
 };
 Plugin plugin;
 
-/// Memory may be short. Then there is no object BTF, but the compile goes on.
+/// No warning, because of -Werror.
+void note(const std::string &text)
+{
+    if (!plugin.quiet && !inhibit_warnings)
+        inform(UNKNOWN_LOCATION, "btflink: %s", text.c_str());
+}
+
+/// There is no object BTF. The compile goes on, unless that is an error.
+void give_up(const std::string &why)
+{
+    plugin.entries.reset();
+    plugin.reader.reset();
+    if (plugin.strict)
+        error_at(UNKNOWN_LOCATION, "btflink: no object BTF: %s", why.c_str());
+    else
+        note("no object BTF: " + why);
+}
+
+/// Memory may be short.
 template <typename Work>
 void guarded(Work work)
 {
@@ -48,9 +68,7 @@ void guarded(Work work)
     try {
         work();
     } catch (...) {
-        plugin.entries.reset();
-        plugin.reader.reset();
-        inform(UNKNOWN_LOCATION, "btflink: no object BTF: out of memory");
+        give_up("out of memory");
     }
 }
 
@@ -84,12 +102,13 @@ bool is_by_reference(tree parameter)
 
 /// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
 /// the place of the result is passed like a first parameter, if some are passed by reference, and
-/// if some are in floating-point registers.
+/// if some are in floating-point registers. Kernels count one register for an integer of two.
 bool has_displaced_parameters(tree decl)
 {
     tree first = DECL_ARGUMENTS(decl);
     for (tree p = first; p; p = DECL_CHAIN(p))
         if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE ||
+            (INTEGRAL_TYPE_P(TREE_TYPE(p)) && int_size_in_bytes(TREE_TYPE(p)) > UNITS_PER_WORD) ||
             is_by_reference(p))
             return true;
     return first && DECL_RESULT(decl) && aggregate_value_p(DECL_RESULT(decl), decl) &&
@@ -205,10 +224,12 @@ void on_finish(const char *file)
 {
     plugin.original->finish(file);
     guarded([&] {
-        std::string complaint;
-        const std::string text = plugin.entries->assembly(complaint);
-        if (!complaint.empty() && !inhibit_warnings)
-            inform(UNKNOWN_LOCATION, "btflink: %s", complaint.c_str()); // no warning: -Werror
+        Losses losses;
+        const std::string text = plugin.entries->assembly(losses);
+        if (!losses.all.empty())
+            return give_up(losses.all);
+        if (!losses.part.empty())
+            note(losses.part);
         fwrite(text.data(), 1, text.size(), asm_out_file);
         in_section = nullptr; // gcc names its next section again
         plugin.entries.reset();
@@ -259,13 +280,19 @@ bool is_c()
 bool read_arguments(const plugin_name_args &info)
 {
     for (int i = 0; i < info.argc; ++i) {
-        if (std::strcmp(info.argv[i].key, "id") == 0) // for caches that know only the command
-            continue;
-        if (std::strcmp(info.argv[i].key, "features") != 0 || !info.argv[i].value) {
-            error("btflink: unknown plugin argument %qs", info.argv[i].key);
+        const plugin_argument &argument = info.argv[i];
+        auto is = [&](const char *key) { return std::strcmp(argument.key, key) == 0; };
+        if (is("id")) { // for caches that know only the command
+        } else if (is("strict")) {
+            plugin.strict = true;
+        } else if (is("quiet")) {
+            plugin.quiet = true;
+        } else if (is("features") && argument.value) {
+            plugin.features = static_cast<unsigned>(std::strtoul(argument.value, nullptr, 0));
+        } else {
+            error("btflink: unknown plugin argument %qs", argument.key);
             return false;
         }
-        plugin.features = static_cast<unsigned>(std::strtoul(info.argv[i].value, nullptr, 0));
     }
     return true;
 }

@@ -106,6 +106,10 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
         "-fplugin=" + plugin,
         strf("-fplugin-arg-btflink-features=0x%x", settings.emit.unit.features.bits()),
     };
+    if (settings.strict)
+        options.emplace_back("-fplugin-arg-btflink-strict");
+    if (settings.quiet)
+        options.emplace_back("-fplugin-arg-btflink-quiet");
     // ccache takes the plugin for a part of the compiler; sccache knows only the command.
     if (has(runners(words), "sccache"))
         options.push_back("-fplugin-arg-btflink-id=" + TRY(plugin_id(plugin)));

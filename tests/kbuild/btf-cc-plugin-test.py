@@ -225,6 +225,25 @@ class Compiles(PluginCase):
         self.plugin('--strip-dwarf', '--lean-debug', '--strict', 'gcc', *COMPILE)
         self.assertTrue(self.has_object_btf('add.o'))
 
+    def test_strict(self):
+        """An object without BTF is an error of the compile; one that lacks a part is not."""
+        why = "btflink: no object BTF: .*'odd\\$name'.*\n"
+        part = "btflink: long.c: .*'m65535' is left out.*\n"
+        self.write('odd.c', 'int odd$name;\nint fine;\n')
+        self.write('long.c', f"struct {{ {' '.join(f'int m{i};' for i in range(65536))} }} all;\n")
+        for name, options, status, said in (
+                ('odd', [], 0, f'cc1: note: {why}'), ('odd', ['--quiet'], 0, ''),
+                ('odd', ['--strict'], 1, f'cc1: error: {why}'),
+                ('odd', ['--strict', '-q'], 1, f'cc1: error: {why}'),
+                ('long', ['--strict'], 0, f'cc1: note: {part}'), ('long', ['-q'], 0, '')):
+            done = self.cc('--plugin', '--features=var,global_var', *options, 'gcc', '-g', '-c', f'{name}.c')
+            self.assertEqual(done[0], status, (options, done))
+            self.assertRegex(done[2].decode(), f'^{said}$')
+            self.assertEqual(f'{name}.o' in self.names(), status == 0)
+            if status == 0:
+                self.assertEqual(self.has_object_btf(f'{name}.o'), name == 'long')
+                os.remove(self.path(f'{name}.o'))
+
     def test_compiler_errors(self):
         self.write('bad.c', 'int f(void) { return nothing; }\n')
         plain = self.run_tool('gcc', '-g', '-c', 'bad.c')
