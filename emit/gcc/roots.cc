@@ -45,6 +45,8 @@ void TreeReader::note_base(tree type)
 
 void TreeReader::note_fields(tree type)
 {
+    if (TREE_CODE(type) == ENUMERAL_TYPE && TYPE_SIZE(type))
+        note_base(lang_hooks.types.enum_underlying_base_type(type));
     if (TREE_CODE(type) == RECORD_TYPE || TREE_CODE(type) == UNION_TYPE)
         for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
             if (TREE_CODE(field) == FIELD_DECL && (DECL_NAME(field) || !DECL_BIT_FIELD_TYPE(field)))

@@ -131,7 +131,8 @@ TypeNumber TreeReader::type_of(tree type, int quals)
     }
     if (quals)
         return qualified(type, quals, found);
-    return VOID_TYPE_P(type) ? void_type : unqualified(type);
+    // Not `type`, which may have qualifiers.
+    return VOID_TYPE_P(type) ? void_type : unqualified(found ? found : TYPE_MAIN_VARIANT(type));
 }
 
 TypeNumber TreeReader::type_of_decl(tree decl)

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """The plugin against gcc's own debug information: each case is compiled once, by gcc -g with the plugin,
 and compare-objects.py compares what btf-emit makes of the DWARF with what the plugin wrote.
-usage: oracle-test.py GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
+usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
+--random: N random sources (random_source.py) as well, of seed FIRST (default: 1) and those that follow.
 PLUGIN: its file, or a btf-cc that has one for GCC. Exit status 77: it has none.
 Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
 options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks. Cases for other compilers ("// compilers: clang") are left out."""
+import argparse
 import concurrent.futures
 import os
 import re
@@ -13,6 +15,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+from random_source import RandomSource
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Without optimisation, and with the address sanitizer, DWARF does not say in which registers parameters
@@ -23,6 +27,9 @@ LEVELS = (*UNJUDGED, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
            '-fsanitize-coverage=trace-pc', '-fstack-protector-strong'])
 # All but what concerns the link.
 FEATURES = 0x47f
+# Random sources have parameters of two words, of which DWARF does not say where they arrive, and base types
+# that gcc's DWARF keeps although nothing has them any more. Some have no debug information.
+NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
 # Addresses, and with them the order of gcc's own tables, differ from run to run.
 REPETITIONS = 3
 
@@ -55,11 +62,13 @@ def run(gcc, plugin, emit, case, level, folder):
             return f'{shlex.join(text_only)}\nhas no BTF, or differs from run to run'
     done = subprocess.run([sys.executable, os.path.join(HERE, 'compare-objects.py'), '-v',
                            f'--features={FEATURES:#x}', emit, out], capture_output=True, text=True)
+    is_random = os.path.dirname(case) == folder
     allowed = set(directive(text, 'judged otherwise'))
     extra = tuple(f': more: {head}' for head in re.findall(r'^// only the plugin: (.*)$', text, re.M))
     wrong = [line for line in done.stdout.splitlines()[:-1]
              if not line.startswith(('missing in all', 'more in all')) and
              not (extra and line.endswith(extra)) and
+             not (is_random and NOT_OF_RANDOM.search(line)) and
              (not (match := re.search(r': function (\S+): ', line)) or
               level not in UNJUDGED and match[1] not in allowed)]
     failed = wrong or done.returncode > 1 or done.stderr
@@ -78,15 +87,37 @@ def plugin_of(btf_cc, gcc, folder):
     return re.search(r"-fplugin=([^\s']+)", done.stderr)[1]
 
 
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--random', type=int, default=0)
+    parser.add_argument('--seed', type=int, default=1)
+    for name in ('gcc', 'plugin', 'emit'):
+        parser.add_argument(name)
+    parser.add_argument('folders', nargs='*')
+    return parser.parse_args()
+
+
+def random_cases(first, count, folder):
+    """Each with one of the levels."""
+    for seed in range(first, first + count):
+        path = os.path.join(folder, f'random-{seed}.c')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write(RandomSource(seed).text())
+        yield path, LEVELS[seed % len(LEVELS)]
+
+
 def main():
-    gcc, plugin, emit, *folders = sys.argv[1:]
+    options = arguments()
+    gcc, plugin, emit, folders = options.gcc, options.plugin, options.emit, options.folders
     if not plugin.endswith('.so'):
         with tempfile.TemporaryDirectory() as folder:
             plugin = plugin_of(plugin, gcc, folder)
     cases = sorted(os.path.join(f, c) for f in folders for c in os.listdir(f) if c.endswith('.c'))
     bad = compared = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
-        jobs = [pool.submit(run, gcc, plugin, emit, c, level, folder) for c in cases for level in LEVELS]
+        pairs = [(case, level) for case in cases for level in LEVELS]
+        pairs += random_cases(options.seed, options.random, folder)
+        jobs = [pool.submit(run, gcc, plugin, emit, *pair, folder) for pair in pairs]
         for job in jobs:
             result = job.result()
             compared += result is not None

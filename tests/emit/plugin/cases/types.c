@@ -3,6 +3,7 @@ typedef unsigned char u8;
 typedef __int128 wide;
 typedef int table[3];
 typedef const int fixed;
+fixed result_without_qualifier(fixed *pointer) { return *pointer; }
 struct only_declared;
 struct never_used { int x; };
 struct in_cast { int x; };
