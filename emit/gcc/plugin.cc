@@ -81,35 +81,16 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// Does the caller pass the address of `parameter`, which is too large for registers, in its place?
-/// Others may have a register in their address, too, if they are on the stack and the function
-/// aligns it.
-bool is_by_reference(tree parameter)
-{
-    tree type = TREE_TYPE(parameter);
-    if (!AGGREGATE_TYPE_P(type) && int_size_in_bytes(type) <= UNITS_PER_WORD)
-        return false;
-    const_rtx incoming = DECL_INCOMING_RTL(parameter);
-    if (!incoming || !MEM_P(incoming))
-        return false;
-    if (MEM_P(XEXP(incoming, 0)))
-        return true;
-    if (!REG_P(XEXP(incoming, 0)))
-        return false;
-    const unsigned number = REGNO(XEXP(incoming, 0));
-    return HARD_REGISTER_NUM_P(number) && FUNCTION_ARG_REGNO_P(number);
-}
-
 /// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
-/// the place of the result is passed like a first parameter, if some are passed by reference, and
-/// if some are in floating-point registers. Kernels count one register for an integer of two.
+/// the place of the result is passed like a first parameter, and if some are in floating-point
+/// registers. Kernels count one register for an integer of two. A struct does not count: kernels
+/// know how many registers it has, or refuse it.
 bool has_displaced_parameters(tree decl)
 {
     tree first = DECL_ARGUMENTS(decl);
     for (tree p = first; p; p = DECL_CHAIN(p))
         if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE ||
-            (INTEGRAL_TYPE_P(TREE_TYPE(p)) && int_size_in_bytes(TREE_TYPE(p)) > UNITS_PER_WORD) ||
-            is_by_reference(p))
+            (INTEGRAL_TYPE_P(TREE_TYPE(p)) && int_size_in_bytes(TREE_TYPE(p)) > UNITS_PER_WORD))
             return true;
     return first && DECL_RESULT(decl) && aggregate_value_p(DECL_RESULT(decl), decl) &&
            !targetm.calls.struct_value_rtx(TREE_TYPE(decl), 1);

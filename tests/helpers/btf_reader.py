@@ -78,3 +78,12 @@ class Elf:
     def get(self, name):
         found = self.all(name)
         return found[0] if found else None
+
+    def symbol_names(self):
+        table = self.get('.symtab')
+        if table is None:
+            return
+        names = self.sections[table.link].data
+        for at in range(0, len(table.data), table.entsize):
+            begin, = struct.unpack_from(self.order + 'I', table.data, at)
+            yield names[begin:names.index(b'\0', begin)].decode()

@@ -21,6 +21,9 @@ class ObjectBtf:
         sections = [s for s in elf.sections if s.name == '.BTF']
         self.data = sections[0].data if sections else b''
         self.order = elf.order
+        # Functions of which there is a clone with other parameters.
+        self.cloned = {name.split('.')[0] for name in elf.symbol_names()
+                       if '.isra' in name or '.constprop' in name}
         self.has_dwarf = any(s.name in ('.debug_info', '.zdebug_info') for s in elf.sections)
         at = 0
         while at < len(self.data):

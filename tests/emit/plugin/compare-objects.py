@@ -25,12 +25,17 @@ ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
 
 
-def judged(functions):
+def is_changed(f, of):
+    """As the merge decides: only a clone loses parameters."""
+    return bool(f.flags & (CHANGED if f.name in of.cloned else CHANGED & ~ob.OPTIMIZED))
+
+
+def judged(of):
     """Which instances in the object keep their parameters: name -> {'kept', 'left out'}."""
     result = collections.defaultdict(set)
-    for f in functions:
+    for f in of.functions:
         if f.flags & (ob.ADDRESS | ob.RANGES):
-            result[f.name].add('left out' if f.flags & CHANGED else 'kept')
+            result[f.name].add('left out' if is_changed(f, of) else 'kept')
     return result
 
 
@@ -45,7 +50,7 @@ def compare(path, by_dwarf, by_plugin, total, say):
         total['variables'] += 1
         say(f'{path}: variables: {by_dwarf.variables - by_plugin.variables} '
             f'{by_plugin.variables - by_dwarf.variables}')
-    theirs, ours = judged(by_dwarf.functions), judged(by_plugin.functions)
+    theirs, ours = judged(by_dwarf), judged(by_plugin)
     total['functions'] += len(theirs)
     for name in sorted(theirs.keys() | ours.keys()):
         if theirs.get(name) != ours.get(name):
@@ -54,7 +59,7 @@ def compare(path, by_dwarf, by_plugin, total, say):
                 f'plugin {sorted(ours.get(name, ["none"]))}')
     both_keep = {n for n in theirs if theirs[n] == ours.get(n) == {'kept'}}
     protos = [collections.Counter((f.name, f.loose_hash) for f in side.functions
-                                  if f.flags & (ob.ADDRESS | ob.RANGES) and not f.flags & CHANGED
+                                  if f.flags & (ob.ADDRESS | ob.RANGES) and not is_changed(f, side)
                                   and f.name in both_keep)
               for side in (by_dwarf, by_plugin)]
     if protos[0] != protos[1]:

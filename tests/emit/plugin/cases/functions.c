@@ -1,5 +1,5 @@
 // What the optimiser makes of parameters. gcc -g and the plugin agree, but for functions that are named:
-// judged otherwise: by_value_in_memory result_in_memory
+// judged otherwise: by_value_in_memory result_in_memory wide wide_last
 struct large { long l[8]; };
 struct pair { long a, b; };
 struct __attribute__((packed)) crooked { char c; long l; char d[15]; };
@@ -35,6 +35,10 @@ long by_value(struct pair p, int x) { return p.a + p.b + x; }
 long by_value_in_memory(struct large p, int x) { return p.l[0] + x; }
 struct large result_in_memory(int x) { return (struct large){{x}}; }
 struct pair result_in_registers(int x) { return (struct pair){x, x}; }
+#ifdef __SIZEOF_INT128__
+int wide(__int128 w, int x) { return (int)w + x; }
+int wide_last(int x, __int128 w) { return (int)w + x; }
+#endif
 int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
 int sum(volatile int *p, int n);
 /* More values than registers between its uses of what is on the stack. */
