@@ -420,6 +420,14 @@ class DistccTest(CacheCase):
             self.build('btf-cc distcc gcc', BTF_CC_STRIP_DWARF='1', **self.settings(server))
             self.assertEqual(self.contents(), stripped)
 
+    def test_plugin(self):
+        """Servers have none, so BTF is made of DWARF, here."""
+        stripped = self.direct(BTF_CC_STRIP_DWARF='1')
+        with self.server() as server:
+            self.build('btf-cc --plugin distcc gcc', BTF_CC_STRIP_DWARF='1', **self.settings(server))
+            self.assertEqual(self.jobs(server), COUNT, server.log())
+            self.assertEqual(self.contents(), stripped)
+
     def test_with_ccache(self):
         if reason := missing('ccache'):
             self.skipTest(reason)
