@@ -3,6 +3,7 @@
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,18 +30,30 @@ Result<bool> switch_variable(const char *name)
 std::vector<std::string> programs_named(const std::string &name)
 {
     std::vector<std::string> found;
-    std::string path = variable("PATH");
-    for (size_t at = 0; !path.empty() && at <= path.size();) {
-        size_t end = std::min(path.find(':', at), path.size());
-        std::string folder = path.substr(at, end - at);
-        std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-        at = end + 1;
+    auto add = [&](const std::string &candidate) {
         struct stat info;
         if (::access(candidate.c_str(), X_OK) == 0 && ::stat(candidate.c_str(), &info) == 0 &&
             S_ISREG(info.st_mode))
             found.push_back(candidate);
+    };
+    if (name.find('/') != std::string::npos) {
+        add(name);
+        return found;
+    }
+    std::string path = variable("PATH");
+    for (size_t at = 0; !path.empty() && at <= path.size();) {
+        size_t end = std::min(path.find(':', at), path.size());
+        std::string folder = path.substr(at, end - at);
+        add((folder.empty() ? "." : folder) + "/" + name);
+        at = end + 1;
     }
     return found;
+}
+
+std::string resolved_path(const std::string &path)
+{
+    char whole[PATH_MAX];
+    return realpath(path.c_str(), whole) ? whole : "";
 }
 
 } // namespace btflink::kbuild

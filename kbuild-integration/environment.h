@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Variables and programs in the environment of a build.
+// Environment variables, and the programs and paths that they name.
 #pragma once
 
 #include "common/result.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace btflink::kbuild
 {
 
-/// "" if it is not set.
+/// The value of a variable; "" if it is not set.
 std::string variable(const char *name);
 
-/// A variable that switches something on: 1, 0 or empty. Any other value is an error.
+/// The value of a variable that is 1, 0 or empty. Any other value is an error.
 Result<bool> switch_variable(const char *name);
 
-/// Paths of the files called `name` in $PATH that can be run, in that order; an empty part of $PATH
-/// is the present folder, as for shells.
+/// Executable files called `name` in the folders of $PATH, in that order; if `name` has a slash,
+/// that file alone. An empty part of $PATH is the current folder, as for shells.
 std::vector<std::string> programs_named(const std::string &name);
+
+/// The file that `path` leads to, without symbolic links; "" if there is no such file.
+std::string resolved_path(const std::string &path);
+
+/// What follows the last slash.
+inline std::string_view base_name(std::string_view path)
+{
+    return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0
+}
 
 } // namespace btflink::kbuild

@@ -78,58 +78,56 @@ constexpr option encoding_options[] = {
     {"numeric_version", no_argument, nullptr, opt_numeric_version},
     {"devel_version", no_argument, nullptr, opt_devel_version},
     {"supported_btf_features", no_argument, nullptr, opt_supported},
-    // With these pahole does not encode, whether -J is given or not.
+    // With these options pahole does not encode, not even with -J.
     {"contains_enumerator", required_argument, nullptr, opt_instead},
     {"running_kernel_vmlinux", no_argument, nullptr, opt_instead},
     {"usage", no_argument, nullptr, opt_instead},
 };
 
-// How pahole shows types. They mean nothing together with -J, but their values must not be taken
-// for options or files.
-constexpr const char *display_options[] = {
-    "anon_include",
-    "class_name_len",
-    "classes_as_structs",
-    "compile",
-    "defined_in",
-    "expand_pointers",
-    "expand_types",
-    "first_obj_only",
-    "fixup_silly_bitfields",
-    "flat_arrays",
-    "hex",
-    "nested_anon_include",
-    "nr_definitions",
-    "nr_members",
-    "nr_methods",
-    "packable",
-    "packed",
-    "ptr_table_stats",
-    "recursive",
-    "rel_offset",
-    "reorganize",
-    "show_decl_info",
-    "show_first_biggest_size_base_type_member",
-    "show_only_data_members",
-    "show_private_classes",
-    "show_reorg_steps",
-    "sizes",
-    "sort",
-    "structs",
-    "suppress_aligned_attribute",
-    "suppress_force_paddings",
-    "suppress_packed",
-    "unions",
-    "with_embedded_flexible_array",
-    "with_flexible_array",
-};
+// Options for showing types. They have no meaning with -J, but their values must not be taken for
+// options or files.
+constexpr const char *display_options[] = {"anon_include",
+                                           "class_name_len",
+                                           "classes_as_structs",
+                                           "compile",
+                                           "defined_in",
+                                           "expand_pointers",
+                                           "expand_types",
+                                           "first_obj_only",
+                                           "fixup_silly_bitfields",
+                                           "flat_arrays",
+                                           "hex",
+                                           "nested_anon_include",
+                                           "nr_definitions",
+                                           "nr_members",
+                                           "nr_methods",
+                                           "packable",
+                                           "packed",
+                                           "ptr_table_stats",
+                                           "recursive",
+                                           "rel_offset",
+                                           "reorganize",
+                                           "show_decl_info",
+                                           "show_first_biggest_size_base_type_member",
+                                           "show_only_data_members",
+                                           "show_private_classes",
+                                           "show_reorg_steps",
+                                           "sizes",
+                                           "sort",
+                                           "structs",
+                                           "suppress_aligned_attribute",
+                                           "suppress_force_paddings",
+                                           "suppress_packed",
+                                           "unions",
+                                           "with_embedded_flexible_array",
+                                           "with_flexible_array"};
 constexpr const char *display_options_with_value[] = {
     "bit_holes",    "cacheline_size", "class_name",    "contains", "count",
     "decl_exclude", "exclude",        "hole_size_ge",  "holes",    "find_pointers_to",
     "header_type",  "padding_ge",     "prefix_filter", "prettify", "range",
     "seek_bytes",   "separator",      "size_bytes",    "skip",     "word_size",
 };
-/// The same for short options: those that have a meaning, then pahole's without and with a value.
+/// Short options: first those with a meaning here, then pahole's without and with a value.
 constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
 
 std::vector<option> all_long_options()
@@ -143,7 +141,7 @@ std::vector<option> all_long_options()
     return all;
 }
 
-/// Features by the old options, for a command line without --btf_features.
+/// The features of a command line without --btf_features, before its other options.
 FeatureSet legacy_features()
 {
     FeatureSet set;
@@ -170,7 +168,7 @@ public:
         optind = 0; // start anew
         opterr = 0;
         const std::vector<option> long_options = all_long_options();
-        std::string wrong; // matters only if we are to encode
+        std::string wrong; // matters only for encoding
         for (;;) {
             const std::string word = words[std::min<size_t>(std::max(optind, 1), words.size() - 1)];
             int c = getopt_long(static_cast<int>(words.size()), argv.data(), short_options,
@@ -209,8 +207,7 @@ public:
 private:
     using Action = PaholeOptions::Action;
 
-    /// What is wrong with the option in `word`, for which getopt_long() returned `c`; empty if
-    /// nothing.
+    /// What is wrong with the option in `word`, for which getopt_long() returned `c`; or empty.
     static std::string problem_with(const std::string &word, int c)
     {
         const bool is_long = word.starts_with("--"), refused = c == '?' || c == ':';
@@ -228,7 +225,7 @@ private:
         return "";
     }
 
-    /// Take the argument at hand, which is no option; false if there is none.
+    /// Take the next argument, which is no option. False: there is none.
     bool next_file(const std::vector<char *> &argv)
     {
         if (argv[static_cast<size_t>(optind)] == nullptr)
@@ -322,7 +319,7 @@ private:
         case opt_supported:
             out_.action = Action::supported_features;
             break;
-        default: // without a meaning here. -F, too: DWARF is what we read, whatever else pahole can
+        default: // no meaning here; -F, too, because only DWARF is read
             break;
         }
         return {};
@@ -348,7 +345,7 @@ private:
         return {};
     }
 
-    /// The first list turns off all that earlier options had turned on; later lists add up.
+    /// The first list replaces what earlier options turned on; later lists add to it.
     Result<void> features(std::string_view list, bool strict)
     {
         if (!features_given_)
@@ -367,7 +364,7 @@ private:
             std::string_view name = list.substr(0, list.find(','));
             list.remove_prefix(std::min(name.size() + 1, list.size()));
             auto known = parse_features(name);
-            if (known && !name.starts_with('+')) // means something only before the whole list
+            if (known && !name.starts_with('+')) // + is allowed only in front of the list
                 out_.features.add(*known);
             else if (strict)
                 return fail({}, "feature '" + std::string(name) + "' is not known");
@@ -391,7 +388,7 @@ private:
 
     PaholeOptions out_;
     bool features_given_ = false, languages_given_ = false;
-    bool instead_ = false; // something that pahole does and then does not encode
+    bool instead_ = false; // an option is given with which pahole does not encode
 };
 
 } // namespace

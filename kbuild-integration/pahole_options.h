@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads pahole's command line as kernels from 5.15 on use it to make BTF, with the option names,
-// defaults and exit statuses of pahole 1.32.
+// Reads pahole's command line as kernels from 5.15 on use it to make BTF. Option names, defaults
+// and exit statuses are those of pahole 1.32.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -14,13 +14,13 @@
 namespace btflink::kbuild
 {
 
-/// The version that we report; kernels choose their options according to it.
+/// The version that btf-pahole reports. Kernels choose their options by it.
 constexpr const char *pahole_version = "v1.32";
 constexpr const char *pahole_numeric_version = "132";
 
 struct PaholeOptions {
     enum class Action : uint8_t {
-        other, // another use of pahole than BTF encoding: look at a struct, ...
+        other, // any use of pahole but encoding BTF, such as showing a struct
         encode,
         help,
         version,
@@ -33,16 +33,15 @@ struct PaholeOptions {
     std::string base;     // --btf_base
     std::string detached; // --btf_encode_detached; empty: into the file itself
     FeatureSet features;
-    emit::UnitFilter filter; // of units whose DWARF is encoded
+    emit::UnitFilter filter; // which units to encode from DWARF
     unsigned jobs = 1;
     bool verbose = false;
     bool quiet = false;                        // no warnings
-    std::vector<std::string> unknown_features; // asked for but unknown: reported with -V
+    std::vector<std::string> unknown_features; // reported with -V
 };
 
-/// Arguments without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, which
-/// counts if --lang_exclude is not given. Errors: an encoding run with an option that is not
-/// known here.
+/// `arguments`: without the program's name. `environment_languages`: $PAHOLE_LANG_EXCLUDE, the
+/// default of --lang_exclude. Error: an unknown option in a command line that encodes.
 Result<PaholeOptions> read_pahole_options(const std::vector<std::string> &arguments,
                                           const std::string &environment_languages);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
-// it made.
+// the compiler made.
 //
-// To make, this is the compiler: it has the compiler's exit status, output and death by a signal.
-// If the command makes no object, the process is replaced by the compiler.
+// make sees the compiler: the same exit status, the same output, death by the same signal. If the
+// command makes no object, the compiler replaces this process.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/keep_memory.h"
@@ -40,31 +40,31 @@ constexpr OptionWords own_options[] = {
     {.letter = 'h', .name = "help", .help = "Print this help and exit"},
     {.name = "version", .help = "Print the version and exit"},
     {.name = "plugin",
-     .help = "Have a gcc plugin make BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
+     .help = "Let a gcc plugin write BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
     {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
     {.name = "lean-debug",
-     .help = "With --strip-dwarf: add options to the compiler's that make it write less debug "
-             "information (or BTF_CC_LEAN_DEBUG=1)"},
+     .help = "With --strip-dwarf: add compiler options for less debug information (or "
+             "BTF_CC_LEAN_DEBUG=1)"},
     {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
     {.letter = 'q', .name = "quiet", .help = "Print no warnings (or BTF_CC_QUIET=1)"},
     {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
     {.name = "features",
      .value = "LIST",
-     .help = "What to encode, as of btf-emit (or BTF_CC_FEATURES=LIST); default: what PAHOLE_FLAGS "
-             "asks for"},
-    {.name = "build-plugin",
-     .help = "Run nothing; build the plugin for each COMPILER that is named, a gcc"},
+     .help = "What to encode, as for btf-emit (or BTF_CC_FEATURES=LIST); default: what "
+             "PAHOLE_FLAGS asks for"},
+    {.name = "build-plugin", .help = "Run nothing; build the plugin for each COMPILER, a gcc"},
     {.name = "settings",
-     .help = "Run nothing; print a line that differs when objects would, for compiler caches"},
+     .help =
+         "Run nothing; print a line with all settings that affect objects, for compiler caches"},
 };
 
 std::string help_text()
 {
-    return "Run a compiler and, if it makes an object with DWARF, put object BTF into that.\n"
+    return "Run a compiler and, if it makes an object with DWARF, put object BTF into the object.\n"
            "Usage: btf-cc [OPTIONS] COMPILER ARGS...\n"
            "       btf-cc [OPTIONS] --settings [COMPILER]\n"
            "       btf-cc --build-plugin COMPILER...\n\n"
-           "COMPILER may be ccache with a compiler behind it: objects are then cached with their "
+           "COMPILER may be ccache followed by a compiler: objects are then cached with their "
            "BTF.\n\n" +
            options_text(own_options);
 }
@@ -85,15 +85,15 @@ void pass_on(int signal)
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
 }
 
-/// The system call that just set errno is none that a compile can do without.
+/// A system call failed that a compile cannot do without; errno says why.
 [[noreturn]] void cannot(const char *call)
 {
     print_error(fail_errno({}, call).error);
     std::exit(exit_cannot_run);
 }
 
-/// Runs the compiler to its end and returns the status of waitpid(). Signals that arrive meanwhile
-/// are meant for the compiler and are passed on to it.
+/// Run the compiler and return its waitpid() status. Signals that arrive meanwhile are passed on to
+/// the compiler.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -101,7 +101,7 @@ int run(char **argv)
     action.sa_handler = pass_on;
     action.sa_flags = SA_RESTART;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to pass them on to
+    sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to pass signals on to
     for (size_t i = 0; i < std::size(passed_on); ++i) {
         sigaction(passed_on[i], nullptr, &old[i]);
         if (old[i].sa_handler != SIG_IGN) // as under nohup
@@ -143,8 +143,7 @@ int run(char **argv)
     _exit(128 + signal); // if the signal does not kill
 }
 
-/// What is added to the compiler's command, to be put at `place`: options that spare it debug
-/// information that is dropped again.
+/// Options for less debug information, and their place in the compiler's command.
 struct Added {
     std::vector<std::string> options;
     size_t place = 0;
@@ -152,7 +151,7 @@ struct Added {
 
 Added added_options(char **compiler, const CompileCommand &command, const Settings &settings)
 {
-    // A true signature needs to know which parts of a parameter are passed.
+    // For true signatures emit needs the location of each part of a parameter.
     if (!settings.emit.strip_dwarf || !settings.lean_debug || !command.asks_for_dwarf ||
         command.debug_is_chosen || settings.emit.unit.features.has(Feature::true_signature))
         return {};
@@ -165,7 +164,7 @@ Added added_options(char **compiler, const CompileCommand &command, const Settin
     return {lean_debug_options(compiler_kind(words[at]), configured_compiler()), at + 1};
 }
 
-/// Bitcode, /dev/null, a program: not ours.
+/// False for bitcode, /dev/null and programs.
 bool is_elf_object(const std::string &path)
 {
     struct stat info;
@@ -200,15 +199,14 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
     print_note(object + ": " + text);
 }
 
-/// What to say of it, whoever asks.
+/// Warnings about an object, in which emit found `report`.
 std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
                                     const emit::EmitReport &report)
 {
     std::vector<std::string> lines = emit::warnings(object, report);
-    // The DWARF of link-time optimisation comes with the code, at the link.
+    // With link-time optimisation, DWARF is made with the code, at the link.
     if (dwarf_asked && report.has_code && !report.has_lto_code)
-        lines.push_back(object + ": no DWARF, though the compile was to make it, so there is no "
-                                 "object BTF");
+        lines.push_back(object + ": no DWARF although -g was given, so no object BTF");
     return lines;
 }
 
@@ -218,7 +216,7 @@ void warn(const Settings &settings, const std::string &text)
         print_warning(text);
 }
 
-/// What is wrong with an object; it fails the compile if that is strict and there is no BTF.
+/// Print what is wrong with an object: an error if it is `fatal`, or else a warning.
 void complain(const Settings &settings, bool fatal, const std::string &text)
 {
     if (fatal)
@@ -227,7 +225,7 @@ void complain(const Settings &settings, bool fatal, const std::string &text)
         warn(settings, text);
 }
 
-/// False if the compile must fail.
+/// Put object BTF into an object. False: the compile must fail.
 bool emit_into(const std::string &object, bool dwarf_asked, const Settings &settings)
 {
     auto report = emit::emit_file(object, settings.emit);
@@ -250,17 +248,17 @@ int refuse(const Error &why)
     return exit_usage;
 }
 
-/// What precedes the compiler on the command line.
-struct Own {
+/// The command line of btf-cc itself, up to the compiler.
+struct OwnWords {
     std::string question;             // "help", "version", "settings", "build-plugin"; or empty
-    std::vector<std::string> options; // the others, as "--NAME" or "--NAME=VALUE"
-    char **compiler;                  // its words, up to a null pointer
+    std::vector<std::string> options; // all others, as "--NAME" or "--NAME=VALUE"
+    char **compiler;                  // the compiler's words, up to a null pointer
 };
 
-Result<Own> read_own(int argc, char **argv)
+Result<OwnWords> read_own_words(int argc, char **argv)
 {
     OptionReader reader(own_options, argc, argv, OptionReader::Operands::end_options);
-    Own own;
+    OwnWords own;
     while (own.question != "help" && own.question != "version") {
         auto found = TRY(reader.next());
         if (found.index == SIZE_MAX)
@@ -275,7 +273,7 @@ Result<Own> read_own(int argc, char **argv)
     return own;
 }
 
-/// Answer a question about btf-cc itself. `compiler`: what is named behind the options, or "".
+/// Answer --version, --help or --settings. `compiler`: the word behind the options, or "".
 int answer_question(const std::string &question, const std::vector<std::string> &options,
                     const std::string &compiler)
 {
@@ -292,8 +290,8 @@ int answer_question(const std::string &question, const std::vector<std::string> 
     return answer(*key + "\n");
 }
 
-/// With --plugin: if this is a compile for the plugin, become the compiler that loads it. Returns
-/// if the object's BTF is to be made of DWARF. Errors: no plugin fits.
+/// With --plugin: if the plugin can make this object's BTF, become the compiler that loads it.
+/// Returns if the BTF has to come from DWARF. Error: no plugin fits.
 Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
                                const Settings &settings)
 {
@@ -330,63 +328,80 @@ int build_plugins(char **compilers)
     return status;
 }
 
+/// The command to run: the compiler's words with `added` options, and a null pointer at the end.
+std::vector<char *> command_words(char **compiler, Added &added)
+{
+    std::vector<char *> words;
+    for (; *compiler; ++compiler)
+        words.push_back(*compiler);
+    words.push_back(nullptr);
+    for (auto word = added.options.rbegin(); word != added.options.rend(); ++word)
+        words.insert(words.begin() + static_cast<ptrdiff_t>(added.place), word->data());
+    return words;
+}
+
+/// Run the compiler, and put object BTF into the objects of `command`. Returns the exit status.
+int compile(char **compiler, const CompileCommand &command, const Settings &settings)
+{
+    Added added = added_options(compiler, command, settings);
+    const int status = run(command_words(compiler, added).data());
+    if (WIFSIGNALED(status))
+        die_of(WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0)
+        return WEXITSTATUS(status);
+    keep_freed_memory();
+    for (const std::string &object : command.objects)
+        if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, settings)) {
+            unlink(object.c_str()); // as a compiler does when its last step fails
+            return exit_bad_input;
+        }
+    if (std::string why = why_not_merged(); !why.empty())
+        warn(settings, why);
+    return 0;
+}
+
+/// The compiler's command line, without objects that must not get BTF.
+CompileCommand read_command(char **compiler, char **end)
+{
+    CompileCommand command = read_compile_command({compiler + 1, end});
+    if (command.objects.empty())
+        return command;
+    if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
+        command.left_alone = command.objects.front() + ": " + why;
+        command.objects.clear();
+    }
+    return command;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     begin_program("btf-cc");
-    auto own = read_own(argc, argv);
+    auto own = read_own_words(argc, argv);
     if (!own)
         return usage_error(own.error());
-    const std::vector<std::string> &options = own->options;
     char **compiler = own->compiler;
     if (own->question == "build-plugin")
         return build_plugins(compiler);
     if (!own->question.empty())
-        return answer_question(own->question, options, *compiler ? *compiler : "");
+        return answer_question(own->question, own->options, *compiler ? *compiler : "");
     if (!*compiler)
         return usage_error({{}, "COMPILER is required"});
-    CompileCommand command = read_compile_command({compiler + 1, argv + argc});
-    const Result<Settings> settings = read_settings(options);
-    if (!command.objects.empty())
-        if (std::string why = why_no_btf(command.of_a_module); !why.empty()) {
-            command.left_alone = command.objects.front() + ": " + why;
-            command.objects.clear();
-        }
-    if (!settings && !options.empty()) // the environment's must not break probes
+    const CompileCommand command = read_command(compiler, argv + argc);
+    const Result<Settings> settings = read_settings(own->options);
+    // Wrong variables must not break probes.
+    if (!settings && !(own->options.empty() && command.objects.empty()))
         return refuse(settings.error());
     if (command.objects.empty()) {
         if (settings && settings->verbose && !command.left_alone.empty())
             print_note(command.left_alone + ", left alone");
         become(compiler);
     }
-    if (!settings)
-        return refuse(settings.error());
-    if (settings->plugin) {
-        auto done = compile_by_plugin(compiler, command, *settings);
-        if (!done)
+    if (settings->plugin)
+        if (auto done = compile_by_plugin(compiler, command, *settings); !done)
             return refuse(done.error());
-    }
-    if (get_behind_cache(*compiler, options))
+    if (get_behind_cache(*compiler, own->options))
         become(compiler);
-
-    Added added = added_options(compiler, command, *settings);
-    std::vector<char *> words(compiler, argv + argc + 1); // with the null pointer at the end
-    for (auto word = added.options.rbegin(); word != added.options.rend(); ++word)
-        words.insert(words.begin() + static_cast<ptrdiff_t>(added.place), word->data());
-    int status = run(words.data());
-    if (WIFSIGNALED(status))
-        die_of(WTERMSIG(status));
-    if (WEXITSTATUS(status) != 0)
-        return WEXITSTATUS(status);
-
-    keep_freed_memory();
-    for (const std::string &object : command.objects)
-        if (is_elf_object(object) && !emit_into(object, command.asks_for_dwarf, *settings)) {
-            unlink(object.c_str()); // as the compiler does whose last step fails
-            return exit_bad_input;
-        }
-    if (std::string why = why_not_merged(); !why.empty())
-        warn(*settings, why);
-    return 0;
+    return compile(compiler, command, *settings);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The C++ compiler need not be that of the gcc in question: gcc's headers are compiled by any, and
-// the plugin brings its own C++ library. What has no need of gcc's headers is in an archive, from
-// which the linker takes what it needs.
+// Any C++ compiler will do: gcc's headers compile with all of them, and the plugin brings its own
+// C++ library. Code that does not use gcc's headers is in an archive, so only the plugin's own
+// sources are compiled here.
 #include "kbuild-integration/btf-cc/build_plugin.h"
 
 #include "common/elf/elf_image.h"
@@ -36,8 +36,8 @@ constexpr std::string_view trial_source =
     "struct btflink_trial { int member; };\n"
     "int btflink_trial(struct btflink_trial *t) { return t->member; }\n";
 
-/// What the command printed on standard output. What it says on standard error is shown. Errors: it
-/// failed.
+/// Run a command and return its standard output. Standard error is passed through. Error: the
+/// command failed.
 Result<std::string> output_of(const std::vector<std::string> &command)
 {
     int ends[2];
@@ -73,14 +73,15 @@ Result<std::string> output_of(const std::vector<std::string> &command)
     return text;
 }
 
-/// What a question to the compiler is answered, without the end of the line.
+/// The first line that the compiler prints for an option such as -dumpversion.
 Result<std::string> ask(const std::string &program, const char *question)
 {
     std::string text = TRY(output_of({program, question}));
     return text.substr(0, text.find('\n'));
 }
 
-/// Errors: gcc's headers for plugins are not there; names what to install.
+/// The folder of gcc's headers for plugins. Error: they are not installed; the message names the
+/// package.
 Result<std::string> header_folder(const std::string &program, const std::string &target)
 {
     const std::string folder = TRY(ask(program, "-print-file-name=plugin")) + "/include";
@@ -94,7 +95,7 @@ Result<std::string> header_folder(const std::string &program, const std::string 
                     "; Fedora: gcc-plugin-devel)");
 }
 
-/// A folder that is removed with all that is in it.
+/// A folder that is removed with its contents.
 struct Scratch {
     std::string path;
     Scratch(const Scratch &) = delete;
@@ -141,7 +142,7 @@ Result<void> compile(const std::string &program, const PluginSources &sources,
     return {};
 }
 
-/// Compiles a small file as btf-cc does.
+/// Compile a small file with the plugin. Error: the object has no BTF.
 Result<void> try_plugin(const std::string &program, const std::string &plugin,
                         const std::string &folder)
 {
@@ -162,7 +163,7 @@ Result<std::string> build_plugin(const std::string &program)
     const std::string driver = find_driver(program);
     if (driver.empty())
         return fail({}, program + ": no such compiler");
-    if (compiler_kind(driver) == CompilerKind::clang) // which loads no plugin of gcc
+    if (compiler_kind(driver) == CompilerKind::clang)
         return fail({}, program + " is clang; the plugin is for gcc");
     const std::string key = TRY(compiler_key(driver));
     const PluginSources sources = TRY(plugin_sources());

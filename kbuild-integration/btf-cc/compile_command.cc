@@ -5,9 +5,9 @@
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/response_file.h"
+#include "kbuild-integration/environment.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <string_view>
 
@@ -17,67 +17,49 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Options that stop before there is an object, or that only ask something.
-constexpr std::string_view no_object_options[] = {
-    "-E",
-    "-S",
-    "-M",
-    "-MM",
-    "--preprocess",
-    "--assemble",
-    "-###",
-    "--dependencies",
-    "--user-dependencies",
-    "-fsyntax-only",
-    "-emit-llvm",
-    "--analyze",
-};
-
-/// Options whose value is an argument of its own, which must not be taken for a file or an option.
-constexpr std::string_view options_with_value[] = {
-    "-D",
-    "-U",
-    "-I",
-    "-L",
-    "-l",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-iprefix",
-    "-iwithprefix",
-    "-iwithprefixbefore",
-    "-isysroot",
-    "-imultilib",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-MJ",
-    "-T",
-    "-u",
-    "-z",
-    "-Xlinker",
-    "-Xassembler",
-    "-Xpreprocessor",
-    "-Xclang",
-    "-mllvm",
-    "-target",
-    "-arch",
-    "--param",
-    "-B",
-    "-aux-info",
-    "-dumpbase",
-    "-dumpdir",
-    "-dumpbase-ext",
-    "-A",
-    "-e",
-    "-G",
-    "--sysroot",
-    "-wrapper",
-    "-specs",
-    "-serialize-diagnostics",
-};
+/// Options whose value is the next argument. It must not be taken for a file or an option.
+constexpr std::string_view options_with_value[] = {"-D",
+                                                   "-U",
+                                                   "-I",
+                                                   "-L",
+                                                   "-l",
+                                                   "-include",
+                                                   "-imacros",
+                                                   "-isystem",
+                                                   "-iquote",
+                                                   "-idirafter",
+                                                   "-iprefix",
+                                                   "-iwithprefix",
+                                                   "-iwithprefixbefore",
+                                                   "-isysroot",
+                                                   "-imultilib",
+                                                   "-MF",
+                                                   "-MT",
+                                                   "-MQ",
+                                                   "-MJ",
+                                                   "-T",
+                                                   "-u",
+                                                   "-z",
+                                                   "-Xlinker",
+                                                   "-Xassembler",
+                                                   "-Xpreprocessor",
+                                                   "-Xclang",
+                                                   "-mllvm",
+                                                   "-target",
+                                                   "-arch",
+                                                   "--param",
+                                                   "-B",
+                                                   "-aux-info",
+                                                   "-dumpbase",
+                                                   "-dumpdir",
+                                                   "-dumpbase-ext",
+                                                   "-A",
+                                                   "-e",
+                                                   "-G",
+                                                   "--sysroot",
+                                                   "-wrapper",
+                                                   "-specs",
+                                                   "-serialize-diagnostics"};
 
 constexpr std::string_view source_suffixes[] = {
     ".c", ".i",  ".S",   ".s", ".sx", ".cc",  ".cp", ".cxx", ".cpp", ".c++",
@@ -89,10 +71,10 @@ bool contains(const Range &range, std::string_view text)
     return std::find(std::begin(range), std::end(range), text) != std::end(range);
 }
 
-/// What the compiler calls the object of `source` if it is not told.
+/// What the compiler calls the object of `source` without -o.
 std::string default_object(std::string_view source)
 {
-    source.remove_prefix(source.find_last_of('/') + 1); // npos + 1 is 0
+    source = base_name(source);
     return std::string(source.substr(0, source.find_last_of('.'))) + ".o";
 }
 
@@ -109,15 +91,14 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does an option that begins with "-g" ask for DWARF? Empty: it does not matter.
-std::optional<bool> asks_for_dwarf(std::string_view word)
+/// Does the option "-g" with this `rest` ask for DWARF? Empty: neither yes nor no.
+std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
-    if (word == "-g0" || word == "-ggdb0")
+    if (rest == "0" || rest == "gdb0")
         return false;
-    if (word == "-g" || word == "-g1" || word == "-g2" || word == "-g3" ||
-        word.starts_with("-ggdb") ||
-        (word.starts_with("-gdwarf") && !word.ends_with("32") &&
-         !word.ends_with("64"))) // -gdwarf64: of what form
+    const bool only_form = rest.ends_with("32") || rest.ends_with("64"); // -gdwarf64
+    if (rest.empty() || rest == "1" || rest == "2" || rest == "3" || rest.starts_with("gdb") ||
+        (rest.starts_with("dwarf") && !only_form))
         return true;
     return std::nullopt;
 }
@@ -133,8 +114,8 @@ bool chooses_debug(std::string_view word)
     return false;
 }
 
-/// The folder of `path` below that of its architecture: "boot/" for
-/// "/somewhere/arch/x86/boot/main.o". Empty: it is not below one.
+/// The folder of `path` below its architecture's folder: "boot/" for
+/// "/somewhere/arch/x86/boot/main.o". Empty: `path` is not below such a folder.
 std::string arch_folder(std::string_view path)
 {
     std::string text = "/" + std::string(path.substr(0, path.find_last_of('/') + 1));
@@ -148,18 +129,11 @@ std::string arch_folder(std::string_view path)
 struct Hints {
     bool build_vdso = false; // -DBUILD_VDSO, -DBUILD_VDSO32, ...
     bool real_mode = false;  // -m16
-    bool pic = false;        // the last word was -fpic or -fPIC
-    bool assembler = false;  // a source is
+    bool pic = false;        // -fpic or -fPIC, and no later option against it
+    bool assembler = false;  // there is an assembler source
 };
 
-/// The language of sources from here on, whatever their names; empty: their names say it.
-std::string_view set_language(std::string_view language, Hints &hints)
-{
-    hints.assembler |= language.starts_with("assembler");
-    return language == "none" ? "" : language;
-}
-
-/// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
+/// Why an object of a kernel tree is not part of vmlinux or a module; empty: it may be a part.
 std::string not_of_the_kernel(const std::string &object, const Hints &hints)
 {
     if (hints.build_vdso)
@@ -167,103 +141,195 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
     if (hints.real_mode)
         return "16-bit code";
     std::string folder = arch_folder(object);
-    // arch/x86/boot/startup is linked into vmlinux, though it is there.
+    // arch/x86/boot/startup is linked into vmlinux.
     if (folder.starts_with("boot/") && !folder.starts_with("boot/startup/"))
         return "boot loader part";
     if (folder.starts_with("realmode/rm/"))
         return "16-bit code";
     if (folder.starts_with("purgatory/"))
         return "purgatory";
-    // Such folders also have C code of vmlinux, which is not position-independent. Assembler of
-    // vmlinux there wraps the vdso as data; without functions it has nothing for BTF.
+    // vdso folders also have code of vmlinux: C code, which is not position-independent, and
+    // assembler that wraps the vdso as data and has no functions, so nothing for BTF.
     if (("/" + folder).find("/vdso") != std::string::npos && (hints.pic || hints.assembler))
         return "vdso";
     return "";
 }
 
-} // namespace
-
-CompileCommand read_compile_command(const std::vector<std::string> &given)
-{
+/// What the arguments read so far say.
+struct CommandLine {
     CompileCommand command;
-    auto unfolded = unfold_response_files(given);
-    if (!unfolded) // or a file whose name begins with @: the compiler knows
-        return command;
-    const std::vector<std::string> &arguments = *unfolded;
-
-    bool compile_only = false, only_options = false;
+    Hints hints;
     std::string output;
     std::vector<std::string> sources;
-    std::string_view language; // of -x
+    std::string language; // of the sources that follow, by -x; empty: their suffixes tell
+    bool compile_only = false;
+    bool makes_no_object = false; // stops before there is an object, or only asks something
     bool lto = false, fat_lto = false, other_language = false;
-    Hints hints;
-    for (size_t i = 0; i < arguments.size(); ++i) {
-        std::string_view word = arguments[i];
-        if (only_options || word.empty() || word == "-" || word[0] != '-') {
-            if (word == "-" || word == "/dev/null")
-                return command; // reads no file
-            if (!language.empty() || is_source(word)) {
-                sources.emplace_back(word);
-                other_language |= !is_c(word, language);
-            }
-            hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
+};
+
+void set_language(CommandLine &line, std::string_view language)
+{
+    line.hints.assembler |= language.starts_with("assembler");
+    line.language = language == "none" ? "" : language;
+}
+
+void set_output(CommandLine &line, std::string_view path)
+{
+    line.output = path;
+}
+
+template <bool Hints::*hint, bool value>
+void set_hint(CommandLine &line, std::string_view)
+{
+    line.hints.*hint = value;
+}
+
+template <bool CommandLine::*flag, bool value>
+void set_flag(CommandLine &line, std::string_view)
+{
+    line.*flag = value;
+}
+constexpr auto make_no_object = set_flag<&CommandLine::makes_no_object, true>;
+constexpr auto compile_only = set_flag<&CommandLine::compile_only, true>;
+
+/// An option that matters here, and what it does. The first row that matches counts.
+struct OptionRule {
+    enum Form : uint8_t {
+        whole,  // the word is `name`
+        prefix, // the word begins with `name`; the rest is the value
+        next,   // the word is `name`; the next argument is the value
+    };
+    std::string_view name;
+    Form form;
+    void (*apply)(CommandLine &line, std::string_view value);
+};
+using enum OptionRule::Form;
+
+constexpr OptionRule option_rules[] = {
+    {"-c", whole, compile_only},
+    {"--compile", whole, compile_only},
+    {"-E", whole, make_no_object},
+    {"-S", whole, make_no_object},
+    {"-M", whole, make_no_object},
+    {"-MM", whole, make_no_object},
+    {"-###", whole, make_no_object},
+    {"-emit-llvm", whole, make_no_object},
+    {"-fsyntax-only", whole, make_no_object},
+    {"--analyze", whole, make_no_object},
+    {"--assemble", whole, make_no_object},
+    {"--dependencies", whole, make_no_object},
+    {"--preprocess", whole, make_no_object},
+    {"--user-dependencies", whole, make_no_object},
+    {"-dumpmachine", whole, make_no_object},
+    {"-dumpversion", whole, make_no_object},
+    {"-print-", prefix, make_no_object},
+    {"--print-", prefix, make_no_object},
+    {"--help", prefix, make_no_object},
+    {"--version", whole, make_no_object},
+    {"-o", next, set_output},
+    {"--output", next, set_output},
+    {"--output=", prefix, set_output},
+    {"-objcmt", prefix, [](CommandLine &, std::string_view) {}}, // not -o
+    {"-o", prefix, set_output},
+    {"-x", next, set_language},
+    {"--language", next, set_language},
+    {"--language=", prefix, set_language},
+    {"-x", prefix, set_language},
+    {"-g", prefix,
+     [](CommandLine &line, std::string_view rest) {
+         bool &asks = line.command.asks_for_dwarf;
+         asks = asks_for_dwarf(rest).value_or(asks);
+     }},
+    {"-DMODULE", whole,
+     [](CommandLine &line, std::string_view) { line.command.of_a_module = true; }},
+    {"-DBUILD_VDSO", prefix, set_hint<&Hints::build_vdso, true>},
+    {"-m16", whole, set_hint<&Hints::real_mode, true>},
+    {"-m32", whole, set_hint<&Hints::real_mode, false>},
+    {"-m64", whole, set_hint<&Hints::real_mode, false>},
+    {"-fpic", whole, set_hint<&Hints::pic, true>},
+    {"-fPIC", whole, set_hint<&Hints::pic, true>},
+    {"-fno-pic", whole, set_hint<&Hints::pic, false>},
+    {"-fno-PIC", whole, set_hint<&Hints::pic, false>},
+    {"-fpie", whole, set_hint<&Hints::pic, false>},
+    {"-fPIE", whole, set_hint<&Hints::pic, false>},
+    {"-fno-pie", whole, set_hint<&Hints::pic, false>},
+    {"-fno-PIE", whole, set_hint<&Hints::pic, false>},
+    {"-flto", prefix, set_flag<&CommandLine::lto, true>},
+    {"-fno-lto", whole, set_flag<&CommandLine::lto, false>},
+    {"-ffat-lto-objects", whole, set_flag<&CommandLine::fat_lto, true>},
+    {"-fno-fat-lto-objects", whole, set_flag<&CommandLine::fat_lto, false>},
+};
+
+/// Apply the option at arguments[i]. Returns how many arguments it takes.
+size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandLine &line)
+{
+    const std::string_view word = arguments[i];
+    line.command.debug_is_chosen |= chooses_debug(word);
+    for (const OptionRule &rule : option_rules) {
+        if (rule.form == prefix ? !word.starts_with(rule.name) : word != rule.name)
             continue;
-        }
-        command.debug_is_chosen |= chooses_debug(word);
-        if (word == "--")
-            only_options = true;
-        else if (word == "-c" || word == "--compile")
-            compile_only = true;
-        else if (contains(no_object_options, word) || word.starts_with("-print-") ||
-                 word.starts_with("--print-") || word == "--version" || word == "-dumpversion" ||
-                 word == "-dumpmachine" || word.starts_with("--help"))
-            return command;
-        else if ((word == "-o" || word == "--output") && i + 1 < arguments.size())
-            output = arguments[++i];
-        else if ((word == "-x" || word == "--language") && i + 1 < arguments.size())
-            language = set_language(arguments[++i], hints);
-        else if (word.starts_with("-x"))
-            language = set_language(word.substr(2), hints);
-        else if (word.starts_with("--language="))
-            language = set_language(word.substr(sizeof "--language=" - 1), hints);
-        else if (word.starts_with("--output="))
-            output = word.substr(sizeof "--output=" - 1);
-        else if (word.starts_with("-o") && word.size() > 2 && !word.starts_with("-objcmt"))
-            output = word.substr(2);
-        else if (word == "-DMODULE")
-            command.of_a_module = true;
-        else if (word.starts_with("-g"))
-            command.asks_for_dwarf = asks_for_dwarf(word).value_or(command.asks_for_dwarf);
-        else if (word.starts_with("-DBUILD_VDSO"))
-            hints.build_vdso = true;
-        else if (word == "-m16")
-            hints.real_mode = true;
-        else if (word == "-m32" || word == "-m64")
-            hints.real_mode = false;
-        else if (word == "-fpic" || word == "-fPIC")
-            hints.pic = true;
-        else if (word == "-fno-pic" || word == "-fno-PIC" || word == "-fpie" || word == "-fPIE" ||
-                 word == "-fno-pie" || word == "-fno-PIE")
-            hints.pic = false;
-        else if (word.starts_with("-flto") || word == "-fno-lto")
-            lto = word != "-fno-lto";
-        else if (word == "-ffat-lto-objects" || word == "-fno-fat-lto-objects")
-            fat_lto = word == "-ffat-lto-objects";
-        else if (contains(options_with_value, word))
-            ++i;
+        if (rule.form == next && i + 1 == arguments.size())
+            continue;
+        rule.apply(line, rule.form == next ? std::string_view(arguments[i + 1])
+                                           : word.substr(rule.name.size()));
+        return rule.form == next ? 2 : 1;
     }
-    if (!compile_only)
+    return contains(options_with_value, word) ? 2 : 1;
+}
+
+void read_file_name(std::string_view word, CommandLine &line)
+{
+    if (word == "-" || word == "/dev/null") {
+        line.makes_no_object = true; // reads no file
+        return;
+    }
+    if (!line.language.empty() || is_source(word)) {
+        line.sources.emplace_back(word);
+        line.other_language |= !is_c(word, line.language);
+    }
+    line.hints.assembler |= word.ends_with(".S") || word.ends_with(".s");
+}
+
+CommandLine read_arguments(const std::vector<std::string> &arguments)
+{
+    CommandLine line;
+    bool only_files = false; // behind "--"
+    for (size_t i = 0; i < arguments.size() && !line.makes_no_object;) {
+        const std::string_view word = arguments[i];
+        if (!only_files && word == "--") {
+            only_files = true;
+            ++i;
+        } else if (only_files || word.empty() || word == "-" || word[0] != '-') {
+            read_file_name(word, line);
+            ++i;
+        } else {
+            i += read_option(arguments, i, line);
+        }
+    }
+    return line;
+}
+
+} // namespace
+
+CompileCommand read_compile_command(const std::vector<std::string> &arguments)
+{
+    auto unfolded = unfold_response_files(arguments);
+    if (!unfolded) // perhaps the name of a file begins with @; the compiler knows
+        return {};
+    CommandLine line = read_arguments(*unfolded);
+    CompileCommand &command = line.command;
+    if (line.makes_no_object || !line.compile_only)
         return command;
-    command.asks_for_dwarf &= !hints.assembler;
-    command.only_c = !sources.empty() && !other_language;
-    command.slim_lto = lto && !fat_lto;
-    if (!output.empty())
-        command.objects = {output};
+    command.asks_for_dwarf &= !line.hints.assembler;
+    command.only_c = !line.sources.empty() && !line.other_language;
+    command.slim_lto = line.lto && !line.fat_lto;
+    if (!line.output.empty())
+        command.objects = {line.output};
     else
-        for (const std::string &source : sources)
+        for (const std::string &source : line.sources)
             command.objects.push_back(default_object(source));
     for (const std::string &object : command.objects)
-        if (std::string reason = not_of_the_kernel(object, hints); !reason.empty())
+        if (std::string reason = not_of_the_kernel(object, line.hints); !reason.empty())
             return {.objects = {}, .left_alone = object + ": " + reason};
     return command;
 }

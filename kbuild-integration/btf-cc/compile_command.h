@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the object files that a compiler's command line will make, as far as they may get object
-// BTF. Reads the options that gcc and clang share; it need not understand others.
+// Reads a compiler's command line: which object files does it make, and which of them may get
+// object BTF? Understands the options that gcc and clang share; the others do not matter here.
 #pragma once
 
 #include <string>
@@ -10,26 +10,26 @@ namespace btflink::kbuild
 {
 
 struct CompileCommand {
-    /// Object files that the command writes and that may get object BTF. Empty: a link, a
-    /// preprocessing step, a probe, ...: not our business.
+    /// Object files that the command writes and that may get object BTF. Empty for a link, a
+    /// preprocessing step or a probe.
     std::vector<std::string> objects;
-    /// "OBJECT: why it is left alone", for BTF_CC_VERBOSE. Empty if there are objects, or if the
-    /// command makes none.
+    /// "OBJECT: why it is left alone", for --verbose. Empty if there are objects, or if the command
+    /// makes no object.
     std::string left_alone;
     bool of_a_module = false; // -DMODULE
-    /// -g or the like, of a compile. An assembler has no DWARF to write for data.
+    /// -g or the like. False for assembler, which has no DWARF for data.
     bool asks_for_dwarf = false;
-    /// All sources are C, to the compiler called gcc.
+    /// All sources are C if the compiler is gcc and not g++.
     bool only_c = false;
-    /// The object has no code but that of link-time optimisation.
+    /// The object has code for link-time optimisation only.
     bool slim_lto = false;
-    /// An option says where variables are to be described, or puts debug information or the command
-    /// itself where it stays: it is not for us to change what is made.
+    /// An option controls variable tracking, or puts debug information or the command line where it
+    /// stays. btf-cc then must not add options that change debug information.
     bool debug_is_chosen = false;
 };
 
-/// `arguments`: those of the compiler, its name not among them. "@file" is read as gcc reads it;
-/// one that cannot be read is left to the compiler to complain about.
+/// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it; the compiler reports
+/// a FILE that cannot be read.
 CompileCommand read_compile_command(const std::vector<std::string> &arguments);
 
 } // namespace btflink::kbuild

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// ccache caches what the command behind it made. To cache objects with their BTF, btf-cc has to run
-// behind ccache, and its settings have to be part of ccache's key (docs/caches.md).
+// ccache caches what the command behind ccache made. To cache objects with their BTF, btf-cc must
+// run behind ccache, and the settings of btf-cc must be part of ccache's key (docs/caches.md).
 #pragma once
 
 #include "kbuild-integration/btf-cc/settings.h"
@@ -11,16 +11,18 @@
 namespace btflink::kbuild
 {
 
-/// One line on standard output for ccache's `compiler_check`: `settings`, the program that would
-/// apply them (a hash of this executable), and, unless `compiler` is empty, which compiler that is:
-/// size and time of its file, as ccache takes them when nothing else is said. Errors: no such
-/// compiler.
+/// A line for ccache's `compiler_check`: `settings`, a hash of this executable, and, unless
+/// `compiler` is empty, the size and time of the compiler's file, which ccache uses by default.
+/// Error: there is no such compiler.
 Result<std::string> cache_key(const Settings &settings, const std::string &compiler);
 
-/// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: prepare the
-/// environment so that ccache runs this executable around the compiler, with the same `options` (by
-/// their variables, for ccache's prefix takes none), and asks it for the key. True if so, and
-/// `program` is then to be run with nothing done after it.
+/// Base names of the programs that $CCACHE_PREFIX tells ccache to run around the compiler.
+std::vector<std::string> ccache_prefix();
+
+/// If `program` (a path, or a name to look up in PATH) is ccache or a link to it: set ccache's
+/// variables so that ccache runs this executable around the compiler and asks it for the key.
+/// `options` are passed on as variables, because ccache's prefix takes no options. True: run
+/// `program`, and do nothing after it.
 bool get_behind_cache(const std::string &program, const std::vector<std::string> &options);
 
 } // namespace btflink::kbuild

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A plugin fits one build of gcc and no other. This runs once per object, so neither the
-// compiler nor another program may be asked which one it is.
+// Problem. A plugin fits one build of gcc only. The plugin is looked up once per object, so no
+// program can be run to identify the compiler.
 //
-// Method. The build id of the driver (gcc, not cc1) names the build, and its plugin is in a folder
-// called after it. A distribution's update of gcc has another build id, so its old plugin is not
-// found. gcc itself compares versions once more when it loads the plugin. A plugin must fit
-// btflink, too: those that the build system made are installed with it, those of `btf-cc
-// --build-plugin` are in a folder called after size and time of what they were made of.
+// Method. The build id of the driver (gcc, not cc1) identifies the build of gcc and names the
+// folder of the plugin. A distribution's update of gcc has another build id, so the old plugin is
+// not found. gcc compares versions once more when it loads the plugin. A plugin must fit btflink,
+// too: the plugins of btflink's build are installed with btflink; the plugins of `btf-cc
+// --build-plugin` are in a folder whose name is a hash of the size and time of their sources.
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 
 #include "common/elf/elf_image.h"
@@ -15,8 +15,6 @@
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
-#include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -33,16 +31,10 @@ namespace
 
 constexpr const char *folder_variable = "BTF_CC_PLUGIN_DIR";
 constexpr const char *system_folder = BTFLINK_STATE_DIR "/btflink/gcc-plugins";
-constexpr std::string_view stand_ins[] = {"ccache", "sccache", "distcc", "icecc"};
+constexpr std::string_view caches_and_distributors[] = {"ccache", "sccache", "distcc", "icecc"};
 constexpr const char *plugin_files[] = {"plugin.cc",     "roots.cc",       "trees.cc",
                                         "trees.h",       "tree_queries.h", "entries.h",
                                         "gcc_headers.h", "plugin.map"};
-
-std::string resolved_path(const std::string &path)
-{
-    char whole[PATH_MAX];
-    return realpath(path.c_str(), whole) ? whole : "";
-}
 
 /// The folder of this program, with a slash at its end.
 std::string own_folder()
@@ -51,17 +43,10 @@ std::string own_folder()
     return self.substr(0, self.find_last_of('/') + 1);
 }
 
-std::vector<std::string> candidates(const std::string &program)
+bool is_cache_or_distributor(const std::string &path)
 {
-    if (program.find('/') != std::string::npos)
-        return {program};
-    return programs_named(program);
-}
-
-bool is_stand_in(const std::string &path)
-{
-    const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
-    return std::find(std::begin(stand_ins), std::end(stand_ins), name) != std::end(stand_ins);
+    return std::find(std::begin(caches_and_distributors), std::end(caches_and_distributors),
+                     base_name(path)) != std::end(caches_and_distributors);
 }
 
 std::string hex(Bytes bytes)
@@ -77,7 +62,7 @@ constexpr size_t padded(size_t size)
     return (size + 3) & ~size_t{3};
 }
 
-/// The build id in a section of notes of this machine; empty: there is none.
+/// The build id in a section of notes in this machine's byte order; "" if there is none.
 std::string build_id(Bytes notes)
 {
     Elf64_Nhdr head; // the same in both classes
@@ -95,7 +80,7 @@ std::string build_id(Bytes notes)
     return "";
 }
 
-/// Plugins that belong to this btflink: installed with it, or beside it in the folder of a build.
+/// The folder of the plugins that were built with this btf-cc: installed, or in its build folder.
 std::string own_plugins()
 {
     const std::string folder = own_folder();
@@ -105,7 +90,7 @@ std::string own_plugins()
     return (libraries[0] == '/' ? libraries : folder + libraries) + "/gcc-plugins";
 }
 
-/// "" if nothing says where the user's files are.
+/// "" if neither XDG_DATA_HOME nor HOME is set.
 std::string user_folder()
 {
     if (std::string data = variable("XDG_DATA_HOME"); !data.empty())
@@ -114,7 +99,7 @@ std::string user_folder()
     return home.empty() ? home : home + "/.local/share/btflink/gcc-plugins";
 }
 
-/// A name for what plugins are made of here.
+/// Changes when a source of plugins changes.
 std::string sources_id(const PluginSources &sources)
 {
     std::string text;
@@ -130,7 +115,7 @@ std::string sources_id(const PluginSources &sources)
     return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
 }
 
-/// In the order in which plugins are looked for.
+/// Folders in which plugins are looked for, in that order.
 std::vector<std::string> plugin_folders()
 {
     if (std::string only = variable(folder_variable); !only.empty())
@@ -149,14 +134,14 @@ std::vector<std::string> plugin_folders()
 
 std::string first_program(const std::string &program)
 {
-    const std::vector<std::string> found = candidates(program);
+    const std::vector<std::string> found = programs_named(program);
     return found.empty() ? "" : resolved_path(found.front());
 }
 
 std::string find_driver(const std::string &program)
 {
-    for (const std::string &candidate : candidates(program))
-        if (std::string path = resolved_path(candidate); !path.empty() && !is_stand_in(path))
+    for (const std::string &candidate : programs_named(program))
+        if (std::string path = resolved_path(candidate); !is_cache_or_distributor(path))
             return path;
     return "";
 }
@@ -189,9 +174,9 @@ Result<std::string> find_plugin(const std::string &program)
                         "); build one by: btf-cc --build-plugin " + program);
 }
 
-Result<std::string> plugin_id(const std::string &plugin)
+Result<std::string> file_hash(const std::string &path)
 {
-    auto file = TRY(FilePages::read(plugin));
+    auto file = TRY(FilePages::read(path));
     return strf("%016llx", static_cast<unsigned long long>(
                                XXH3_64bits(file.bytes().data(), file.bytes().size())));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Derives Kbuild's plans from the variables and options of a compile.
+// Reads $objtree/include/config/auto.conf once, and derives Kbuild's plans.
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 
 #include "common/io/file_io.h"
@@ -28,7 +28,7 @@ bool has_line(std::string_view text, std::string_view line)
     return false;
 }
 
-/// What stands behind `name` and "=" in a line of `text`; 0 if there is no such line or no number.
+/// The number in the line "NAME=NUMBER" of `text`; 0 if there is no such line.
 unsigned number_of(std::string_view text, std::string_view name)
 {
     const std::string start = "\n" + std::string(name) + "=";
@@ -41,14 +41,14 @@ unsigned number_of(std::string_view text, std::string_view name)
     return number;
 }
 
-/// Kbuild's output folder, with a slash at its end; empty if it is not named.
+/// Kbuild's output folder, with a slash at its end; empty if $objtree is not set.
 std::string tree()
 {
     std::string folder = variable("objtree");
     return folder.empty() ? folder : folder + "/";
 }
 
-/// The configuration, read once; nothing if this is not from the top of a kernel's tree.
+/// auto.conf, read once; nothing if this is no kernel build.
 std::optional<std::string_view> configuration()
 {
     static const Result<std::vector<std::byte>> file = [] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out what Kbuild is going to do with an object, by what it tells the programs that it runs.
+// What will Kbuild do with an object? Read from the variables that Kbuild exports and from the
+// kernel's configuration.
 #pragma once
 
 #include <string>
@@ -7,17 +8,17 @@
 namespace btflink::kbuild
 {
 
-/// Why an object must not get object BTF: nothing would merge it, and it would stay in a module,
-/// which the kernel would refuse to load because it takes it for the module's own BTF. Empty if it
-/// will be merged, or nothing is known. Reads $objtree, $KBUILD_EXTMOD and
+/// Why an object must not get object BTF: no step of Kbuild would merge it. Object BTF would stay
+/// in the module, and the kernel would take it for the module's BTF and refuse to load the module.
+/// Empty: Kbuild merges it, or nothing is known. Reads $objtree, $KBUILD_EXTMOD and
 /// include/config/auto.conf.
 std::string why_no_btf(bool of_a_module);
 
-/// Is this a build of a kernel or module whose BTF Kbuild makes? Reads the same.
+/// Is this a build of a kernel or module for which Kbuild makes BTF? Reads $objtree and auto.conf.
 bool makes_btf();
 
-/// Will Kbuild read the DWARF of objects after their compile? From 6.14 on gendwarfksyms makes the
-/// versions of symbols from it. Reads $objtree and include/config/auto.conf.
+/// Will Kbuild read the DWARF of objects after their compile? From 6.14 on gendwarfksyms computes
+/// symbol versions from DWARF. Reads $objtree and auto.conf.
 bool reads_dwarf_later();
 
 enum class CompilerKind { other, gcc, clang };
@@ -27,7 +28,8 @@ struct Compiler {
     unsigned version = 0; // 120200 for 12.2.0
 };
 
-/// The compiler that the tree is configured for; `other` if that is not known. Reads the same.
+/// The compiler that the kernel is configured for; `other` if not known. Reads $objtree and
+/// auto.conf.
 Compiler configured_compiler();
 
 } // namespace btflink::kbuild

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A compiler spends as much time on where variables are at each instruction, and on which
-// line that is, as on types, but BTF needs only where parameters are at the function's entry.
+// Problem. A compiler spends as much time on the locations of variables and on line numbers as on
+// types, but BTF needs only the locations of parameters at a function's entry.
 //
-// Method. gcc: views, statement frontiers, columns and inline points are for debuggers alone.
-// -fno-merge-debug-strings puts names that a unit uses once where they are used, without a symbol
-// and a relocation for each: the assembler has a third less to do, the object is smaller and
-// encoded faster. What would save most, -fno-var-tracking-assignments, changes BTF: in the 1,307
-// objects of a small kernel 4 functions of 25,711 (__splice_segment was one) lose the location at
-// their entry of a parameter that is not used, and look as if their ABI had changed. (To compile
-// such objects twice was tried, too: emit/NOTES.md.) clang has no such switches but that for
-// columns; what it does with inlined functions (-gno-inline-line-tables) takes away their
-// prototypes, and types with them.
+// Method. gcc: only debuggers need views, statement frontiers, columns and inline points.
+// -fno-merge-debug-strings stores a name that a unit uses once inline, without a symbol and a
+// relocation: the assembler has a third less to do, and the object is smaller and encoded faster.
+// clang has a switch for columns only.
 //
-// That neither code nor BTF changes is checked by the kernel suite (lean), and by
-// bench/lean_debug.py for any compiler.
+// Rejected. -fno-var-tracking-assignments would save most, but changes BTF: in the 1,307 objects of
+// a small kernel, 4 functions of 25,711 (one is __splice_segment) lose the entry location of an
+// unused parameter, and look as if their ABI had changed. Compiling such objects twice was tried,
+// too: emit/NOTES.md. clang's -gno-inline-line-tables drops the prototypes of inlined functions,
+// and types with them.
+//
+// The kernel suite (lean) checks that neither code nor BTF changes; bench/lean_debug.py does so for
+// any compiler.
 #include "kbuild-integration/btf-cc/lean_debug.h"
+
+#include "kbuild-integration/environment.h"
 
 #include <algorithm>
 
@@ -25,13 +28,13 @@ namespace btflink::kbuild
 namespace
 {
 
-/// From this one on gcc knows all options below; CONFIG_GCC_VERSION counts so.
+/// The first gcc with all options below, as CONFIG_GCC_VERSION counts.
 constexpr unsigned gcc_8 = 80000;
 
 /// "x86_64-linux-gnu-gcc-12" -> "gcc".
 std::string_view bare_name(std::string_view program)
 {
-    program.remove_prefix(program.find_last_of('/') + 1); // npos + 1 is 0
+    program = base_name(program);
     const size_t version = program.find_last_not_of("0123456789.");
     if (version != program.npos && version + 1 < program.size() && program[version] == '-')
         program = program.substr(0, version);
@@ -53,7 +56,7 @@ CompilerKind compiler_kind(std::string_view program)
 size_t find_compiler(const std::vector<std::string> &words)
 {
     auto found = std::find_if(words.begin(), words.end(), [](const std::string &word) {
-        // With = it is a variable, for env.
+        // A word with = is a variable, for env.
         return word.starts_with('-') ||
                (word.find('=') == word.npos && compiler_kind(word) != CompilerKind::other);
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which options make a compiler write less debug information without changing code or BTF. For
+// Options that make a compiler write less debug information without changing code or BTF, for
 // objects whose DWARF is dropped right after the compile.
 #pragma once
 
@@ -13,17 +13,17 @@
 namespace btflink::kbuild
 {
 
-/// What a program's name says: gcc, x86_64-linux-gnu-gcc-12, g++, clang-19; `other` for cc, whose
-/// options we do not know.
+/// The kind of a compiler by its name: gcc, x86_64-linux-gnu-gcc-12, g++, clang-19; `other` for cc,
+/// which may be any compiler.
 CompilerKind compiler_kind(std::string_view program);
 
-/// The place of the compiler among the first `words` of a command, which may begin with programs
-/// that run it (env, ccache, distcc). words.size(): not found.
+/// The index of the compiler among the `words` of a command, which may begin with programs that run
+/// compilers (env, ccache, distcc). words.size(): not found.
 size_t find_compiler(const std::vector<std::string> &words);
 
-/// Options to put directly behind the compiler's name, where those of the command override them.
-/// `configured`: the compiler of the kernel's configuration; a gcc that it does not name gets only
-/// what every version takes. Empty: leave the command as it is.
+/// Options to put directly behind the compiler's name, where the command's own options override
+/// them; may be empty. `configured`: the compiler of the kernel's configuration. If that is no gcc,
+/// only options that every gcc knows are returned.
 std::vector<std::string> lean_debug_options(CompilerKind kind, const Compiler &configured);
 
 } // namespace btflink::kbuild

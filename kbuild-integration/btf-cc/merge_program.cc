@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// This runs once per object, so a PAHOLE named btf-pahole is accepted without a closer look. Any
-// other may be a link to it or a script around it, and is asked.
+// This runs once per object, so a PAHOLE named btf-pahole is accepted by its name. Any other
+// program may be a link to btf-pahole or a script around it, and is run to ask for its version.
 #include "kbuild-integration/btf-cc/merge_program.h"
 
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
@@ -17,17 +17,16 @@ namespace
 
 bool is_named_btf_pahole(std::string_view command)
 {
-    const std::string_view program = command.substr(0, command.find(' '));
-    return program.substr(program.find_last_of('/') + 1) == "btf-pahole"; // npos + 1 is 0
+    return base_name(command.substr(0, command.find(' '))) == "btf-pahole";
 }
 
-/// By what it says of itself. Kbuild has a shell run `command`, too.
+/// Does the command's --devel_version name btflink? `command` is run by a shell, as by Kbuild.
 bool says_btflink(const std::string &command)
 {
     std::FILE *pipe = ::popen((command + " --devel_version 2>/dev/null").c_str(), "re");
     if (!pipe)
         return false;
-    bool found = false; // in the second line; the first is that of the pahole that it stands for
+    bool found = false; // in the second line; the first is pahole's version
     for (char line[100]; std::fgets(line, sizeof line, pipe);)
         found |= std::string_view(line).starts_with("btflink ");
     ::pclose(pipe);
@@ -42,9 +41,8 @@ std::string why_not_merged()
     if (pahole.empty() || is_named_btf_pahole(pahole) || !makes_btf() || says_btflink(pahole))
         return "";
     return "PAHOLE=" + pahole +
-           " is not btf-pahole: nobody merges what objects have, and modules keep it, which "
-           "kernels "
-           "do not take; give make PAHOLE=btf-pahole";
+           " is not btf-pahole, so object BTF will not be merged and modules will fail to load; "
+           "pass PAHOLE=btf-pahole to make";
 }
 
 } // namespace btflink::kbuild

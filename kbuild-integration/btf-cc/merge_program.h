@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that btf-pahole will merge what btf-cc makes: a user may give make CC and forget PAHOLE.
+// Checks that btf-pahole will merge the BTF of objects: a user may set CC for make and forget
+// PAHOLE.
 #pragma once
 
 #include <string>
@@ -7,7 +8,7 @@
 namespace btflink::kbuild
 {
 
-/// What is wrong with the PAHOLE that Kbuild exports; empty: nothing.
+/// A warning if the PAHOLE that Kbuild exports is not btf-pahole; empty: it is.
 std::string why_not_merged();
 
 } // namespace btflink::kbuild

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An object must not get its BTF in one way here and in another there, depending on what happens to
-// be installed: the rules below are about the command, and a plugin that is missing is an error.
+// Which object gets its BTF from the plugin depends on the command, never on what happens to be
+// installed: if the plugin is missing, that is an error.
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 
+#include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 #include "kbuild-integration/btf-cc/lean_debug.h"
@@ -17,13 +18,8 @@ namespace btflink::kbuild
 namespace
 {
 
-std::string_view base_name(std::string_view path)
-{
-    return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0
-}
-
-/// What runs the compiler: the programs in front of it, by their names or by where a link leads
-/// that is called like a compiler, and those that ccache is told to run.
+/// Programs that run the compiler: those in front of it in the command, with the targets of links
+/// called like a compiler, and those that ccache is told to run.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;
@@ -35,12 +31,8 @@ std::vector<std::string> runners(const std::vector<std::string> &words)
         if (compiler_kind(word) != CompilerKind::other)
             break;
     }
-    const std::string prefix = variable("CCACHE_PREFIX");
-    for (size_t at = 0; at < prefix.size();) {
-        const size_t end = std::min(prefix.find(' ', at), prefix.size());
-        names.emplace_back(base_name(std::string_view(prefix).substr(at, end - at)));
-        at = end + 1;
-    }
+    const std::vector<std::string> prefix = ccache_prefix();
+    names.insert(names.end(), prefix.begin(), prefix.end());
     return names;
 }
 
@@ -57,8 +49,8 @@ bool takes_all_c(const emit::UnitFilter &filter)
                        [&](uint16_t language) { return filter.takes_language(language); });
 }
 
-/// The place of the compiler in a command: a name that we know, or else the first word that is the
-/// name of a program, but not of one that runs compilers.
+/// The index of the compiler in a command: a known name, or else the first program that does not
+/// run other compilers.
 size_t compiler_place(const std::vector<std::string> &words)
 {
     size_t at = find_compiler(words);
@@ -84,7 +76,7 @@ std::string why_not_by_plugin(const std::vector<std::string> &words, const Compi
         return "no -g";
     if (command.slim_lto)
         return "-flto without -ffat-lto-objects";
-    // Those machines do not have the plugin.
+    // Other machines do not have the plugin.
     if (const auto names = runners(words); has(names, "distcc") || has(names, "icecc"))
         return "compiled on another machine";
     if (!takes_all_c(settings.emit.filter))
@@ -99,7 +91,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
 {
     const std::string &program = words[compiler_place(words)];
     if (compiler_kind(program) == CompilerKind::clang)
-        return fail({}, "--plugin is for gcc; clang has none, leave the option out");
+        return fail({}, "--plugin is for gcc; leave it out for clang");
     const std::string plugin = TRY(find_plugin(program));
     std::vector<std::string> options = {
         "-g0",
@@ -110,10 +102,10 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
         options.emplace_back("-fplugin-arg-btflink-strict");
     if (settings.quiet)
         options.emplace_back("-fplugin-arg-btflink-quiet");
-    // ccache takes the plugin for a part of the compiler; sccache knows only the command.
+    // ccache knows that a plugin is a part of the compiler; sccache looks at the command only.
     if (has(runners(words), "sccache"))
-        options.push_back("-fplugin-arg-btflink-id=" + TRY(plugin_id(plugin)));
-    // At the end, for the last -g counts.
+        options.push_back("-fplugin-arg-btflink-id=" + TRY(file_hash(plugin)));
+    // At the end, because the last -g counts.
     words.insert(std::find(words.begin(), words.end(), "--"), options.begin(), options.end());
     return words;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-cc --plugin: which compiles gcc's plugin makes object BTF for, and by which options.
+// btf-cc --plugin: for which compiles does the gcc plugin make object BTF, and by which options?
 #pragma once
 
 #include "kbuild-integration/btf-cc/compile_command.h"
@@ -11,13 +11,13 @@
 namespace btflink::kbuild
 {
 
-/// Why this object gets its BTF from DWARF although plugins are asked for; empty: it gets it from
-/// the plugin. Depends on the command and the configuration alone, not on which plugins are there.
-/// `words`: the whole command.
+/// Why this object gets its BTF from DWARF in spite of --plugin; empty: the plugin makes the BTF.
+/// Depends on the command and the kernel's configuration, not on which plugins are there. `words`:
+/// the whole command.
 std::string why_not_by_plugin(const std::vector<std::string> &words, const CompileCommand &command,
                               const Settings &settings);
 
-/// `words` with what makes the compiler load the plugin. Errors: no plugin fits it.
+/// `words` with the options that make the compiler load the plugin. Error: no plugin fits it.
 Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
                                              const Settings &settings);
 

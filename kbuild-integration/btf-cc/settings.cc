@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads btf-cc's options and variables, and makes the settings line of them.
+// Reads btf-cc's options and variables, and writes the line of --settings.
 #include "kbuild-integration/btf-cc/settings.h"
 
 #include "common/io/response_file.h"
@@ -66,8 +66,8 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
-    // What Kbuild will ask of pahole at the link is what the objects should have. Without flags no
-    // link is known: all that one may ask for.
+    // Objects need the features that Kbuild will ask pahole for at the link. Without PAHOLE_FLAGS
+    // the link is not known, and objects get the default features.
     std::string flags = variable("PAHOLE_FLAGS");
     auto words = TRY(split_words(flags, Where{"PAHOLE_FLAGS"}));
     words.insert(words.begin(), "-J");
@@ -122,7 +122,7 @@ std::string describe(const Settings &settings)
     text += settings.plugin ? " plugin=1" : " plugin=0";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
     text += settings.lean_debug ? " lean-debug=1" : " lean-debug=0";
-    text += settings.strict ? " strict=1" : " strict=0"; // else objects without BTF may be there
+    text += settings.strict ? " strict=1" : " strict=0"; // 0: a cached object may have no BTF
     return text;
 }
 

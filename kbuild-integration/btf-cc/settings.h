@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The settings of btf-cc, from its options and the environment. README.md has the list for users.
+// The settings of btf-cc, from its options and the environment. btf-cc(1) has the list for users.
 #pragma once
 
 #include "emit/emit.h"
@@ -20,18 +20,17 @@ struct Settings {
     bool verbose = false;    // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
-/// From `options` ("--plugin", "--strip-dwarf", "--lean-debug", "--strict", "--verbose",
-/// "--features=LIST": given before the compiler's name, they are part of the command that Kbuild
-/// saves, so that objects are made anew when they change), from BTF_CC_PLUGIN, BTF_CC_STRIP_DWARF,
-/// BTF_CC_LEAN_DEBUG, BTF_CC_STRICT, BTF_CC_QUIET, BTF_CC_VERBOSE, BTF_CC_FEATURES, and, where none
-/// names features, from PAHOLE_FLAGS, which Kbuild exports. DWARF that Kbuild will read later
-/// stays. Errors: what cannot be understood.
+/// `options` are those in front of the compiler's name ("--strip-dwarf", "--features=LIST"). They
+/// are part of the command that Kbuild saves, so objects are compiled anew when they change. Each
+/// option also has a variable (BTF_CC_STRIP_DWARF, BTF_CC_FEATURES). If neither names features,
+/// $PAHOLE_FLAGS does, which Kbuild exports. strip_dwarf is turned off if Kbuild reads the DWARF
+/// later. Errors: an option or variable that cannot be understood.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
-/// The variable and the value that mean the same as an option that read_settings() accepted.
+/// The variable and value that mean the same as an option that read_settings() accepted.
 std::pair<std::string, std::string> variable_of(const std::string &option);
 
-/// One line that differs if objects made by the same program and compiler would: see cache_key().
+/// One line with all settings on which objects depend: see cache_key().
 std::string describe(const Settings &settings);
 
 } // namespace btflink::kbuild

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // btf-pahole: takes the place of pahole in a kernel build. pahole reads the DWARF of a whole linked
-// file; this merges the BTF of its objects. Tasks other than encoding go to a real pahole.
+// file; btf-pahole merges the BTF of the file's objects. All tasks but encoding go to a real
+// pahole.
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -50,8 +51,8 @@ constexpr const char usage[] =
     "one\n"
     "in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
-/// Programs that have already handed over, each " DEVICE:INODE". They prevent an endless loop if a
-/// copy of this program, or a script around it, is called pahole.
+/// Programs that have already run in place of pahole, each as " DEVICE:INODE". Without this list a
+/// copy of btf-pahole called pahole, or a script around it, would cause an endless loop.
 constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
 
 std::string file_id(const char *path)
@@ -62,22 +63,23 @@ std::string file_id(const char *path)
     return " " + std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
 }
 
-bool has_passed(const std::string &passed, const std::string &id)
+bool is_passed(const std::string &passed, const std::string &id)
 {
     return (passed + " ").find(id + " ") != std::string::npos;
 }
 
-/// The first program of this name in $PATH that has not handed over yet; empty if none.
+/// The first program of this name in $PATH that is not in the list; empty if there is none.
 std::string find_other(const std::string &name, const std::string &passed)
 {
     for (const std::string &candidate : programs_named(name))
-        if (!has_passed(passed, file_id(candidate.c_str())))
+        if (!is_passed(passed, file_id(candidate.c_str())))
             return candidate;
     return "";
 }
 
-/// Become a pahole that is not this program: $BTF_PAHOLE_REAL, or the first in $PATH.
-int hand_over(char **argv, const std::string &why)
+/// Replace this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH. `why`: the
+/// reason for which pahole is needed. Returns the exit status if that fails.
+int run_real_pahole(char **argv, const std::string &why)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
     std::string named = variable("BTF_PAHOLE_REAL");
@@ -85,19 +87,20 @@ int hand_over(char **argv, const std::string &why)
                              ? named
                              : find_other(named.empty() ? "pahole" : named, passed);
     std::string id = file_id(pahole.c_str());
-    if (!named.empty() && (pahole.empty() || (!id.empty() && has_passed(passed, id))))
-        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " is no other pahole"});
+    if (!named.empty() && (pahole.empty() || (!id.empty() && is_passed(passed, id))))
+        return failure({{}, why + "; BTF_PAHOLE_REAL=" + named + " names no other pahole"});
     if (pahole.empty())
         return failure({{},
-                        why + "; that is for pahole, and there is none in PATH (or name one in "
-                              "BTF_PAHOLE_REAL)"});
+                        why +
+                            "; this needs the real pahole, and PATH has none (BTF_PAHOLE_REAL can "
+                            "name one)"});
     setenv(passed_variable, (passed + id).c_str(), 1);
     argv[0] = pahole.data();
     execv(pahole.c_str(), argv);
     return failure(fail_errno(Where{pahole}, "").error);
 }
 
-/// Variables whose names BTF does not allow, in pahole's words.
+/// Print the variables whose names BTF does not allow, in pahole's words.
 void report_names(const EncodeReport &report, bool fatal)
 {
     bool any = false;
@@ -115,7 +118,8 @@ void report_names(const EncodeReport &report, bool fatal)
                    stderr);
 }
 
-/// -V: prints to standard output what pahole prints there, in its words. Returns how the run ends.
+/// -V: print to standard output what pahole prints, in pahole's words. Returns `done`, or an error
+/// of its own.
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)
@@ -146,7 +150,7 @@ int main(int argc, char **argv)
         return answer(usage);
     case PaholeOptions::Action::version:
     case PaholeOptions::Action::devel_version:
-        // Not for Kbuild, which reads one line.
+        // Kbuild, which has no terminal, reads one line.
         if (options->action == PaholeOptions::Action::devel_version || isatty(STDOUT_FILENO))
             return answer(std::string(pahole_version) + "\nbtflink " + version() + "\n");
         return answer(std::string(pahole_version) + "\n");
@@ -155,7 +159,7 @@ int main(int argc, char **argv)
     case PaholeOptions::Action::supported_features:
         return answer(feature_names(known_features()) + "\n");
     case PaholeOptions::Action::other:
-        return hand_over(argv, "nothing to encode (no -J)");
+        return run_real_pahole(argv, "nothing to encode (no -J)");
     case PaholeOptions::Action::encode:
         break;
     }

@@ -11,12 +11,12 @@
 //     a module is linked of
 //     anything else        DWARF of the linked file
 //
-// Method: choose the inputs, then btf-merge in this process. Once it knows which units its inputs
-// cover, the others are encoded into a file in memory that becomes one more input (a linked file),
-// or are added to a copy in memory of the file itself (a relocatable one, where the linker has not
-// decided addresses, and relocations must go along). Of a linked file none of whose units has
-// object BTF nothing is put into a file: gather_units() (foreign_units.h) gives the units to
-// merge/gather as they are made, which bounds memory.
+// Method: choose the inputs, then run btf-merge in this process. For a linked file, btf-merge asks
+// back once it knows which units its inputs cover; the other units are encoded into a file in
+// memory, which becomes one more input. For a relocatable file, whose addresses are not final and
+// whose relocations must be kept, the other units are added to a copy of the file in memory. If no
+// unit of a linked file has object BTF, gather_units() (foreign_units.h) passes units on to
+// merge/gather one by one, which bounds memory.
 //
 // Invariant: the file is written once, at the end.
 #include "kbuild-integration/btf-pahole/encode_linked.h"
@@ -46,16 +46,16 @@ namespace
 /// Why there is nothing to encode.
 enum class Lack : uint8_t { types, dwarf, symbols, bytes };
 
-/// The inputs of btf-merge, and what must live until they have been read.
+/// The inputs of btf-merge, and the files in memory that must live until they have been read.
 struct MergeInputs {
     std::vector<std::string> inputs;
-    std::string image;                         // empty: the inputs say themselves where things are
+    std::string image;                         // empty: a module, whose inputs are complete
     std::shared_ptr<merge::Gatherer> gathered; // in place of inputs
     std::vector<std::shared_ptr<ScratchFile>> scratch;
     Lack lack = Lack::types; // if there is nothing to encode
 };
 
-/// A relocatable file: `files`, each completed by what its DWARF has beyond its object BTF.
+/// For a relocatable file: `files`, each with object BTF added for units that have DWARF alone.
 Result<MergeInputs> complete_all(const std::vector<std::string> &files,
                                  const PaholeOptions &options, ForeignReport &report)
 {
@@ -68,7 +68,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
     return sources;
 }
 
-/// BTF made from a file's DWARF alone, if the DWARF had anything to encode.
+/// The file that was `made` from DWARF alone, if the DWARF had anything to encode.
 Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
@@ -84,14 +84,13 @@ Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 Result<MergeInputs> sources_of_module(const std::string &module, const PaholeOptions &options,
                                       ForeignReport &report)
 {
-    auto fresh = TRY(has_object_btf(module));
-    if (fresh)
+    if (TRY(has_object_btf(module)))
         return complete_all({module}, options, report);
     std::vector<std::string> objects = module_inputs(module);
     for (const std::string &object : objects) {
-        auto has = TRY(has_object_btf(object));
-        // What the linker made of bitcode is described in the module alone.
-        if (has && std::none_of(objects.begin(), objects.end(), is_bitcode_file))
+        // Only the module describes the code that the linker made from bitcode.
+        if (TRY(has_object_btf(object)) &&
+            std::none_of(objects.begin(), objects.end(), is_bitcode_file))
             return complete_all(objects, options, report);
     }
     return by_dwarf(encode_object(module, options, report));
@@ -113,7 +112,7 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     auto inputs = TRY(vmlinux_inputs(file));
     if (!inputs.empty()) {
         sources.inputs = std::move(inputs);
-    } else if (!linked.has_symbols) { // its DWARF may be in another file; it has no functions
+    } else if (!linked.has_symbols) { // no functions; the DWARF may be in another file
         sources.lack = Lack::symbols;
     } else if (options.base.empty() && !strict) {
         sources.gathered = std::make_shared<merge::Gatherer>(Where{file});
@@ -128,8 +127,8 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return sources;
 }
 
-/// BTF that an earlier run left there would be taken for that of the file as it is now. A link
-/// stays, as it does where there is something to write.
+/// Remove BTF that an earlier run has written, because it would be taken for the BTF of the present
+/// file. A symbolic link stays, as it does when BTF is written.
 Result<void> drop_stale(const std::string &detached)
 {
     std::error_code error;
@@ -137,11 +136,12 @@ Result<void> drop_stale(const std::string &detached)
     if (error || !fs::is_regular_file(file, error))
         return {}; // /dev/null, perhaps
     if (::unlink(file.c_str()) != 0)
-        return fail_errno(Where{detached}, "is of an earlier run, and cannot be removed");
+        return fail_errno(Where{detached}, "is from an earlier run, and cannot be removed");
     return {};
 }
 
-/// There is nothing to encode. pahole never sees an error in that.
+/// There is nothing to encode: a warning, or an error if BTF was due. (For pahole it is never an
+/// error.)
 Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
@@ -159,7 +159,8 @@ Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
     return drop_stale(options.detached);
 }
 
-/// Fill in .BTF_ids of a module that has just got its BTF. On error it gets its bytes of `before`.
+/// Fill in .BTF_ids of a module that has just got its BTF. On error the module gets its old
+/// contents back: `before`.
 Result<void> fill_module(const std::string &file, const std::string &base, Bytes before,
                          EncodeReport &report)
 {
@@ -174,16 +175,80 @@ Result<void> fill_module(const std::string &file, const std::string &base, Bytes
     return {};
 }
 
-/// Where Kbuild's folder has room for an index of a vmlinux that Kbuild has linked there: `make
-/// clean` removes .tmp_*. Other folders, such as a distribution's headers, get no file; empty.
+/// The path for an index of `base`: beside it, if Kbuild has linked it there (`make clean` removes
+/// .tmp_*). Empty for other folders, such as a distribution's headers.
 std::string index_of(const std::string &base)
 {
-    const size_t slash = base.rfind('/') + 1; // 0: there is none
-    const std::string folder = base.substr(0, slash), name = base.substr(slash);
+    const std::string name(base_name(base)), folder = base.substr(0, base.size() - name.size());
     const std::string command = folder + "." + name + ".cmd";
     return !name.empty() && ::access(command.c_str(), F_OK) == 0
                ? folder + ".tmp_" + name + ".btf-index"
                : "";
+}
+
+/// $BTF_PAHOLE_*.
+struct Switches {
+    bool strict, no_index, no_layout, fill_ids;
+};
+
+Result<Switches> read_switches()
+{
+    Switches out;
+    out.strict = TRY(switch_variable("BTF_PAHOLE_STRICT"));
+    out.no_index = TRY(switch_variable("BTF_PAHOLE_NO_INDEX"));
+    out.no_layout = TRY(switch_variable("BTF_PAHOLE_NO_LAYOUT"));
+    out.fill_ids = TRY(switch_variable("BTF_PAHOLE_FILL_IDS"));
+    return out;
+}
+
+/// Options of btf-merge by those of pahole.
+merge::Options merge_options(const std::string &file, const PaholeOptions &options,
+                             const Switches &switches)
+{
+    merge::Options merge;
+    merge.verify = switches.strict;
+    merge.base = options.base;
+    if (!switches.no_index)
+        merge.base_index = index_of(options.base);
+    merge.features = options.features;
+    merge.threads = options.jobs;
+    merge.auto_threads = true;
+    merge.last = true;
+    if (switches
+            .no_layout) // programs with cilium/ebpf from before June 2026 refuse a layout section
+        merge.features.remove(Feature::layout);
+    if (options.detached.empty()) {
+        merge.update = file;
+    } else {
+        merge.output = options.detached;
+        merge.features.remove(Feature::distilled_base); // raw BTF has no section for it; as pahole
+    }
+    return merge;
+}
+
+/// Is any input made from DWARF?
+bool is_from_dwarf(const MergeInputs &sources)
+{
+    return (sources.gathered && !sources.gathered->empty()) ||
+           std::any_of(sources.scratch.begin(), sources.scratch.end(),
+                       [](const auto &scratch) { return scratch != nullptr; });
+}
+
+/// What remains to be done once the BTF is written.
+Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Bytes before,
+                    const PaholeOptions &options, EncodeReport &report)
+{
+    const bool in_place = options.detached.empty();
+    if (is_module && fill_ids)
+        TRY(fill_module(file, options.base, before, report));
+    // Another program puts detached BTF into the module, and must not find a `.BTF` there.
+    if (is_module && !in_place)
+        TRY(merge::remove_object_btf(file));
+    // A module must be newer than the vmlinux over which its BTF was made, even if the BTF did not
+    // change. A linked file whose BTF goes to another file was only read.
+    if (is_module || in_place)
+        (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+    return {};
 }
 
 } // namespace
@@ -191,42 +256,25 @@ std::string index_of(const std::string &base)
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report)
 {
-    if (same_file(options.detached, file) ||
-        same_file(options.detached, options.base)) // its inputs may be files in memory
+    // merge would not notice, because its inputs may be files in memory.
+    if (same_file(options.detached, file) || same_file(options.detached, options.base))
         return fail(Where{options.detached}, "is an input, too; it would be overwritten");
-    auto strict = TRY(switch_variable("BTF_PAHOLE_STRICT"));
-    auto no_index = TRY(switch_variable("BTF_PAHOLE_NO_INDEX"));
-    auto no_layout = TRY(switch_variable("BTF_PAHOLE_NO_LAYOUT"));
-    const bool fill_ids = TRY(switch_variable("BTF_PAHOLE_FILL_IDS")) && options.detached.empty();
-    auto sources = TRY(sources_of(file, options, strict, report));
-    const bool gathered = sources.gathered && !sources.gathered->empty();
+    const Switches switches = TRY(read_switches());
+    auto sources = TRY(sources_of(file, options, switches.strict, report));
+    const bool from_dwarf = is_from_dwarf(sources);
     const std::string foreign_note = file + ": units without object BTF are encoded from DWARF";
-    if (gathered || std::any_of(sources.scratch.begin(), sources.scratch.end(),
-                                [](const auto &scratch) { return scratch != nullptr; }))
+    if (from_dwarf)
         report.notes.push_back(foreign_note);
-    if (sources.inputs.empty() && !gathered)
-        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources.lack, strict, options,
-                               report);
+    const bool is_module = sources.image.empty();
+    if (sources.inputs.empty() && !(sources.gathered && !sources.gathered->empty()))
+        return end_without_btf(file, report.no_dwarf ? Lack::dwarf : sources.lack, switches.strict,
+                               options, report);
 
-    merge::Options merge;
-    merge.verify = strict;
+    merge::Options merge = merge_options(file, options, switches);
     merge.inputs = sources.inputs;
     merge.image = sources.image;
     merge.gathered = std::move(sources.gathered);
-    merge.base = options.base;
-    if (!no_index)
-        merge.base_index = index_of(options.base);
-    merge.features = options.features;
-    merge.threads = options.jobs;
-    merge.auto_threads = true;
-    merge.last = true;
-    if (no_layout) // programs with cilium/ebpf of before June 2026 refuse BTF that has one
-        merge.features.remove(Feature::layout);
-    if (!options.detached.empty()) // as pahole does: there is no section for it
-        merge.features.remove(Feature::distilled_base);
-    (options.detached.empty() ? merge.update : merge.output) =
-        options.detached.empty() ? file : options.detached;
-    if (!sources.image.empty() && sources.scratch.empty() && !gathered)
+    if (!is_module && !from_dwarf)
         merge.complete =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto foreign = TRY(encode_foreign(file, covered, options, report));
@@ -236,7 +284,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
             report.notes.push_back(foreign_note);
             return std::vector<std::string>{foreign->path()};
         };
-
+    const bool fill_ids = switches.fill_ids && options.detached.empty();
     std::vector<std::byte> before;
     if (fill_ids)
         before = TRY(read_file(file));
@@ -245,16 +293,8 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     report.warnings.insert(report.warnings.end(), merged.warnings.begin(), merged.warnings.end());
     report.notes.insert(report.notes.end(), merged.notes.begin(), merged.notes.end());
     report.functions_left_out = std::move(merged.functions_left_out);
-    if (done && fill_ids && sources.image.empty())
-        done = fill_module(file, options.base, before, report);
-    // If the BTF is written to another file, somebody else puts it into the module, and must not
-    // find a `.BTF` there.
-    if (done && !options.detached.empty() && sources.image.empty())
-        done = merge::remove_object_btf(file);
-    // Even if a module's BTF did not change, the module must be newer than the vmlinux that the BTF
-    // was made over. A linked file whose BTF goes to another file was only read.
-    if (done && (options.detached.empty() || sources.image.empty()))
-        (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, 0);
+    if (done)
+        done = finish(file, is_module, fill_ids, before, options, report);
     report.written = done.has_value();
     return done;
 }

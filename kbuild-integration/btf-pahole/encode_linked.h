@@ -14,14 +14,14 @@ namespace btflink::kbuild
 {
 
 struct EncodeReport : ForeignReport {
-    std::vector<std::string> notes; // worth saying under -V
+    std::vector<std::string> notes;                                              // for -V
     std::vector<std::pair<std::string, merge::FunctionSkip>> functions_left_out; // by name
-    bool written = false; // false also where there was nothing to encode
+    bool written = false; // false also if there was nothing to encode
 };
 
-/// Encode `file` as `options` say: its `.BTF` (and `.BTF.base`), or the file that
-/// options.detached names; in that case `file`, if it is a module, only loses its object BTF. On
-/// error neither file is changed.
+/// Encode `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
+/// the second case `file`, if it is a module, only loses its object BTF. On error no file is
+/// changed.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);
 

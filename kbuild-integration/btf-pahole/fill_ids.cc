@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem. Words of .BTF_ids are to hold the ids of the types and functions that its symbols name
-// (common/btf/id_symbols.h). The kernel searches sets by bisection.
+// Problem. Symbols in .BTF_ids name types and functions (common/btf/id_symbols.h); the word at each
+// symbol must become the id. The kernel searches sets by bisection.
 //
-// Method. Look up each name, fill in its word, then count and sort each set by its size.
+// Method. Look up each name and fill in its word; then count and sort the entries of each set.
 //
-// Sorting separates flags from their symbols: only a set that is all alike can be filled in again.
+// Sorting separates flags from their symbols, so a set can be filled in again only if all of its
+// flags are equal.
 //
-// A name may be there twice. Functions are the module's own, types those that it shares with the
-// kernel.
+// If two types have the name, a function is the module's own, and a type is the kernel's.
 #include "kbuild-integration/btf-pahole/fill_ids.h"
 
 #include "common/btf/id_symbols.h"
@@ -68,7 +68,7 @@ public:
 private:
     struct Set {
         uint64_t end = 0;
-        uint32_t step = 4; // bytes of an entry, and of what is in front of the entries
+        uint32_t step = 4; // bytes of an entry, and of the head
         bool of_kfuncs = false;
     };
 
@@ -103,12 +103,13 @@ private:
         set.end = symbol.value + symbol.size;
         if (symbol.size < set.step || symbol.size % set.step || set.end < symbol.value ||
             set.end > bytes_.size())
-            return bad(symbol, "its size is not that of a set in the section");
+            return bad(symbol, "its size does not fit a set in the section");
         set.of_kfuncs = set.step == 8 && word(symbol.value + 4) & set_of_kfuncs;
         if (word(symbol.value) != 0 && has_various_flags(symbol.value, set))
-            return bad(symbol,
-                       "was filled in before, and which flags are of which name is lost; link "
-                       "the module again");
+            return bad(
+                symbol,
+                "was filled in before, and the flags can no longer be assigned to names; link "
+                "the module again");
         sets_[symbol.value] = set;
         return {};
     }

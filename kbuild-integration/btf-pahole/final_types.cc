@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads what btf-pahole has just written, or what was there.
+// Opens a file and parses `.BTF` over its base.
 #include "kbuild-integration/btf-pahole/final_types.h"
 
 namespace btflink::kbuild

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes units that have no object BTF from the DWARF of the linked file.
+// Calls emit on linked files and modules, with files in memory as outputs.
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
 #include "emit/warnings.h"
@@ -17,16 +17,15 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
 {
     emit::EmitOptions emit;
     emit.unit.features = options.features;
-    emit.unit.features.add(Feature::encode_force); // see encode()
+    emit.unit.features.add(Feature::encode_force); // encode() makes rejected variables an error
     emit.filter = options.filter;
     emit.image = true;
     emit.threads = options.jobs;
     return emit;
 }
 
-/// The BTF of `file`, emitted as `emit` says into the file in memory that it names. Variables that
-/// cannot be expressed are an error unless `force`, but all are found. `all`: the file's DWARF is
-/// all there is.
+/// Emit the BTF of `file` into `scratch`, as `emit` says. Variables that BTF cannot express are an
+/// error unless `force`; all of them are reported. `all`: there is no object BTF besides.
 Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
                                             std::shared_ptr<ScratchFile> scratch,
                                             const emit::EmitOptions &emit, bool all, bool force,
@@ -46,8 +45,7 @@ Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
 }
 
 Result<std::shared_ptr<ScratchFile>> encode_relocatable(const std::string &object,
-                                                        const PaholeOptions &options,
-                                                        bool keep_what_is_there,
+                                                        const PaholeOptions &options, bool keep_btf,
                                                         ForeignReport &report)
 {
     auto scratch = ScratchFile::create();
@@ -55,11 +53,11 @@ Result<std::shared_ptr<ScratchFile>> encode_relocatable(const std::string &objec
         return scratch;
     emit::EmitOptions emit = emit_options(options);
     emit.output = (*scratch)->path();
-    emit.complete = keep_what_is_there;
-    emit.leave_out_dwarf = true; // it is nine tenths of what would be copied
+    emit.complete = keep_btf;
+    emit.leave_out_dwarf = true; // DWARF is nine tenths of the file
     emit.unit.address_pool = true;
-    return encode(object, *scratch, emit, !keep_what_is_there,
-                  options.features.has(Feature::encode_force), report);
+    return encode(object, *scratch, emit, !keep_btf, options.features.has(Feature::encode_force),
+                  report);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes object BTF for units that were linked without it: products of link-time optimisation,
-// objects of another compiler driver, objects whose emission failed. Encodes their DWARF in the
-// linked file.
+// Makes object BTF for units that were linked without: products of link-time optimisation, objects
+// of another compiler driver, objects for which btf-cc failed. Their DWARF in the linked file is
+// encoded.
 #pragma once
 
 #include "common/result.h"
@@ -18,8 +18,7 @@
 namespace btflink::kbuild
 {
 
-/// A file without a name. It disappears with the last reference to it, so nothing is left behind,
-/// whatever happens to the process.
+/// A file in memory, without a name. It disappears with the process, however that ends.
 class ScratchFile
 {
 public:
@@ -42,26 +41,26 @@ struct ForeignReport {
     std::vector<emit::RejectedVariable> rejected;
     bool no_dwarf = false; // nothing was encoded, because the file has no DWARF
 };
-// Each adds to a report.
+// Each of these functions adds to a report.
 
-/// BTF of those units of the linked file `image` whose source files are not among `covered`, in a
-/// form that btf-merge accepts as an input together with the objects. Null if there are none.
+/// Object BTF of those units of the linked file `image` whose source files are not among `covered`,
+/// as an input of btf-merge beside the objects. Null: there are no such units.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
                                                     ForeignReport &report);
 
-/// The same of all units of `image`, into `out`. If there is nothing for BTF, nothing is put there.
+/// The same for all units of `image`, added to `out`. `out` stays empty if no unit has types.
 Result<void> gather_units(const std::string &image, const PaholeOptions &options,
                           merge::Gatherer &out, ForeignReport &report);
 
-/// A copy of `object` (relocatable) with object BTF for all its units that have DWARF: existing BTF
-/// is kept, the rest is added. Null if there is nothing to add.
+/// A copy of `object` (relocatable) with object BTF for all units that have DWARF: existing BTF is
+/// kept, the rest is added. Null: nothing was added.
 Result<std::shared_ptr<ScratchFile>>
 complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 
-/// `object` (relocatable) with object BTF for all its units in place of any BTF that it has. Null:
-/// it has no DWARF, or the DWARF has nothing for BTF.
+/// A copy of `object` (relocatable) with object BTF for all units in place of existing BTF. Null:
+/// `object` has no DWARF, or the DWARF has nothing for BTF.
 Result<std::shared_ptr<ScratchFile>>
 encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 

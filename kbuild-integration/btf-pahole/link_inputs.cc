@@ -7,6 +7,7 @@
 #include "common/io/response_file.h"
 #include "common/object_btf/contributions.h"
 #include "kbuild-integration/btf-cc/compile_command.h"
+#include "kbuild-integration/environment.h"
 
 #include <algorithm>
 #include <string_view>
@@ -18,8 +19,8 @@ namespace btflink::kbuild
 namespace
 {
 
-// Compiled between vmlinux.o and the link of the image: exported symbols, and the version with its
-// time stamp.
+// Compiled after vmlinux.o and before the link of the image: exported symbols, and the version with
+// its time stamp.
 constexpr std::string_view late_objects[] = {".vmlinux.export.o", "init/version-timestamp.o"};
 
 std::string folder_of(const std::string &path)
@@ -27,15 +28,10 @@ std::string folder_of(const std::string &path)
     return path.substr(0, path.find_last_of('/') + 1); // npos + 1 is 0
 }
 
-std::string name_of(const std::string &path)
-{
-    return path.substr(path.find_last_of('/') + 1);
-}
-
-/// Link temporaries and vmlinux itself; not, say, a vdso image in the same tree.
+/// vmlinux or a temporary file of its link; not, for example, a vdso image in the same tree.
 bool is_vmlinux(const std::string &path)
 {
-    std::string name = name_of(path);
+    const std::string_view name = base_name(path);
     return name == "vmlinux" || name.starts_with(".tmp_vmlinux") || name == "vmlinux.unstripped";
 }
 
@@ -44,11 +40,11 @@ bool exists(const std::string &path)
     return ::access(path.c_str(), R_OK) == 0;
 }
 
-/// The words of the first command in Kbuild's ".X.cmd", by which `path` was made; empty: there is
-/// none.
+/// The words of the first command in Kbuild's ".X.cmd", which made `path`; empty: there is no such
+/// file.
 std::vector<std::string> saved_command(const std::string &path)
 {
-    auto file = read_file(folder_of(path) + "." + name_of(path) + ".cmd");
+    auto file = read_file(folder_of(path) + "." + std::string(base_name(path)) + ".cmd");
     if (!file)
         return {};
     std::string_view text(reinterpret_cast<const char *>(file->data()), file->size());
@@ -61,7 +57,7 @@ std::vector<std::string> saved_command(const std::string &path)
     return split_words(text, Where{}).value_or(std::vector<std::string>());
 }
 
-/// The objects that the command names by which a module was linked, its output left out.
+/// The objects in the saved command that linked a module.
 std::vector<std::string> saved_inputs(const std::string &module)
 {
     std::vector<std::string> inputs;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kinds, fields and their order are those of pahole's list. pahole lists types as it meets them,
-// duplicates too; here the result is listed, with the ids that it has.
+// Kinds, fields and their order are pahole's. pahole lists types as it encodes them, with
+// duplicates; this lists the result, with final ids.
 #include "kbuild-integration/btf-pahole/type_list.h"
 
 #include "kbuild-integration/btf-pahole/final_types.h"

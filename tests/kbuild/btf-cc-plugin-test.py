@@ -130,8 +130,8 @@ class Compiles(PluginCase):
     def test_clang(self):
         """It is never asked to load one."""
         for name in ('clang', 'clang-19'):
-            self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; clang has none, '
-                        'leave the option out\n')
+            self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; leave it out '
+                        'for clang\n')
 
     def test_upgraded_compiler(self):
         driver = pathlib.Path(shutil.which('gcc')).resolve()

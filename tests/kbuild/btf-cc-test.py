@@ -300,7 +300,7 @@ class Own(KbuildCase):
         """The compile was to make it, and something took it away."""
         self.compile()
         self.script('strips', '#!/bin/sh\ngcc "$@" && objcopy --strip-debug add.o\n')
-        said = (b'add.o: no DWARF, though the compile was to make it, so there is no object BTF\n')
+        said = b'add.o: no DWARF although -g was given, so no object BTF\n'
         self.assertEqual(self.cc('./strips', *COMPILE), (0, b'', b'btf-cc: WARNING: ' + said))
         self.assertEqual(self.cc('./strips', *COMPILE, settings={'BTF_CC_STRICT': '1'}),
                          (1, b'', b'btf-cc: ERROR: ' + said))
@@ -346,8 +346,8 @@ class Own(KbuildCase):
 @unittest.skipUnless(shutil.which('make'), 'make is not installed')
 class ForgottenPahole(KbuildCase):
     """Builds by make, in which Kbuild's PAHOLE is something else or is not."""
-    SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole: nobody merges what objects have, and modules '
-            'keep it, which kernels do not take; give make PAHOLE=btf-pahole\n')
+    SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole, so object BTF will not be merged and '
+            'modules will fail to load; pass PAHOLE=btf-pahole to make\n')
 
     def setUp(self):
         super().setUp()

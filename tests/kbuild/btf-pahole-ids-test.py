@@ -125,9 +125,9 @@ class FillIds(KbuildCase):
     def test_what_is_refused(self):
         for text, why in ((kfuncs('nobody'), 'this kfunc has no FUNC in the BTF'),
                           (kfuncs('zeta', flags=1 << 16), 'has implicit arguments, .*'),
-                          (kfuncs('zeta', size=20), 'its size is not that of a set in the section'),
-                          (kfuncs('zeta', size=4), 'its size is not that of a set in the section'),
-                          (kfuncs('zeta', size=1 << 20), 'its size is not that of a set in the section')):
+                          (kfuncs('zeta', size=20), 'its size does not fit a set in the section'),
+                          (kfuncs('zeta', size=4), 'its size does not fit a set in the section'),
+                          (kfuncs('zeta', size=1 << 20), 'its size does not fit a set in the section')):
             self.module(text)
             self.refuse(r'x\.ko: \.BTF_ids\+0x[0-9a-f]+: __BTF_ID__\w+: ' + why, '-J', '--btf_base=base',
                         'x.ko', same=['x.ko'], settings=self.ON)

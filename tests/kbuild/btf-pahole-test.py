@@ -441,7 +441,7 @@ class HandOver(Command):
         self.assertEqual(argv, [name, *arguments])
         os.remove(self.path('argv'))
 
-    def none(self, pattern='nothing to encode .*that is for pahole, and there is none in PATH.*',
+    def none(self, pattern='nothing to encode .*this needs the real pahole, and PATH has none.*',
              **settings):
         self.refuse(pattern, '-C', 'task_struct', 'prog', settings=settings)
 
@@ -476,7 +476,7 @@ class HandOver(Command):
         self.real(self.path('second/pahole'), 'x', PATH=path, BTF_PAHOLE_REAL='')
         self.none('no/such: No such file or directory', BTF_PAHOLE_REAL='no/such')
         self.none('/: Permission denied', BTF_PAHOLE_REAL='/')
-        self.none('.*BTF_PAHOLE_REAL=nowhere is no other pahole', BTF_PAHOLE_REAL='nowhere')
+        self.none('.*BTF_PAHOLE_REAL=nowhere names no other pahole', BTF_PAHOLE_REAL='nowhere')
 
     def test_none(self):
         for path in (self.path_of(), '', None, '/no/such', ':'):
