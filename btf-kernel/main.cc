@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel COMMAND ...: looks at the BTF of whole kernels. Each command reads its own options.
-#include "btf-kernel/check/check_command.h"
-#include "btf-kernel/diff/diff_command.h"
-#include "btf-kernel/encode/encode_command.h"
-#include "btf-kernel/report/report_command.h"
+// btf-kernel COMMAND ...: inspects the BTF of whole kernels. Each command reads its own options.
+#include "btf-kernel/commands.h"
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/version.h"
@@ -22,16 +19,17 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"check", "Would this kernel's BTF, and that of its modules, load and serve?",
+    {"check", "Will kernels and programs accept the BTF of this kernel and its modules?",
      kernel::check_command},
     {"encode", "Make BTF from the DWARF of a kernel and its modules", kernel::encode_command},
-    {"diff", "What changed between two kernels, and what does that break?", kernel::diff_command},
-    {"report", "A page that shows where bytes and time go", kernel::report_command},
+    {"diff", "What changed between two kernels, and which programs does that break?",
+     kernel::diff_command},
+    {"report", "Write a page that shows where bytes and time go", kernel::report_command},
 };
 
 std::string help_text()
 {
-    std::string text = "Look at the BTF of a kernel: of a package, a folder, a build, an image.\n"
+    std::string text = "Inspect the BTF of a kernel in a package, folder, build or image.\n"
                        "Usage: btf-kernel COMMAND [OPTIONS] ...\n\n"
                        "  -h,--help                   Print this help and exit\n"
                        "  --version                   Print the version and exit\n\n"
@@ -56,5 +54,5 @@ int main(int argc, char **argv)
         if (word == command.name)
             return command.run(argc - 1, argv + 1);
     return usage_error(
-        {{}, word.empty() ? "a command is required" : "'" + word + "' is no command"});
+        {{}, word.empty() ? "a command is required" : "'" + word + "' is not a command"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A bar on the terminal that says how far a long run is.
+// A progress bar on the terminal.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 namespace btflink::kernel
 {
 
-/// One line on standard error, drawn from a second after its construction on, if that is a
-/// terminal; its destruction wipes it. By several threads at once.
+/// One line on standard error if that is a terminal. It appears one second after its construction
+/// and is wiped by its destruction. Several threads may use it at once.
 class ProgressBar
 {
 public:
@@ -20,9 +20,9 @@ public:
     ProgressBar &operator=(const ProgressBar &) = delete;
     ~ProgressBar();
 
-    /// What is under way from now on.
+    /// Start the next step, called `what`.
     void begin(std::string what);
-    /// So many are done, of `all`; 0: nobody knows of how many.
+    /// `done` of `all` items are done; `all` is 0 if not known.
     void set(size_t done, size_t all = 0);
 
 private:
@@ -31,8 +31,8 @@ private:
     std::mutex mutex_;
     std::string what_;
     bool shown_;
-    Clock::time_point next_; // to draw
-    size_t width_ = 0;       // of what is drawn
+    Clock::time_point next_; // when to draw again
+    size_t width_ = 0;       // characters on the screen
 };
 
 } // namespace btflink::kernel

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the object files of BPF programs. What .BTF.ext says is in Documentation/bpf/btf.rst of the
-// kernel.
+// Reads object files of BPF programs. Documentation/bpf/btf.rst of the kernel describes .BTF.ext.
 #include "btf-kernel/bpf/bpf_object.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ constexpr uint32_t core_fields = 24; // of the header of .BTF.ext
 constexpr uint32_t core_kinds = 13;
 constexpr uint64_t shf_execinstr = SHF_EXECINSTR;
 
-/// Words of .BTF.ext, with a check.
+/// Reads the CO-RE relocations in .BTF.ext.
 class ExtReader
 {
 public:
@@ -31,7 +30,7 @@ public:
             return fail(where_.at(0), "is no .BTF.ext");
         const uint32_t header = word(4);
         if (header < core_fields + 8 || header > bytes_.size())
-            return {}; // older: no relocations
+            return {}; // an older format without CO-RE relocations
         const uint64_t begin = uint64_t{header} + word(core_fields);
         const uint64_t end = begin + word(core_fields + 4);
         if (end > bytes_.size() || begin % 4)
@@ -97,7 +96,7 @@ void read_sections_of_btf(BpfObject &object)
     }
 }
 
-/// Which relocations are of instructions that access memory?
+/// Find the programs, and the relocations of instructions that access memory.
 Result<void> look_at_instructions(BpfObject &object)
 {
     const auto &sections = object.input.elf->sections();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a compiled BPF program wants of a kernel: its CO-RE relocations, externs, attach points.
+// What a compiled BPF program needs from a kernel: CO-RE relocations, externs, attach points.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -12,7 +12,7 @@
 namespace btflink::kernel::bpf
 {
 
-/// enum bpf_core_relo_kind of <linux/bpf.h>, for systems whose headers are older.
+/// enum bpf_core_relo_kind of <linux/bpf.h>, which older headers do not have.
 enum class Core : uint32_t {
     field_byte_offset,
     field_byte_size,
@@ -36,7 +36,7 @@ struct CoreRelocation {
     uint32_t type;
     std::string_view access; // "0:1:2"
     Core kind;
-    bool loads = false; // the instruction loads or stores memory, of the size that it says
+    bool loads = false; // the instruction loads or stores memory of a certain size
 };
 
 struct Extern {
@@ -51,16 +51,16 @@ struct StructOps {
 };
 
 struct BpfObject {
-    merge::Input input; // keeps what the rest points to
+    merge::Input input; // keeps alive what the other members point to
     merge::SectionContents btf_bytes, ext_bytes;
     std::shared_ptr<const Btf> btf;
     std::vector<CoreRelocation> relocations;
     std::vector<Extern> externs;
     std::vector<StructOps> struct_ops;
-    std::vector<std::string_view> programs; // sections with code, in order
+    std::vector<std::string_view> programs; // names of sections with code
 };
 
-/// Errors: no ELF file for BPF, no .BTF, a .BTF.ext that is not in order.
+/// Errors: the file is no BPF object, has no .BTF, or has a malformed .BTF.ext.
 Result<BpfObject> open_bpf_object(const std::string &path);
 
 } // namespace btflink::kernel::bpf

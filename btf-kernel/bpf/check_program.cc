@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Asks both kernels for all that a BPF program wants. Where it attaches is what libbpf makes of the
-// names of its sections.
+// Looks up everything that a BPF program needs in both kernels. Attach points follow from section
+// names, by libbpf's rules.
 #include "btf-kernel/bpf/check_program.h"
 
 #include "btf-kernel/bpf/types_match.h"
@@ -21,10 +21,10 @@ namespace
 using namespace diff;
 using Status = Verdict::Status;
 
-/// What a section's program attaches to.
+/// The kind of thing that a program attaches to.
 enum class Target : uint8_t {
-    function,   // by BTF
-    traced,     // by name: kprobe. BTF tells only of what it has
+    function,   // found by BTF
+    traced,     // a kprobe, found by its symbol; not all symbols are in BTF
     hook,       // bpf_lsm_NAME
     iterator,   // bpf_iter_NAME
     raw_event,  // btf_trace_NAME
@@ -87,7 +87,7 @@ Found find(const Sides &kernel, Space space, const std::string &name)
     return {};
 }
 
-/// Has a function or tracepoint that is in both another signature?
+/// For a function or tracepoint that both kernels have: did its signature change?
 bool breaks_between(Space space, const std::string &name, const Found &before, const Found &after)
 {
     if (before.side->btf->kind(TypeId{before.id}) != after.side->btf->kind(TypeId{after.id}))
@@ -112,7 +112,7 @@ public:
 
     std::vector<Requirement> run()
     {
-        if (byte_order()) // else nothing more can hold
+        if (byte_order()) // else the kernel cannot load the program at all
             ask();
         for (auto &item : list_)
             excuse(item.second);
@@ -135,7 +135,7 @@ private:
             relocated(relocation);
     }
 
-    /// False: the new kernel has another one.
+    /// False: the new kernel has another byte order.
     bool byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
@@ -151,8 +151,8 @@ private:
         return after.status != Status::broken;
     }
 
-    /// What a program asks for before it uses it may be missing. Of a flavour, the question may
-    /// have been about another one.
+    /// A program may use something that is missing if it tests for it before. With flavours of a
+    /// type, the test may be for another flavour.
     void excuse(Requirement &r) const
     {
         if (r.after.status != Status::broken || !r.what.starts_with("CO-RE ") || r.what == asks)
@@ -204,7 +204,7 @@ private:
             return;
         std::string type = text.substr(0, slash), name = text.substr(slash + 1);
         if (name.find_first_of("*?") != std::string::npos || type.find(".multi") != type.npos)
-            return;                            // any function will do
+            return;                            // any match is enough
         type = type.substr(0, type.find('.')); // sleepable, writable
         for (const Section &known : sections)
             if (known.prefix == type)
@@ -241,7 +241,7 @@ private:
         }
     }
 
-    /// `missing`: what it means that BTF does not have it.
+    /// `missing`: the status if BTF does not have the name.
     void attach_by(const std::string &section, Space space, const std::vector<std::string> &names,
                    Status missing)
     {
@@ -284,7 +284,7 @@ private:
         const bool function = btf::kind_of(mine) == btf::Kind::FUNC;
         const uint32_t type = behind_modifiers(btf_, mine.type);
         if (!function && type == 0)
-            return {Status::unknown, "a symbol without type: BTF does not have it"};
+            return {Status::unknown, "a symbol without type is not in BTF"};
         if (!found)
             return {item.weak ? Status::absent : Status::broken, "is not there"};
         const Btf &btf = *found.side->btf;
@@ -328,9 +328,9 @@ private:
     const BpfObject &object_;
     const Btf &btf_;
     const Compared &kernels_;
-    CandidateLists before_, after_; // as far as the relocations so far have decided
+    CandidateLists before_, after_; // narrowed by the relocations so far
     std::map<std::pair<std::string, std::string>, Requirement> list_;
-    std::set<std::string> asking_; // programs that ask whether something is there
+    std::set<std::string> asking_; // programs that test whether something exists
 };
 
 } // namespace

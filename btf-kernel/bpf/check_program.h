@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which of the things that a BPF program wants of a kernel are there, before and after.
+// Does a kernel have what a BPF program needs, before and after an update?
 #pragma once
 
 #include "btf-kernel/bpf/core_match.h"
@@ -10,14 +10,14 @@ namespace btflink::kernel::bpf
 struct Requirement {
     std::string what; // "CO-RE offset", "attach", "kfunc", "variable", "struct_ops"
     std::string name; // "struct task_struct.pid", "fentry/vfs_read"
-    std::vector<std::string> programs; // sections that want it
+    std::vector<std::string> programs; // sections that need it
     Verdict before, after;
 };
 
 struct ProgramResult {
     std::string path;
-    std::vector<Requirement> requirements; // each once, sorted
-    size_t broken() const;                 // on the new kernel
+    std::vector<Requirement> requirements; // sorted, without duplicates
+    size_t broken() const;                 // requirements that the new kernel breaks
 };
 
 ProgramResult check_program(const BpfObject &object, const diff::Compared &kernels);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes what a BPF program finds in a kernel.
+// Prints the result of --bpf as text, Markdown and JSON.
 #include "btf-kernel/bpf/check_program.h"
 #include "common/io/json_text.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// libbpf's rules for types, with its bounds: what it gives up on does not match.
+// Follows libbpf, including its bounds: a type that is too deep does not match.
 #include "btf-kernel/bpf/types_match.h"
 
 #include "btf-kernel/diff/types.h"
@@ -13,7 +13,7 @@ namespace
 using namespace diff;
 
 constexpr int max_depth = 32;
-constexpr size_t max_looks = 1 << 20; // at types
+constexpr size_t max_looks = 1 << 20; // visited types
 
 class Rules
 {
@@ -31,7 +31,7 @@ public:
                 return true;
             const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
             switch (btf::kind_info(p).family) {
-            case btf::Family::number: // libbpf has no rule for FLOATs
+            case btf::Family::number: // libbpf does not accept FLOATs
                 return btf::kind_of(p) == btf::Kind::INT && no_offset(p) && no_offset(q);
             case btf::Family::pointer:
                 a = p.type;

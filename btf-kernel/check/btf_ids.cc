@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads .BTF_ids by its symbols (common/btf/id_symbols.h), or looks for sets in it. Sets are sorted
-// by id when they are filled in, so that the symbols in them tell which names are there, but not
-// where.
+// Reads .BTF_ids by its symbols (common/btf/id_symbols.h). If there are no symbols, it searches for
+// sets of kfuncs. resolve_btfids sorts each set by id, so the symbols in a set tell its names, but
+// not which entry has which name.
 #include "btf-kernel/check/btf_ids.h"
 
 #include "common/btf/id_symbols.h"
@@ -15,8 +15,8 @@ namespace
 {
 
 constexpr KernelVersion first_with_mark{6, 9};
-// Of a set that is found by its looks, so that this takes time in proportion to the section.
-// Kernels take 256 for each kind of program (BTF_KFUNC_SET_MAX_CNT).
+// In a set that is found without symbols, so that the search takes linear time. Kernels allow 256
+// for each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
 
 class IdReader
@@ -35,7 +35,7 @@ public:
         if (binary_.id_symbols.empty())
             return guess();
         std::vector<IdSet> out;
-        uint64_t end = 0; // of the last set
+        uint64_t end = 0; // the end of the last set
         for (const PlacedSymbol &symbol : binary_.id_symbols) {
             const IdSymbol parsed = parse_id_symbol(symbol.name);
             const auto [kind, name] = parsed;
@@ -106,7 +106,7 @@ private:
         if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
             words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
             return false;
-        const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // that there were at that time
+        const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // flags that existed then
         uint32_t last = 0;
         for (size_t i = 0; i < words_[at]; ++i) {
             const uint32_t id = words_[at + 2 + i * 2];

@@ -13,7 +13,7 @@ namespace
 
 constexpr size_t most_options = 5; // in one line
 
-/// "a (b)" of "(a (b)) c"; what follows is left in `text`. Empty: it does not begin so.
+/// "a (b)" from "(a (b)) c"; the rest stays in `text`. Empty: no parenthesis at the start.
 std::string take_group(std::string_view &text)
 {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -35,7 +35,7 @@ std::string take_group(std::string_view &text)
 
 using Config = std::map<std::string_view, std::string_view>;
 
-/// Options without "CONFIG_", those that are set.
+/// Options that are set, without "CONFIG_".
 Config parse_config(std::string_view text)
 {
     constexpr std::string_view begin = "CONFIG_";
@@ -56,7 +56,7 @@ std::string value_in(const Config &config, std::string_view name)
     return it == config.end() ? "not set" : std::string(it->second);
 }
 
-/// "A is y here, not set there; ..."; empty: they are the same.
+/// "A is y here, not set there; ..."; empty: no difference.
 std::string compare_configs(const Config &here, const Config &there)
 {
     std::map<std::string_view, int> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How a kernel was built, as far as it says so.
+// How a kernel was built, by its banner and configuration.
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
@@ -10,19 +10,19 @@
 namespace btflink::kernel
 {
 
-/// What the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ..." tells.
+/// The parts of the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ...".
 struct Banner {
     std::string user;     // "user@host"
-    std::string compiler; // with its linker; empty: not told
-    std::string number;   // "#1 SMP ...": with the time
+    std::string compiler; // with its linker; empty: not known
+    std::string number;   // "#1 SMP ...", with the time
 };
-/// `text`: what follows "Linux version ".
+/// `text`: the banner after "Linux version ".
 Banner parse_banner(std::string_view text);
 
-/// What two builds were made with otherwise.
+/// Differences between two builds.
 struct BuildDifferences {
-    std::vector<std::string> causes;   // of other BTF: compiler, configuration
-    std::vector<std::string> harmless; // BTF does not have them: user, time
+    std::vector<std::string> causes;   // may change BTF: compiler, configuration
+    std::vector<std::string> harmless; // do not change BTF: user, time
 };
 BuildDifferences compare_facts(const Kernel &here, const Kernel &there);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Groups findings, and words a group.
+// Groups findings, and writes the line of a group.
 #include "btf-kernel/check/causes.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace
 
 constexpr size_t most_names = 3; // in one line
 
-/// "a, b, c and 5 more"; with a word for what they are: "a, b, c and 5 more modules".
+/// "a, b, c and 5 more"; `what` is appended: "a, b, c and 5 more modules".
 std::string some_of(const std::vector<std::string> &names, const char *what)
 {
     std::string text;

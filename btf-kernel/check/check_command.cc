@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the options of btf-kernel check, and decides the exit status.
-#include "btf-kernel/check/check_command.h"
+// btf-kernel check: options, the order of steps, and the exit status.
+#include "btf-kernel/commands.h"
 
 #include "btf-kernel/check/check_kernel.h"
 #include "btf-kernel/check/compare_builds.h"
@@ -76,16 +76,17 @@ constexpr Option<Draft> options[] = {
      }},
     {.words = {.name = "ignore",
                .value = "LIST",
-               .help = "Rules whose findings do not count, such as redefined,kfunc-tag",
+               .help = "Ignore findings of these rules, for example redefined,kfunc-tag",
                .repeats = true},
      .take = take_ignored},
     {.words = {.name = "known",
                .value = "FILE",
-               .help = "Findings that may stay: lines of RULE BINARY [SUBJECT]"},
+               .help = "Ignore the findings in this file: lines RULE BINARY [SUBJECT]"},
      .text = [](Draft &d) -> std::string & { return d.known; }},
     {.words = {.name = "fail-on",
                .value = "DEGREE",
-               .help = "Exit with 1 from this degree on: error (default), suspicious, harmless"},
+               .help = "Exit with 1 for findings of this degree or worse: error (default), "
+                       "suspicious, harmless"},
      .take = take_fail_on},
     {.words = {.name = "release",
                .value = "NAME",
@@ -104,7 +105,7 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
     {.words = {.letter = 'v',
                .name = "verbose",
-               .help = "Print each finding, and harmless ones, too"},
+               .help = "Print each finding, and harmless findings, too"},
      .flag = [](Draft &d) -> bool & { return d.verbose; }},
 };
 
@@ -116,7 +117,7 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
     });
 }
 
-/// Nothing: that was said.
+/// Open and check the kernel. Empty: failed, and the error was printed.
 std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
                                  std::optional<Kernel> &kernel)
 {
@@ -148,7 +149,7 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
     return report;
 }
 
-/// What does not count: by rule, and by the file of known findings.
+/// Drop findings by --ignore and --known.
 void leave_out(CheckReport &report, const Draft &draft, std::vector<Known> &known,
                PrintOptions &print)
 {
@@ -157,7 +158,7 @@ void leave_out(CheckReport &report, const Draft &draft, std::vector<Known> &know
     print.known = drop_known(report.findings, known) + drop_known(report.notes, known);
     for (const Known &line : known)
         if (!line.met)
-            print.unmet.push_back({line.where, "no finding is left of this line"});
+            print.unmet.push_back({line.where, "matches no finding"});
 }
 
 bool is_good(const CheckReport &report, Degree fail_on)
@@ -177,10 +178,10 @@ int check_command(int argc, char **argv)
         return usage_error(given.error(), "check");
     if (draft.help)
         return answer(
-            "Say what is wrong with the BTF of a kernel and its modules.\n"
+            "Report what is wrong with the BTF of a kernel and its modules.\n"
             "Usage: btf-kernel check [OPTIONS] PACKAGE...\n\n"
             "PACKAGE: folders, builds, .deb, .rpm, tar archives, vmlinux, vmlinuz, modules, "
-            "raw BTF;\nall of one kernel\n\n" +
+            "raw BTF;\nall packages belong to one kernel\n\n" +
             options_text(options));
     if (given->operands.empty())
         return usage_error({{}, "PACKAGE is required"}, "check");

@@ -11,9 +11,9 @@ namespace btflink::kernel
 {
 
 struct CheckOptions {
-    std::optional<KernelVersion> version; // by whose rules; none: by the kernel's own
+    std::optional<KernelVersion> version; // whose rules apply; empty: the kernel's own version
     unsigned threads = 1;
-    std::function<void(size_t done)> progress; // modules; by any thread
+    std::function<void(size_t done)> progress; // called by any thread; `done`: modules
 };
 
 /// A check that could not be made.
@@ -26,13 +26,13 @@ struct Unchecked {
 
 struct CheckReport {
     std::vector<Finding> findings, notes; // vmlinux first, then modules by path
-    std::vector<Unchecked> unchecked;     // by rule; of each reason one
-    std::optional<KernelVersion> version; // by whose rules
+    std::vector<Unchecked> unchecked;     // by rule; one for each reason
+    std::optional<KernelVersion> version; // whose rules were applied
     size_t modules = 0, with_btf = 0;
-    size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; those with their tag
+    size_t kfuncs = 0, tagged = 0; // kfuncs that have a FUNC; kfuncs that also have the tag
 };
 
-/// Does not depend on the number of threads.
+/// The result does not depend on the number of threads.
 CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
 
 } // namespace btflink::kernel

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the BTF of two builds, byte by byte, and where bytes differ, says what of it does.
+// Compares the BTF of two builds byte by byte, and looks for the reason if bytes differ.
 //
-// BTF has neither times nor users in it, and of folders only the length of an array that is made of
-// __FILE__. What makes it differ is the form of its header (the version of a library), the order of
-// types (threads, the order of inputs), or other types (another compiler, configuration or source).
-// Compilers and configurations are named if kernels tell them. Types are compared by what they are
-// by themselves: kind, name, size, members' names and offsets; so a type that moved is recognised.
+// BTF has no times and no users; folders show only in the length of an array made from __FILE__.
+// BTF differs in the form of the header (another version of a library), in the order of types
+// (threads, order of inputs), or in types (another compiler, configuration or source). Types are
+// compared by kind, name, size, and names and offsets of members, but not by ids, so a type that
+// only moved is recognised.
 #include "btf-kernel/check/compare_builds.h"
 
 #include "btf-kernel/check/build_facts.h"
@@ -20,7 +20,7 @@ namespace btflink::kernel
 namespace
 {
 
-/// What a type is by itself, whatever its id and that of others.
+/// The type without ids: a line for messages, then a line for comparison.
 std::string outline(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
@@ -37,7 +37,7 @@ std::string outline(const Btf &btf, TypeId id)
         out += strf(", %u elements", btf::vlen_of(t));
     if (btf::kind_of(t) == btf::Kind::ARRAY)
         out += strf(" of %u elements", btf::tail_of(t)[2]);
-    return out + "\n" + more; // what is behind the line is for comparisons only
+    return out + "\n" + more;
 }
 
 std::vector<std::string> outlines(const Btf &btf)
@@ -54,7 +54,7 @@ std::string first_line(const std::string &text)
     return text.substr(0, text.find('\n'));
 }
 
-/// "3 types only here (STRUCT 's' of 4 bytes, ...)"; empty: none.
+/// "3 types only here (STRUCT 's' of 4 bytes, ...)"; empty if `list` is.
 std::string only(const std::vector<std::string> &list, const char *where)
 {
     if (list.empty())
@@ -87,10 +87,9 @@ std::string compare_types(const Btf &here, const Btf &there)
     return "";
 }
 
-/// What differs; empty: nothing but numbers that follow from the base, if `moved`.
 struct Difference {
-    std::string text;
-    bool moved = false;
+    std::string text;   // empty: only ids and offsets differ
+    bool moved = false; // the same types and strings, in the same order
 };
 
 uint32_t header_word(Bytes blob, size_t at, ByteOrder order)

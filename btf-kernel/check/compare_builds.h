@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel check --against: do two builds of one kernel have the same BTF, and if not, why?
+// btf-kernel check --against: how does the BTF of two builds differ, and why?
 #pragma once
 
 #include "btf-kernel/check/findings.h"
@@ -8,8 +8,8 @@
 namespace btflink::kernel
 {
 
-/// Findings of rule `against`: of vmlinux, then of modules by path. What differs in a module only
-/// because vmlinux differs is no finding, but counted in a note. `threads`: do not matter.
+/// Adds findings of rule `against`: of vmlinux, then of modules by path. Modules that differ only
+/// because vmlinux differs are counted in a note. The number of threads does not change the result.
 void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out);
 
 } // namespace btflink::kernel

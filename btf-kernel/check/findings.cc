@@ -30,7 +30,7 @@ Result<Rule> parse_rule(std::string_view name)
             return static_cast<Rule>(i);
         all += (i ? ", " : "") + std::string(names[i]);
     }
-    return fail({}, "'" + std::string(name) + "' is no rule; they are " + all);
+    return fail({}, "'" + std::string(name) + "' is not a rule; rules are " + all);
 }
 
 const char *degree_name(Degree degree)
@@ -43,8 +43,8 @@ Result<Degree> parse_degree(std::string_view name)
     for (size_t i = 0; i < std::size(degrees); ++i)
         if (name == degrees[i])
             return static_cast<Degree>(i);
-    return fail({},
-                "'" + std::string(name) + "' is no degree; they are error, suspicious, harmless");
+    return fail({}, "'" + std::string(name) +
+                        "' is not a degree; degrees are error, suspicious, harmless");
 }
 
 } // namespace btflink::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What btf-kernel check finds.
+// The findings of btf-kernel check.
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
@@ -13,31 +13,31 @@ namespace btflink::kernel
 
 enum class Rule : uint8_t {
     unreadable, // a file is damaged, or was refused
-    no_btf,     // what the configuration promises is not there
+    no_btf,     // there is no BTF although the configuration asks for it
     empty,      // BTF without types
-    verifier,   // the kernel's rules for BTF (common/btf/btf_check.h)
-    base,       // made over another vmlinux
-    ids,        // .BTF_ids does not fit the BTF
-    kfunc_func, // a kfunc without FUNC
-    kfunc_tag,  // a kfunc without bpf_kfunc tag
-    kfunc_impl, // implicit arguments that are not hidden
-    kfunc_type, // a kfunc that takes a module's own copy of a kernel type
-    redefined,  // a module has types of its own that vmlinux has
-    ids_func,   // .BTF_ids names a function without FUNC
-    ids_twice,  // .BTF_ids names a type that is there twice
+    verifier,   // BTF breaks a rule of the kernel (common/btf/btf_check.h)
+    base,       // a module's BTF was made over another vmlinux
+    ids,        // .BTF_ids does not match the BTF
+    kfunc_func, // a kfunc has no FUNC
+    kfunc_tag,  // a kfunc has no tag bpf_kfunc
+    kfunc_impl, // implicit arguments are not hidden
+    kfunc_type, // a kfunc takes a module's own copy of a kernel type
+    redefined,  // a module has its own copy of a type of vmlinux
+    ids_func,   // .BTF_ids names a function that has no FUNC
+    ids_twice,  // .BTF_ids names a type that has two definitions
     enum64,     // enumerators may be cut to 32 bits
-    per_cpu,    // per-CPU variables are not where the symbols are
-    against,    // another build of it has other BTF
+    per_cpu,    // per-CPU variables are not at the addresses of their symbols
+    against,    // the other build has different BTF
     layout,     // some readers refuse BTF with a layout section
 };
 constexpr size_t rule_count = 17;
 
 /// "kfunc-tag".
 const char *rule_name(Rule rule);
-/// Error: there is no such rule.
+/// Error: unknown name.
 Result<Rule> parse_rule(std::string_view name);
 
-/// What becomes of it.
+/// How bad a finding is.
 enum class Degree : uint8_t {
     error,      // a kernel refuses it, or a program breaks
     suspicious, // a program may break
@@ -45,26 +45,25 @@ enum class Degree : uint8_t {
 };
 /// "error", "suspicious", "harmless".
 const char *degree_name(Degree degree);
-/// Error: there is no such degree.
+/// Error: unknown name.
 Result<Degree> parse_degree(std::string_view name);
 
 struct Finding {
     Rule rule;
     std::string binary; // "vmlinux", or a module's name
     Error error;        // where, and what
-    // What is found often is said once: by its cause, with its subjects.
-    std::string cause = {};   // the same words for all of one cause; empty: error.what
-    std::string subject = {}; // the function or type; empty: none
+    // Findings of one cause are printed as one line, with their subjects.
+    std::string cause = {};   // the same words for all findings of one cause; empty: error.what
+    std::string subject = {}; // the function or type that the finding is about, or empty
     Degree degree = Degree::error;
 
     const std::string &cause_text() const { return cause.empty() ? error.what : cause; }
 };
 
-/// Of one vmlinux or module. Checks that cannot be made do not make a kernel bad, but each of these
-/// is said.
+/// The findings about one vmlinux or module, and the checks that could not be made.
 struct Findings {
     std::vector<Finding> list;
-    std::vector<Finding> notes; // the harmless ones
+    std::vector<Finding> notes; // harmless findings
     std::vector<Finding> unchecked;
 
     void add(Finding finding)
@@ -82,7 +81,7 @@ struct Findings {
              .error = std::move(error),
              .degree = Degree::harmless});
     }
-    /// `why`: the same words for all modules of which it is true.
+    /// A check could not be made. Equal words in `why` are printed once for all modules.
     void skip(Rule rule, const Binary &binary, std::string why)
     {
         unchecked.push_back({rule, binary.name, {Where{binary.path}, std::move(why)}});

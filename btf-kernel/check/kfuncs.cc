@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Goes through .BTF_ids, and looks up what it names.
+// Goes through .BTF_ids and compares each id with the name that its symbol has.
 //
-// The kernel finds a kfunc by the id in its set, and programs find it by the name of a FUNC.
-// Loaders that make vmlinux.h declare those with the tag bpf_kfunc. A kfunc whose flags say that it
-// has implicit arguments (KF_IMPLICIT_ARGS) is described twice: NAME without them, for programs,
-// and NAME_impl as it is.
+// The kernel finds a kfunc by the id in its set; programs find it by the name of its FUNC.
+// vmlinux.h declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has
+// two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
 #include "btf-kernel/check/kfuncs.h"
 
 #include "common/btf/type_sizes.h"
@@ -73,7 +72,7 @@ private:
     {
         out_.add(rule, binary_.name, {place(offset), what});
     }
-    /// What may be true of many.
+    /// A finding that many kfuncs or ids may have in common.
     void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject,
               const std::string &cause, Degree degree = Degree::error)
     {
@@ -84,7 +83,7 @@ private:
     bool in_range(uint32_t id) const { return id < raw(btf_.end_id()); }
     std::string name_of(uint32_t id) const { return std::string(btf_.name(TypeId{id})); }
 
-    /// "type 12, FUNC 'f'".
+    /// "12, which is FUNC 'f'".
     std::string shown(uint32_t id) const
     {
         if (!in_range(id))
@@ -92,8 +91,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// No id is there, though the BTF has what is asked for. Without names: of vmlinux, where this
-    /// is no chance.
+    /// All ids are 0 although the BTF has a type that is asked for. Without symbols only vmlinux is
+    /// judged, which always has ids.
     bool was_never_filled(const std::vector<IdSet> &sets) const
     {
         if (binary_.id_symbols.empty())
@@ -104,13 +103,14 @@ private:
             for (const IdEntry &entry : set.entries)
                 if (entry.id)
                     return false;
-            // Counts of sets are filled in, too: until then what is in a set looks like single ids.
+            // Before they are filled in, sets have no counts, and their entries look like single
+            // ids.
             known |= !set.kind.empty() && has(kind_of_word(set.kind), set.names[0]);
         }
         return known;
     }
 
-    /// A type that nobody had is no matter: not every kernel has each.
+    /// An id of 0 is right for a type that this kernel does not have.
     void check_single(const IdSet &one)
     {
         const uint32_t id = one.entries[0].id;
@@ -121,7 +121,7 @@ private:
         if (id == 0) {
             if (has(kind, name))
                 find(Rule::ids, one.offset, one.kind + " " + name + " has id 0, and the BTF has it",
-                     name, "ids are 0 of what the BTF has");
+                     name, "ids of types that the BTF has are 0");
             else if (kind == btf::Kind::FUNC)
                 check_absent_function(name, one.offset);
             return;
@@ -131,7 +131,7 @@ private:
             find(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
     }
 
-    /// The kernel takes one of two, and a program may mean the other.
+    /// If there are two types, the kernel uses one, and a program may use the other.
     void check_twice(btf::Kind kind, const IdSet &one)
     {
         std::vector<TypeId> same;
@@ -141,10 +141,10 @@ private:
         if (same.size() < 2 || kind == btf::Kind::FUNC)
             return;
         find(Rule::ids_twice, one.offset,
-             strf("%s %s is there %zu times, and type %u is used: ", one.kind.c_str(),
+             strf("%s %s has %zu definitions, and type %u is used: ", one.kind.c_str(),
                   one.names[0].c_str(), same.size(), one.entries[0].id) +
                  why_two(btf_, same[0], same[1]),
-             one.names[0], "types that the kernel asks for by name are there more than once");
+             one.names[0], "types that the kernel asks for by name have several definitions");
     }
 
     void check_absent_function(const std::string &name, uint64_t offset)
@@ -153,13 +153,13 @@ private:
              "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
     }
 
-    /// As far as symbols tell.
+    /// By the symbols of the file.
     std::string why_absent(const std::string &name) const
     {
         std::string clones;
         for (const std::string &symbol : binary_.id_functions) {
             if (symbol == name)
-                return "it is there, but was left out of the BTF (optimized, or its prototypes "
+                return "it exists, but was left out of the BTF (optimized, or its prototypes "
                        "differ)";
             if (symbol.starts_with(name + "."))
                 clones += (clones.empty() ? "" : ", ") + symbol;
@@ -194,7 +194,7 @@ private:
                     check_absent_function(name, set.offset);
     }
 
-    /// Names in a set do not tell of what: of functions, as a rule.
+    /// The symbols of a set's entries do not tell kinds.
     bool has_anything(const std::string &name) const
     {
         return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
@@ -229,7 +229,7 @@ private:
                      neighbours(set));
     }
 
-    /// Which set a set without a name is.
+    /// For a set without a name: one of its kfuncs.
     std::string neighbours(const IdSet &set) const
     {
         if (!set.name.empty())
@@ -267,7 +267,7 @@ private:
         return {reinterpret_cast<const btf_param *>(btf::tail_of(t)), btf::vlen_of(t)};
     }
 
-    /// Behind modifiers, and one pointer if there is one. Chains end: the BTF was verified.
+    /// The type behind modifiers and at most one pointer. Chains end, because the BTF was verified.
     TypeId pointed_to(TypeId id) const
     {
         bool pointer = false;
@@ -349,13 +349,13 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
     if (binary.btf_ids.empty()) {
         out.skip(Rule::ids, binary,
                  binary.form == Binary::Form::raw_btf
-                     ? "raw BTF is without .BTF_ids, which has ids and kfuncs"
+                     ? "raw BTF comes without .BTF_ids, which has ids and kfuncs"
                      : "there is no .BTF_ids, which has ids and kfuncs");
         return {};
     }
     if (binary.id_symbols.empty())
         out.skip(Rule::ids, binary,
-                 "without symbols only sets of kfuncs are looked at, found by their form");
+                 "without symbols only sets of kfuncs are checked, which have a typical form");
     auto sets = read_btf_ids(binary, index.btf(), kernel);
     if (!sets) {
         out.add(Rule::ids, binary.name, sets.error());

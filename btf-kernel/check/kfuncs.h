@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Does .BTF_ids name what the BTF has, and are the functions that BPF programs may call described
-// as the kernel and its loaders want it?
+// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and loaders
+// of programs expect it?
 #pragma once
 
 #include "btf-kernel/check/btf_ids.h"
@@ -15,19 +15,19 @@ namespace btflink::kernel
 
 struct KfuncCounts {
     size_t kfuncs = 0, tagged = 0;
-    std::set<uint32_t> taken; // types that they take, behind a pointer
+    std::set<uint32_t> taken; // types of their arguments, behind a pointer
 };
 
 /// Whether kfuncs must have tags.
 enum class Tags : uint8_t { no, yes };
 
-/// `index`: of the BTF of `binary` itself. `of_vmlinux`: the same of vmlinux; it may be the same.
-/// `redefined`: types of the module that vmlinux has.
+/// `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a module.
+/// `redefined`: types of the module that vmlinux has, too.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, Tags tags, Findings &out);
 
-/// Does any FUNC of the blob itself have the tag bpf_kfunc?
+/// Does any FUNC have the tag bpf_kfunc? FUNCs of the base do not count.
 bool has_kfunc_tags(const NameIndex &index);
 
 } // namespace btflink::kernel

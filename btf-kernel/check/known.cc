@@ -12,7 +12,7 @@ namespace btflink::kernel
 namespace
 {
 
-bool is_met(const std::string &pattern, const std::string &text)
+bool matches(const std::string &pattern, const std::string &text)
 {
     return pattern == "*" || pattern == text;
 }
@@ -53,8 +53,8 @@ size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
     return std::erase_if(findings, [&](const Finding &finding) {
         bool found = false;
         for (Known &line : known)
-            if (line.rule == finding.rule && is_met(line.binary, finding.binary) &&
-                is_met(line.subject, finding.subject))
+            if (line.rule == finding.rule && matches(line.binary, finding.binary) &&
+                matches(line.subject, finding.subject))
                 found = line.met = true;
         return found;
     });

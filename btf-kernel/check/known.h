@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A file of known findings, which may stay. A line is RULE BINARY [SUBJECT], where '*' is any; '#'
-// begins a comment. Without a subject the line is about all findings of that rule and binary.
+// The file of --known, whose findings are ignored. A line is RULE BINARY [SUBJECT]; '*' matches
+// everything, and '#' begins a comment. A line without a subject matches all subjects.
 #pragma once
 
 #include "btf-kernel/check/findings.h"
@@ -10,15 +10,16 @@ namespace btflink::kernel
 
 struct Known {
     Rule rule;
-    std::string binary, subject; // "*": any
+    std::string binary, subject; // or "*"
     Where where;
-    bool met = false; // by a finding
+    bool met = false; // matches a finding
 };
 
-/// Error: a line is of another form, or names no rule.
+/// Error: a line is malformed, or its rule is unknown.
 Result<std::vector<Known>> read_known(const std::string &path);
 
-/// Takes known findings out of the list, and notes which lines met one. Returns how many.
+/// Drop known findings from the list, and mark their lines as met. Returns the number of dropped
+/// findings.
 size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known);
 
 } // namespace btflink::kernel

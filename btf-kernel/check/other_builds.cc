@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A release does not name a build: a rebuild, another flavour, or a vendor's kernel may have the
-// same.
-#include "btf-kernel/check/other_builds.h"
+// Builds can share a release: a rebuild, another flavour, a vendor's kernel.
+#include "btf-kernel/check/checks.h"
 
 #include <map>
 #include <set>
@@ -18,7 +17,7 @@ void check_other_builds(const Kernel &kernel, const std::vector<Finding> &found,
     for (const Finding &finding : found)
         if (finding.rule == Rule::base)
             over_another.insert(finding.binary);
-    std::map<std::string_view, size_t> releases; // of these modules
+    std::map<std::string_view, size_t> releases; // number of these modules by release
     for (const Binary &module : kernel.modules)
         if (!module.release.empty() && over_another.contains(module.name))
             ++releases[module.release];

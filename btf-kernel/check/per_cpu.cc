@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Looks up each variable of the DATASEC among the symbols of the section.
-#include "btf-kernel/check/per_cpu.h"
+#include "btf-kernel/check/checks.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ namespace btflink::kernel
 namespace
 {
 
-/// What is wrong with a variable; empty: nothing.
+/// What is wrong with a variable; empty if nothing is.
 std::string wrong_with(const Binary &binary, std::string_view name, const btf_var_secinfo &entry)
 {
     auto symbol =
@@ -29,7 +29,7 @@ std::string wrong_with(const Binary &binary, std::string_view name, const btf_va
     auto elsewhere = std::find_if(binary.percpu.begin(), binary.percpu.end(),
                                   [&](const PlacedSymbol &other) { return other.name == name; });
     if (elsewhere == binary.percpu.end())
-        return "there is no such symbol";
+        return "there is no symbol of this name";
     return strf("the symbol is at %llu", static_cast<unsigned long long>(elsewhere->offset));
 }
 
@@ -43,10 +43,10 @@ void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
             continue;
         if (!binary.has_symbols)
             return out.skip(Rule::per_cpu, binary,
-                            "without symbols the places of per-CPU variables are not known");
+                            "there are no symbols to compare per-CPU variables with");
         if (!binary.has_percpu)
             return out.add(Rule::per_cpu, binary.name,
-                           {binary.btf_where, "BTF has per-CPU variables, and there is no section "
+                           {binary.btf_where, "BTF has per-CPU variables, but there is no section "
                                               ".data..percpu"});
         const auto *entries = reinterpret_cast<const btf_var_secinfo *>(btf::tail_of(t));
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {

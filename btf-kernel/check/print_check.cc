@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints findings by cause, as text; each by itself, as JSON.
+// Text has a line per cause; JSON has each finding.
 #include "btf-kernel/check/print_check.h"
 
 #include "btf-kernel/check/causes.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What btf-kernel check prints.
+// The output of btf-kernel check.
 #pragma once
 
 #include "btf-kernel/check/check_kernel.h"
@@ -10,8 +10,8 @@ namespace btflink::kernel
 struct PrintOptions {
     bool quiet = false, verbose = false;
     Degree fail_on = Degree::error;
-    size_t known = 0;         // findings that were left out
-    std::vector<Error> unmet; // lines of known findings that met none
+    size_t known = 0;         // number of findings that --known dropped
+    std::vector<Error> unmet; // lines of --known that match no finding
 };
 
 void print_text(const Kernel &kernel, const CheckReport &report, const PrintOptions &options);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out why a module has a type that vmlinux has.
+// Finds out why a module has a type that vmlinux has, too.
 //
-// Problem. Split BTF should refer to the base's types. A second `struct task_struct` in a module is
-// another type for everybody who follows ids: kfuncs that take it cannot be given any, and programs
-// that read it are refused. It arises if one thing far down differs; users need the name of that.
+// Problem. Split BTF should refer to types of the base. If a module has its own `struct
+// task_struct`, it is a different type for the kernel: programs cannot pass a task to kfuncs that
+// take it, and programs that read it are refused. One difference far down is enough for that. Users
+// need to know its name.
 //
-// Method. Each of the module's own structs, unions and enums is compared with the base's type of
-// that name, member by member. If anything besides references differs (names, offsets, sizes), this
-// type is itself the cause: a clash. Otherwise the references of both are followed through unnamed
-// types. They may end at the same id; or at two types of one name, so that the first type is there
-// because of the second: an edge; or at things that differ. The root of a type without a clash of
-// its own is the nearest clash along edges; if there is none, the type is a copy.
+// Method. Each struct, union and enum of the module is compared with the base's type of that name,
+// member by member. If something besides references differs (names, offsets, sizes), the type
+// itself is a clash. Otherwise references are followed through unnamed types. They may end at one
+// id; or at two types of one name, which is an edge from the first pair of types to the second; or
+// at types that differ, which is a clash, too. The root of a type is the nearest clash along edges;
+// a type without root is a copy.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/redefinitions.h"
@@ -54,15 +55,15 @@ std::string shown(const Btf &btf, TypeId id)
     return name.empty() ? btf.kind_name(id) : btf.kind_name(id) + (" " + name);
 }
 
-/// What became of the comparison of two types.
+/// The result of comparing two types.
 struct Difference {
-    std::string text;      // of shape; empty: none
-    bool declared = false; // it is a declaration against a definition
-    // Own types of the same names as the base's: to be compared, too.
+    std::string text;      // empty: nothing but references differs
+    bool declared = false; // a declaration differs from a definition
+    // Pairs of types with one name that the two refer to.
     std::vector<std::pair<TypeId, TypeId>> edges;
 };
 
-/// What the two sides are called in words.
+/// The names of both sides in texts.
 struct SideNames {
     std::string own = "here", base = "in vmlinux";
 };
@@ -83,7 +84,7 @@ public:
     }
 
 private:
-    static constexpr unsigned most_depth = 64; // of things without a name inside each other
+    static constexpr unsigned most_depth = 64; // of unnamed types in each other
 
     void differ(const std::string &place, const std::string &text)
     {
@@ -96,7 +97,7 @@ private:
         return strf("%u %s %s, %u %s", own, what, names_.own.c_str(), base, names_.base.c_str());
     }
 
-    /// Both are of one kind: heads and elements.
+    /// Compare two types of one kind.
     void elements(TypeId own, TypeId base, const std::string &place, unsigned depth)
     {
         const btf_type &a = btf_.type(own), &b = btf_.type(base);
@@ -122,7 +123,7 @@ private:
             differ(place, counts("members", btf::vlen_of(a), btf::vlen_of(b)));
     }
 
-    /// False: members are other ones from here on.
+    /// False: the rest cannot be compared, because member names differ.
     bool element(const btf::KindInfo &kind, const uint32_t *x, const uint32_t *y,
                  const std::string &place, unsigned depth, uint32_t index)
     {
@@ -169,7 +170,7 @@ private:
                 differ(place, "another " + shown(btf_, own));
             return;
         }
-        if (own < btf_.first_id() && t.name_off) // two of one name in vmlinux
+        if (own < btf_.first_id() && t.name_off) // vmlinux has two types of this name
             return differ(place, "another " + shown(btf_, own));
         elements(own, base, place, depth + 1);
     }
@@ -185,7 +186,7 @@ private:
     Difference difference_;
 };
 
-/// Redefinitions of a module, and the cause of each.
+/// Finds the redefinitions of a module, and the cause of each.
 class Causes
 {
 public:
@@ -239,10 +240,10 @@ private:
     struct Entry {
         Redefinition result;
         Difference difference;
-        size_t root = SIZE_MAX; // index of the clash because of which it is there
+        size_t root = SIZE_MAX; // index of the clash that causes it
     };
 
-    /// From all clashes at once, against the edges: the nearest is met first.
+    /// Breadth first from all clashes, against the edges, so that each entry is met by the nearest.
     void find_roots()
     {
         std::vector<std::vector<size_t>> users(entries_.size());

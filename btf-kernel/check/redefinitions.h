@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types that a module has of its own though vmlinux has them, and why.
+// Types of a module that are also in vmlinux, and the reasons.
 #pragma once
 
 #include "common/btf/name_index.h"
@@ -10,24 +10,25 @@
 namespace btflink::kernel
 {
 
-/// A struct, union or enum of a module that vmlinux has under the same name.
+/// A struct, union or enum of a module whose name is also in vmlinux.
 struct Redefinition {
-    TypeId own{}, base{}; // in the module's BTF; both ids
+    TypeId own{}, base{}; // the module's type, and that of vmlinux
     enum class Why : uint8_t {
-        copy,    // nothing differs: it should not be there
-        derived, // it is the same but for what it refers to
-        clash,   // something else of the same name
+        copy,    // nothing differs: the type should not be there
+        derived, // only types that it refers to differ
+        clash,   // the type itself differs
     };
     Why why = Why::copy;
-    std::string cause;     // for people: the member that differs, and how; of a copy empty
-    std::string root;      // of a derived one: the name that is to blame
-    bool declared = false; // what differs is a type that only one of them defines
+    std::string cause;     // the member that differs, and how; empty for a copy
+    std::string root;      // for a derived type: the name of the type that differs
+    bool declared = false; // only one side defines the type that differs, the other declares it
 };
 
-/// Of the module's own types, by id. `split` continues the base of `names`.
+/// By id. `split`: the BTF of the module, whose base is the BTF of `names`.
 std::vector<Redefinition> find_redefinitions(const Btf &split, const NameIndex &names);
 
-/// Why one BTF has two types of one kind and name: what differs in them, or in what they refer to.
+/// What differs between two types of one BTF with the same kind and name, or between types that
+/// they refer to.
 std::string why_two(const Btf &btf, TypeId a, TypeId b);
 
 } // namespace btflink::kernel

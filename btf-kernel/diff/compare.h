@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the BTF of two kernels by meaning: vmlinux and modules, each over its own base.
+// Compares the BTF of two kernels by meaning.
 #pragma once
 
 #include "btf-kernel/diff/side.h"
@@ -16,24 +16,25 @@ struct ModuleTypes {
     std::shared_ptr<const Btf> btf; // its base is the vmlinux below, or a distilled one
 };
 
-/// What is compared.
+/// One of the two kernels.
 struct KernelTypes {
     std::string name;
     std::shared_ptr<const Btf> vmlinux;
-    std::vector<ModuleTypes> modules; // each name once
+    std::vector<ModuleTypes> modules; // names are unique
 };
 
-/// Both kernels with what was found out about them, for further questions.
+/// The prepared BTF of one kernel.
 struct Sides {
     std::unique_ptr<Side> vmlinux;
-    std::vector<std::unique_ptr<Side>> bases;   // those of modules that have their own
-    std::vector<std::unique_ptr<Side>> modules; // as Difference::modules; null: it is not there
+    std::vector<std::unique_ptr<Side>> bases;   // distilled bases of modules; null: none
+    std::vector<std::unique_ptr<Side>> modules; // as Difference::modules; null: not in this kernel
     const Side *at(uint32_t place) const
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
 };
 
+/// The result, with both sides for further questions.
 struct Compared {
     Sides before, after;
     Difference difference;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds what differs between two definitions. What refers to a named type ends at its name; types
-// without a name are part of where they stand.
+// Compares named types by their names only, and unnamed types as a part of the type that contains
+// them.
 #include "btf-kernel/diff/compare_types.h"
 
 #include "btf-kernel/diff/types.h"
@@ -14,12 +14,12 @@ namespace btflink::kernel::diff
 namespace
 {
 
-constexpr unsigned max_depth = 16; // of places in each other
-constexpr unsigned max_steps = 64; // of pointers, arrays and qualifiers behind each other
+constexpr unsigned max_depth = 16; // of unnamed types in each other
+constexpr unsigned max_steps = 64; // of chains of pointers, arrays and qualifiers
 
 using Kind = Detail::Kind;
 
-/// How a type is reached behind pointers, arrays and qualifiers.
+/// A type without its pointers, arrays and qualifiers, and these as text.
 struct Wrapped {
     std::string how;
     uint32_t inner;
@@ -49,7 +49,7 @@ bool has_same_low_half(const EnumValue &a, const EnumValue &b)
     return static_cast<uint32_t>(a.value) == static_cast<uint32_t>(b.value);
 }
 
-/// Of a place that the caller knows.
+/// The caller sets Detail::place.
 Detail compare_values(const TypeOf &before, const EnumValue &a, const TypeOf &after,
                       const EnumValue &b)
 {
@@ -223,7 +223,7 @@ private:
                                one_line(after.btf(), m->type, m->name), 0, m->offset});
     }
 
-    /// Of what went and came: what has a new name for the same at the same place.
+    /// A member that went and one that came with the same type and place are one renamed member.
     void pair_renamed(const TypeOf &before, const TypeOf &after, std::vector<const Member *> &gone,
                       std::vector<const Member *> &come, const std::string &place)
     {
@@ -311,7 +311,7 @@ private:
         auto declared = [](const TypeOf &of, const Parameter &p) {
             return p.type ? one_line(of.btf(), p.type, p.name) : std::string("...");
         };
-        // What is equal at the front and at the back is the same; what is between changed.
+        // Equal parameters at the front and at the back did not change; those between did.
         size_t front = 0, back = 0;
         auto equal = [&](size_t i, size_t j) { return a[i].shape == b[j].shape; };
         if (a.size() != b.size()) {
@@ -407,7 +407,7 @@ std::string find_cause(const TypeOf &before, const TypeOf &after,
     return {};
 }
 
-size_t likeness(const TypeOf &before, const TypeOf &after)
+size_t similarity(const TypeOf &before, const TypeOf &after)
 {
     size_t alike = before.kind() == after.kind() ? 1 : 0;
     if (!btf::is_composite(before.kind()) || !btf::is_composite(after.kind()))

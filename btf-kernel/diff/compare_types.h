@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Two definitions of one name, beside each other: what exactly differs.
+// What exactly differs between two definitions of one name?
 #pragma once
 
 #include "btf-kernel/diff/side.h"
@@ -18,19 +18,18 @@ struct TypeOf {
     TypeOf at(uint32_t other) const { return {side, other}; }
 };
 
-/// Both are of one space: two structs, unions or enums, two typedefs, two functions, two variables.
+/// Both types are of one space: structs, unions or enums; typedefs; functions; variables.
 std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after);
 
-/// A constant with another value.
+/// For a constant whose value changed.
 Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
                          uint32_t new_index);
 
-/// The struct or union because of which members of a struct moved and it changed its size, if
-/// nothing else is in `details`: "struct t", or "".
+/// "struct t" if members only moved because of a member of this type, and the size changed; or "".
 std::string find_cause(const TypeOf &before, const TypeOf &after,
                        const std::vector<Detail> &details);
 
-/// How alike two definitions are, to find out which became which: the larger, the more.
-size_t likeness(const TypeOf &before, const TypeOf &after);
+/// Larger for more similar definitions. Used to pair several definitions of one name.
+size_t similarity(const TypeOf &before, const TypeOf &after);
 
 } // namespace btflink::kernel::diff

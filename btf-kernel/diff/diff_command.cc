@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the options of btf-kernel diff, opens both kernels, and prints what differs.
-#include "btf-kernel/diff/diff_command.h"
+// btf-kernel diff: options, opens both kernels, and prints what differs.
+#include "btf-kernel/commands.h"
 
 #include "btf-kernel/bpf/check_program.h"
 #include "btf-kernel/diff/compare.h"
@@ -34,13 +34,13 @@ constexpr Option<Draft> options[] = {
     {.words = {.name = "bpf",
                .value = "PROG.o",
                .help =
-                   "Which relocations, kfuncs and attach points of this BPF program still hold?",
+                   "Report which relocations, kfuncs and attach points of this BPF program work",
                .repeats = true},
      .take = [](Draft &d, std::string_view text) -> Result<void> {
          d.programs.emplace_back(text);
          return {};
      }},
-    {.words = {.name = "breaking", .help = "Only what breaks BPF programs"},
+    {.words = {.name = "breaking", .help = "Print only changes that break BPF programs"},
      .flag = [](Draft &d) -> bool & { return d.print.only_breaking; }},
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
@@ -51,26 +51,28 @@ constexpr Option<Draft> options[] = {
      .take = take_threads<&Draft::threads>},
     {.words = {.name = "json", .help = "Print JSON"},
      .flag = [](Draft &d) -> bool & { return d.json; }},
-    {.words = {.name = "markdown", .help = "Print markdown for a comment on a pull request"},
+    {.words = {.name = "markdown", .help = "Print Markdown for a comment on a pull request"},
      .flag = [](Draft &d) -> bool & { return d.markdown; }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No progress bar"},
      .flag = [](Draft &d) -> bool & { return d.quiet; }},
-    {.words = {.name = "summary", .help = "Numbers of changes alone"},
+    {.words = {.name = "summary", .help = "Print only the numbers of changes"},
      .flag = [](Draft &d) -> bool & { return d.print.only_summary; }},
-    {.words = {.name = "symbols",
-               .value = "LIST",
-               .help = "Which of the exported symbols in this file change, or reach what does?"},
+    {.words =
+         {.name = "symbols",
+          .value = "LIST",
+          .help =
+              "Report which exported symbols in this file changed, or reach types that changed"},
      .text = [](Draft &d) -> std::string & { return d.symbols; }},
 };
 
-/// A kernel that was opened, and its types. What could not be read is told and counted.
-struct Opened {
+/// An open kernel and its types. `errors`: files that could not be read, which were printed.
+struct OpenKernel {
     Kernel kernel;
     diff::KernelTypes types;
     size_t errors = 0;
 };
 
-void parse_modules(Opened &opened, unsigned threads)
+void parse_modules(OpenKernel &opened, unsigned threads)
 {
     std::vector<Binary> &list = opened.kernel.modules;
     std::vector<std::optional<Error>> errors(list.size());
@@ -93,7 +95,7 @@ void parse_modules(Opened &opened, unsigned threads)
         if (parsed[i])
             opened.types.modules.push_back({plain_text(list[i].name), parsed[i]});
     }
-    // Of several files of one name the first counts: paths are sorted.
+    // If several files have one name, the first counts, by path.
     auto &modules = opened.types.modules;
     std::stable_sort(modules.begin(), modules.end(),
                      [](const auto &a, const auto &b) { return a.name < b.name; });
@@ -102,8 +104,8 @@ void parse_modules(Opened &opened, unsigned threads)
                   modules.end());
 }
 
-/// `opened` must not move afterwards: types point into its kernel.
-Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
+/// `opened` must not be moved afterwards, because types point into its kernel.
+Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opened)
 {
     ProgressBar bar("reading modules of " + path, draft.quiet);
     OpenOptions how;
@@ -121,7 +123,7 @@ Result<void> open(const std::string &path, const Draft &draft, Opened &opened)
     return {};
 }
 
-/// What was asked for beside the difference.
+/// The answers to --bpf and --symbols.
 struct Answers {
     std::vector<bpf::ProgramResult> programs;
     std::vector<kabi::Symbol> symbols;
@@ -155,7 +157,7 @@ Result<Answers> answer_questions(const diff::Compared &compared, const Draft &dr
     return out;
 }
 
-/// Questions have answers alone, without all that differs besides.
+/// Instead of the difference.
 void print_answers(const Answers &answers, const diff::Difference &d, const Draft &draft)
 {
     std::string text;
@@ -191,15 +193,15 @@ int diff_command(int argc, char **argv)
     if (!given)
         return usage_error(given.error(), "diff");
     if (draft.help)
-        return answer("Say what changed between the BTF of two kernels, and what that breaks.\n"
+        return answer("Report what changed between the BTF of two kernels, and what that breaks.\n"
                       "Usage: btf-kernel diff [OPTIONS] OLD NEW\n\n" +
                       options_text(options));
     if (given->operands.size() != 2)
-        return usage_error({{}, "OLD and NEW are required, and nothing else"}, "diff");
+        return usage_error({{}, "exactly two kernels are required, OLD and NEW"}, "diff");
     if (draft.json && draft.markdown)
         return usage_error({{}, "--json and --markdown exclude each other"}, "diff");
-    Opened before, after;
-    for (Opened *opened : {&before, &after})
+    OpenKernel before, after;
+    for (OpenKernel *opened : {&before, &after})
         if (auto done = open(given->operands[opened == &after], draft, *opened); !done)
             return failure(done.error());
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);

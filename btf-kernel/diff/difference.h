@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What differs between two kernels, as plain data: what the comparison fills in and the printers
-// read.
+// The differences between two kernels, as plain data. The comparison fills them in, and the
+// printers read them.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 namespace btflink::kernel::diff
 {
 
-/// What a name is a name of. Names of different spaces have nothing to do with each other.
+/// Kinds of names. Equal names in different spaces are unrelated.
 enum class Space : uint8_t {
     type,     // struct, union, enum, number
     alias,    // typedef
-    constant, // of an enum without a name, for which no type says where it is used
+    constant, // of an unnamed enum
     function,
-    kfunc, // a function that has the tag bpf_kfunc on either side
+    kfunc, // a function with the tag bpf_kfunc on either side
     variable,
 };
 constexpr size_t space_count = 6;
@@ -34,46 +34,45 @@ struct Detail {
         member_came,    // new_text, new_number: bits from the start
         member_went,    // old_text, old_number
         member_moved,   // numbers: bits from the start
-        member_bits,    // numbers: of a bitfield, 0: none
+        member_bits,    // numbers: width of a bitfield; 0: no bitfield
         member_type,    // texts
         member_renamed, // texts: names
         value_came,     // new_number
         value_went,     // old_number
         value_changed,  // numbers
-        value_cut,      // numbers: the new one is the low half, by an encoder without ENUM64
-        value_mended,   // numbers: the old one was
+        value_cut,      // numbers: the new one is the low half, from an encoder without ENUM64
+        value_mended,   // numbers: the old one was the low half
         target,         // texts: the type of a typedef or variable
         result,         // texts
         parameter_came, // new_text
         parameter_went, // old_text
         parameter_type, // texts
-        meaning,        // texts: what a parameter's name tells the verifier ("__sz")
+        meaning,        // texts: suffixes of a parameter's name for the verifier ("__sz")
         section,        // texts: of a variable
         encoding,       // texts: of an integer
         tag_came,       // new_text
         tag_went,       // old_text
     };
     Kind kind;
-    std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; "": whole
+    std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; empty: the whole
     std::string old_text = {}, new_text = {}; // C
     int64_t old_number = 0, new_number = 0;
-    bool old_unsigned = false, new_unsigned = false; // of values
-    bool fits =
-        true; // of types: one that was compiled with the old takes the new, by CO-RE's rules
-    bool same_size = true;    // of types
-    bool same_meaning = true; // of types: spelled in another way, or a pointer to one of that name
+    bool old_unsigned = false, new_unsigned = false; // for values
+    bool fits = true;         // for types: CO-RE accepts the new type for the old one
+    bool same_size = true;    // for types
+    bool same_meaning = true; // for types: only the spelling differs
 };
 std::string_view detail_name(Detail::Kind kind);
 
-/// What a change means for BPF programs that were compiled with the old kernel's types.
+/// The effect of a change on BPF programs that were compiled with the old kernel's types.
 struct Effect {
     enum class Kind : uint8_t {
-        none,       // nothing that was there is gone
-        relocated,  // CO-RE finds it in its new place
-        size,       // CO-RE finds it, but with another size: direct loads of signed types fail
-        pointee,    // a pointer to something else: what is read behind it is wrong
-        core,       // CO-RE does not find it, or not as what it was
-        baked,      // a number that a program has inside it
+        none,       // programs do not notice
+        relocated,  // CO-RE finds the new place
+        size,       // CO-RE finds it, but the size changed: direct loads of signed types fail
+        pointee,    // the target of a pointer changed: programs read wrong data
+        core,       // CO-RE does not find it, or refuses its type
+        baked,      // a number changed that is compiled into programs
         fentry,     // fentry, fexit, fmod_ret
         kfunc,      //
         tracepoint, // tp_btf, raw_tp, tracepoint
@@ -95,14 +94,13 @@ struct Change {
     Space space;
     What what;
     std::string name;            // "struct s", "u32", "vfs_read"
-    std::string definition;      // C, of what came or went: a function's prototype, "" for types
-    std::vector<Detail> details; // of what changed
+    std::string definition;      // prototype of a function that came or went; else empty
+    std::vector<Detail> details; // if it changed
     std::vector<Effect> effects;
     std::vector<uint32_t> places; // 0: vmlinux; n: Difference::modules[n - 1]
-    std::string cause;            // "struct t": nothing differs but the places behind a member of
-                                  // that type
-    bool one_of_several = false;  // other definitions of the name stayed
-    // For those who follow types: the ids in the first of `places`, 0: none.
+    std::string cause;            // "struct t": members only moved because of a member of this type
+    bool one_of_several = false;  // there are other definitions of the name
+    // Type ids in the first of `places`; 0: there is none.
     uint32_t old_id = 0, new_id = 0;
 
     bool breaks() const
@@ -114,19 +112,19 @@ struct Change {
     }
 };
 
-/// What became of a module as a whole.
+/// A module that only one side has.
 struct ModuleChange {
     std::string name;
     What what;
-    bool is_built_in; // most of its functions are in the other kernel's vmlinux
+    bool is_built_in; // the other vmlinux has most of its functions
 };
 
 struct Difference {
     std::string old_name, new_name;
-    std::vector<std::string> modules;         // of either side, sorted
+    std::vector<std::string> modules;         // of both sides, sorted
     std::vector<Change> changes;              // sorted by space and name
-    std::vector<ModuleChange> module_changes; // those that came or went, sorted
-    uint32_t old_types = 0, new_types = 0;    // of all BTF
+    std::vector<ModuleChange> module_changes; // sorted by name
+    uint32_t old_types = 0, new_types = 0;    // vmlinux and modules
     uint32_t compared_modules = 0;
 };
 

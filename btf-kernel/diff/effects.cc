@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Judges changes: which ones libbpf's relocations repair, for which ones a program is refused, and
-// which ones make it silently read wrong data.
+// Decides which changes libbpf's relocations repair, for which changes programs are refused, and
+// with which changes programs silently read wrong data.
 #include "btf-kernel/diff/effects.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace
 
 constexpr size_t named_places = 3;
 
-/// Effects with the places that they are at.
+/// Collects effects; equal effects become one, with a list of places.
 class Effects
 {
 public:
@@ -38,7 +38,7 @@ public:
                 e.effect.text += " and " + std::to_string(e.places.size() - named_places) + " more";
             out.push_back(std::move(e.effect));
         }
-        // What breaks comes first; that the rest is relocated is then no news.
+        // Breaking effects come first.
         std::stable_sort(out.begin(), out.end(), [](const Effect &a, const Effect &b) {
             return breaks(a.kind) > breaks(b.kind);
         });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A difference as text for a terminal, markdown for a pull request, JSON for programs.
+// Prints a difference as text, as Markdown for a pull request, or as JSON.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -8,19 +8,17 @@ namespace btflink::kernel::diff
 {
 
 struct PrintOptions {
-    bool only_breaking = false; // leave out what breaks nothing
-    bool only_summary = false;  // numbers alone
+    bool only_breaking = false; // only changes that break programs
+    bool only_summary = false;  // only numbers of changes
 };
 
 std::string as_text(const Difference &difference, const PrintOptions &options);
 
-/// At most about 60,000 characters, as much as a comment on a pull request may have; what breaks
-/// something comes first, and what has no room is counted.
+/// At most about 60,000 characters, the limit of a comment on a pull request. Breaking changes come
+/// first; changes that do not fit are counted.
 std::string as_markdown(const Difference &difference, const PrintOptions &options);
 
-/// An object; see btf-kernel(1) for its fields. `further`: fields that are added at its end, each
-/// with a comma in front.
-std::string as_json(const Difference &difference, const PrintOptions &options,
-                    const std::string &further = "");
+/// An object; btf-kernel(1) describes its fields.
+std::string as_json(const Difference &difference, const PrintOptions &options);
 
 } // namespace btflink::kernel::diff

@@ -110,7 +110,7 @@ std::string summary_json(const Difference &d)
 
 } // namespace
 
-std::string as_json(const Difference &d, const PrintOptions &options, const std::string &further)
+std::string as_json(const Difference &d, const PrintOptions &options)
 {
     std::string out = "{\"format\": 1,\n\"old\": " + json_string(d.old_name) +
                       ", \"new\": " + json_string(d.new_name);
@@ -135,7 +135,7 @@ std::string as_json(const Difference &d, const PrintOptions &options, const std:
         }
         out += "\n]";
     }
-    return out + further + "}\n";
+    return out + "}\n";
 }
 
 } // namespace btflink::kernel::diff

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes a difference for terminals and for pull requests.
+// Text and Markdown.
 #include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/words.h"
 #include "common/result.h"
@@ -23,7 +23,7 @@ bool is_shown(const Change &change, const PrintOptions &options)
     return !options.only_breaking || change.breaks();
 }
 
-/// What is said of a change behind its name.
+/// The breaking effects of a change.
 std::string verdict(const Change &change)
 {
     std::string text;
@@ -89,7 +89,7 @@ std::string summary_text(const Difference &d)
     return out;
 }
 
-/// Text in which markdown has no meaning.
+/// Text in backquotes, without meaning for Markdown.
 std::string code(std::string text)
 {
     std::replace(text.begin(), text.end(), '`', '\'');
@@ -113,7 +113,7 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Those changes of a space that break something, or those that do not, as far as there is room.
+/// Add the changes of a space that break programs, or those that do not, as far as there is room.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

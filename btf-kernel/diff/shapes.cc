@@ -2,15 +2,15 @@
 //
 // Problem. Equal types of two kernels have different ids, and most types reach most others.
 //
-// Method. One walk finishes a type after those that it refers to, but stops at names: a type
-// contains only the name of a named one. What is left are short chains of pointers, arrays,
-// prototypes and unnamed types, which cannot form a circle in C.
+// Method. A post-order walk that stops at named types, because a shape has only their names. What
+// remains are short chains of pointers, arrays, prototypes and unnamed types, which have no cycles
+// in C.
 //
-// Invariant. Shapes are equal only if everything that is compared later (compare_types.cc) is
-// equal. A circle, which no C source has, gets a number that depends on where the walk entered it.
-// It may be reported as a change although it is equal, but never the other way round.
+// Invariant. Shapes are equal only if everything that compare_types.cc compares is equal. The shape
+// of a cycle, which no C source has, depends on where the walk entered it: an equal cycle may be
+// reported as a change, but no change is missed.
 //
-// Cost. Each type is looked at once: 30 ms for a kernel with 140,000 types.
+// Cost. Each type is visited once: 30 ms for a kernel with 140,000 types.
 #include "btf-kernel/diff/shapes.h"
 
 #include "common/graph/post_order.h"
@@ -24,7 +24,7 @@ namespace btflink::kernel::diff
 namespace
 {
 
-/// Numbers in order, to one.
+/// Hashes a sequence of numbers.
 class Mix
 {
 public:
@@ -42,10 +42,10 @@ private:
     std::vector<uint64_t> words_;
 };
 
-/// What does not collide with a kind.
+/// Numbers that are no kind of BTF.
 enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
 
-/// Is the type known by its name to those who refer to it?
+/// Do references to the type mean its name alone?
 bool is_by_name(const btf_type &t)
 {
     const btf::Family family = btf::kind_info(t).family;
@@ -148,7 +148,7 @@ private:
         const uint32_t *v = btf::tail_of(t);
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
             mix_.add(btf_.str(v[0]));
-            // An ENUM of 8 bytes has small values only.
+            // Values of an ENUM are 32 bits, even if its size is 8 bytes.
             mix_.add(wide && t.size > 4 ? uint64_t{v[2]} << 32 | v[1] : v[1]);
         }
     }
@@ -192,7 +192,7 @@ void Shapes::compute(const Btf &btf)
         });
     };
     auto close = [&](uint32_t id) {
-        Both &mine = types_[id - first_];
+        TypeShapes &mine = types_[id - first_];
         mine.definition = shaper.defined(TypeId{id});
         if (!mine.reference)
             mine.reference = mine.definition;
@@ -202,7 +202,7 @@ void Shapes::compute(const Btf &btf)
         post_order(id, state_of, stack, expand, close);
 }
 
-/// In any order: the order of tags means nothing.
+/// Adds up hashes, because the order of tags has no meaning.
 void Shapes::add_tags(const Btf &btf)
 {
     Mix mix(0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What each type of a blob says, as a number: equal for equal meaning, whatever the ids, the order
-// and the strings' places. It ends at names, so that a change is seen at the type that changed and
-// not at all that reach it.
+// Shapes: a hash of each type's meaning, which does not depend on ids, order and string offsets. A
+// shape has only the names of other named types, so a change shows in the type that changed and not
+// in all types that reach it.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -11,25 +11,24 @@
 namespace btflink::kernel::diff
 {
 
-/// 64 bits, of XXH3. Two different shapes of one name are taken for equal once in 10^19 pairs.
+/// 64 bits of XXH3. Different types of one name get one shape in one of 10^19 pairs.
 using Shape = uint64_t;
 
 class Shapes
 {
 public:
-    /// Of all types of `btf` itself. `base`: the shapes of its base; must outlive this.
+    /// `base`: the shapes of the base of `btf`, which must outlive this.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// The type as others refer to it: a struct, union, enum, typedef or number by its kind
-    /// and name (a forward declaration is what it declares), pointers, arrays and prototypes by
-    /// what they are made of, types without a name by all that is in them.
+    /// The type as others refer to it: kind and name of a named type (a forward declaration equals
+    /// what it declares), the contents of a pointer, array, prototype or unnamed type.
     Shape reference(uint32_t id) const
     {
         if (id == 0)
             return 0;
         return id < first_ ? base_->reference(id) : types_[id - first_].reference;
     }
-    /// The type as it is defined, the tags on it included: size, members, values, prototype.
+    /// The type's definition: size, members, values, prototype, tags.
     Shape definition(uint32_t id) const
     {
         if (id == 0)
@@ -38,7 +37,7 @@ public:
     }
 
 private:
-    struct Both {
+    struct TypeShapes {
         Shape reference = 0, definition = 0;
     };
     void compute(const Btf &btf);
@@ -46,15 +45,15 @@ private:
 
     const Shapes *base_;
     uint32_t first_;
-    std::vector<Both> types_;
+    std::vector<TypeShapes> types_;
 };
 
-/// The name of an integer as C has it, whatever compiler wrote it: "unsigned long" for
-/// "long unsigned int". Other names stay.
+/// The usual C name of an integer type, because compilers differ: "unsigned long" for "long
+/// unsigned int". Other names are returned unchanged.
 std::string_view plain_int_name(std::string_view name);
 
-/// A suffix of a kfunc's parameter that tells the kernel's verifier something ("__sz",
-/// "__nullable"), or "". Names of parameters mean nothing else.
+/// The suffix of a kfunc's parameter that has a meaning for the kernel's verifier ("__sz",
+/// "__nullable"), or "". The rest of a parameter's name has no meaning.
 std::string_view verifier_suffix(std::string_view parameter);
 
 } // namespace btflink::kernel::diff

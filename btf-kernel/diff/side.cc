@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds what has a name in a BTF: types, functions, variables, constants.
+// Lists the names in a BTF: types, functions, variables, constants.
 #include "btf-kernel/diff/side.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace
 
 constexpr std::string_view kfunc_tag = "bpf_kfunc";
 
-/// Which types does another one refer to?
+/// By index of a type: does another type refer to it?
 std::vector<bool> referred_to(const Btf &btf)
 {
     std::vector<bool> seen(btf.size());
@@ -26,15 +26,15 @@ std::vector<bool> referred_to(const Btf &btf)
     return seen;
 }
 
-void add_constants(const Btf &btf, TypeId id, bool loose, std::vector<Named> &names)
+void add_constants(const Btf &btf, TypeId id, bool in_unnamed_enum, std::vector<Definition> &names)
 {
     const btf_type &t = btf.type(id);
     const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
     const uint32_t *v = btf::tail_of(t);
     for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
         const uint64_t value = wide ? uint64_t{v[2]} << 32 | v[1] : v[1];
-        names.push_back(
-            {key_of(Space::constant, btf.str(v[0])), value, Space::constant, loose, raw(id), i});
+        names.push_back({key_of(Space::constant, btf.str(v[0])), value, Space::constant,
+                         in_unnamed_enum, raw(id), i});
     }
 }
 
@@ -100,7 +100,7 @@ void Side::find_names()
             break;
         case btf::Kind::VAR:
             add(Space::variable);
-            names.back().definition += key_of(Space::variable, section_of(raw(id)));
+            names.back().shape += key_of(Space::variable, section_of(raw(id)));
             break;
         case btf::Kind::VOID:
         case btf::Kind::PTR:
@@ -116,17 +116,17 @@ void Side::find_names()
             break;
         }
     }
-    std::sort(names.begin(), names.end(), [](const Named &a, const Named &b) {
-        return std::tie(a.key, a.definition, b.loose, a.id) <
-               std::tie(b.key, b.definition, a.loose, b.id);
+    std::sort(names.begin(), names.end(), [](const Definition &a, const Definition &b) {
+        return std::tie(a.key, a.shape, b.in_unnamed_enum, a.id) <
+               std::tie(b.key, b.shape, a.in_unnamed_enum, b.id);
     });
-    auto same = [](const Named &a, const Named &b) {
-        return a.key == b.key && a.definition == b.definition;
+    auto same = [](const Definition &a, const Definition &b) {
+        return a.key == b.key && a.shape == b.shape;
     };
     names.erase(std::unique(names.begin(), names.end(), same), names.end());
 }
 
-std::string_view Side::name_of(const Named &named) const
+std::string_view Side::name_of(const Definition &named) const
 {
     const btf_type &t = btf->type(TypeId{named.id});
     if (named.space != Space::constant)
@@ -135,9 +135,9 @@ std::string_view Side::name_of(const Named &named) const
     return btf->str(btf::tail_of(t)[named.index * words]);
 }
 
-std::span<const Named> Side::find(uint64_t key) const
+std::span<const Definition> Side::find(uint64_t key) const
 {
-    auto less = [](const Named &named, uint64_t wanted) { return named.key < wanted; };
+    auto less = [](const Definition &named, uint64_t wanted) { return named.key < wanted; };
     auto begin = std::lower_bound(names.begin(), names.end(), key, less);
     auto end = begin;
     while (end != names.end() && end->key == key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One BTF of one of the two kernels that are compared, with what is found out about it once.
+// The BTF of a vmlinux or module of one of the two kernels, prepared for comparison.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -15,14 +15,14 @@
 namespace btflink::kernel::diff
 {
 
-/// What has a name.
-struct Named {
-    uint64_t key;     // of space and name
-    Shape definition; // of a constant: of its value
+/// A definition of a name.
+struct Definition {
+    uint64_t key; // by key_of()
+    Shape shape;  // of a constant: its value
     Space space;
-    bool loose = true;  // a constant of an enum without a name; false: of one with a name
-    uint32_t id;        // of a constant: its enum
-    uint32_t index = 0; // of a constant in its enum
+    bool in_unnamed_enum = true; // for a constant
+    uint32_t id;                 // of a constant: the id of its enum
+    uint32_t index = 0;          // of a constant: its index in the enum
 };
 
 /// A DECL_TAG.
@@ -38,22 +38,22 @@ struct Tag {
 };
 
 struct Side {
-    /// `base`: of the vmlinux that a module is of; must outlive this. nullptr: this is a vmlinux.
+    /// `base`: the base of a module, which must outlive this; null for vmlinux.
     Side(std::shared_ptr<const Btf> btf, const Side *base);
 
-    std::string_view name_of(const Named &named) const;
-    /// Those of one key: none, or several if there are several definitions.
-    std::span<const Named> find(uint64_t key) const;
+    std::string_view name_of(const Definition &named) const;
+    /// The definitions of one name.
+    std::span<const Definition> find(uint64_t key) const;
     /// The tags of a type.
     std::span<const Tag> tags_of(uint32_t id) const;
     bool is_kfunc(uint32_t id) const;
-    /// The DATASEC that a VAR is in, or "".
+    /// The name of the DATASEC that has a VAR, or "".
     std::string_view section_of(uint32_t id) const;
 
     std::shared_ptr<const Btf> btf;
     Shapes shapes;
-    std::vector<Named> names; // sorted by key, then shape; each definition once
-    std::vector<Tag> tags;    // sorted
+    std::vector<Definition> names; // sorted by key and shape, without duplicates
+    std::vector<Tag> tags;         // sorted
 
 private:
     void find_names();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as C programs see them: members, sizes, text; CO-RE's rules for fields. Every walk has a
-// bound, for the BTF of strangers may have loops.
+// Types as C programs see them: members, sizes, text; and CO-RE's rules for fields. Every walk has
+// a bound, because malformed BTF may have loops.
 #include "btf-kernel/diff/types.h"
 
 #include "common/btf/type_sizes.h"
@@ -14,10 +14,10 @@ namespace btflink::kernel::diff
 namespace
 {
 
-constexpr unsigned max_steps = 64;       // of modifiers or arrays behind each other
+constexpr unsigned max_steps = 64;       // of chains of modifiers or arrays
 constexpr unsigned max_depth = 16;       // of unnamed members in each other
-constexpr size_t max_members = 1 << 20;  // of one struct in all, looked at
-constexpr size_t max_looks = 10'000;     // at types, to compare two
+constexpr size_t max_members = 1 << 20;  // visited members of one struct
+constexpr size_t max_looks = 10'000;     // visited types when two are compared
 constexpr size_t shown_characters = 160; // of one type
 
 void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, size_t &left,
@@ -41,7 +41,7 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
     }
 }
 
-/// The tag of a struct, union or enum with a name, a forward declaration included; else "".
+/// "struct s" for a named struct, union, enum or forward declaration; or "".
 std::string tag_name(const Btf &btf, uint32_t id)
 {
     return id && btf::has_tag_name(btf.type(TypeId{id})) ? type_name(btf, id) : "";
@@ -68,7 +68,7 @@ public:
         const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
         switch (btf::kind_info(ta).family) {
         case btf::Family::number:
-            // Bytes are text, whatever their sign.
+            // The sign of bytes does not matter: they may be text.
             return ta.size == tb.size && (btf::kind_of(ta) == btf::Kind::FLOAT || ta.size == 1 ||
                                           is_signed(wa[0]) == is_signed(wb[0]));
         case btf::Family::pointer:
@@ -79,7 +79,7 @@ public:
             return prototypes_equal(ta, tb, depth);
         case btf::Family::composite: // without a name
         case btf::Family::enumeration:
-        case btf::Family::none: // these do not come here
+        case btf::Family::none: // not reached
         case btf::Family::forward:
         case btf::Family::modifier:
         case btf::Family::link:
@@ -156,7 +156,7 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
         id = behind_modifiers(btf, id);
         switch (btf::kind_info(btf.kind(TypeId{id})).family) {
         case btf::Family::pointer:
-            return count * 8; // kernels that BPF runs on to any purpose
+            return count * 8; // BPF is used on 64-bit kernels
         case btf::Family::array: {
             const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
             if (__builtin_mul_overflow(count, uint64_t{array[2]}, &count))

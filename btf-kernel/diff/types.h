@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as one line of C, their sizes and their members, whatever strangers wrote into the BTF.
+// Types as one line of C, their sizes and members. Safe for malformed BTF.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -12,47 +12,47 @@
 namespace btflink::kernel::diff
 {
 
-/// `name` declared with the type, on one line; long bodies of unnamed structs are cut.
+/// A declaration of `name` with the type, on one line; long unnamed structs are cut.
 std::string one_line(const Btf &btf, uint32_t id, std::string_view name = {});
 /// "struct s", "enum e", "u32".
 std::string type_name(const Btf &btf, uint32_t id);
 /// A function's prototype with its name.
 std::string prototype_text(const Btf &btf, uint32_t func);
 
-/// The type behind typedefs, qualifiers and type tags. Error in the BTF (a loop): void.
+/// The type behind typedefs, qualifiers and type tags; void if they form a loop.
 uint32_t behind_modifiers(const Btf &btf, uint32_t id);
-/// Bytes; nothing for what has no size.
+/// Bytes; empty for types without size.
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
 
-/// A member, those of members without a name included, as C finds them.
+/// A member. Members of unnamed members count as members of the outer struct, as in C.
 struct Member {
     std::string_view name;
     uint32_t type;
     uint32_t offset; // bits from the start
-    uint32_t bits;   // of a bitfield, else 0
+    uint32_t bits;   // width of a bitfield, or 0
 };
-/// In order. Members that no C program can name are left out.
+/// In the order of the definition, without unnamed members.
 std::vector<Member> members_of(const Btf &btf, uint32_t id);
 
 struct EnumValue {
     std::string_view name;
     int64_t value;
-    bool is_unsigned; // then `value` has its bits
+    bool is_unsigned; // `value` is then the bits of a uint64_t
 };
 EnumValue enum_value(const Btf &btf, uint32_t id, uint32_t index);
 std::string number_text(int64_t value, bool is_unsigned);
 
-/// May code that was compiled for a field of type `local` be given one of type `target`, by the
-/// rules of CO-RE relocations (libbpf's, and the kernel's)?
+/// Does CO-RE (libbpf and the kernel) accept a field of type `target` for code that was compiled
+/// for type `local`?
 bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
                            uint32_t target);
 
-/// Are values of both types the same to those who read them? Typedefs, qualifiers and the spelling
-/// of integers do not count, structs count by their names, behind a pointer to void is anything.
+/// Do values of both types mean the same to a reader? Typedefs, qualifiers and the spelling of
+/// integers do not count; structs count by name; a pointer to void equals any pointer.
 bool mean_the_same(const Btf &a_btf, uint32_t a, const Btf &b_btf, uint32_t b);
 
-/// "name" of "name___flavour": what a type of a BPF program is called in the kernel.
+/// "name" for "name___flavour": the kernel's name for a type of a BPF program.
 std::string_view essential_name(std::string_view name);
 
 } // namespace btflink::kernel::diff

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Words for what the comparison found.
+// Writes texts for details, effects and places.
 #include "btf-kernel/diff/words.h"
 
 #include "btf-kernel/diff/types.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a difference is called in words, for all forms of the output.
+// Texts for differences, for all output formats.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -10,17 +10,17 @@ namespace btflink::kernel::diff
 /// "types", "functions": a heading.
 std::string_view space_heading(Space space);
 
-/// Lines of a change's details, without indentation. Members that moved by the same number of bytes
-/// one behind the other are one line.
+/// The lines of a change's details, without indentation. Consecutive members that moved by the same
+/// distance are one line.
 std::vector<std::string> detail_lines(const Change &change);
 
-/// "struct s" or, of a function, its prototype.
+/// "struct s", or the prototype of a function.
 std::string subject(const Change &change);
 
 /// " in nf_tables, nft_compat and 3 more modules"; "" for vmlinux alone.
 std::string places_text(const Difference &difference, const Change &change);
 
-/// Numbers of changes: came, went, changed, and those that break something.
+/// Numbers of changes; `breaking`: those that break programs.
 struct Counts {
     size_t came = 0, went = 0, changed = 0, breaking = 0;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Calls what btf-pahole calls, but with a base that was read before.
+// Does what btf-pahole does, but reads the base only once.
 #include "btf-kernel/encode/encode_binary.h"
 
 #include "btf-kernel/package/archive.h"
@@ -19,11 +19,10 @@ namespace
 {
 
 namespace fs = std::filesystem;
-using State = WorkResult::State;
 
-constexpr const char no_dwarf[] = "has no DWARF to make BTF of";
+constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
 
-/// Files without a name have one in /proc, which tells nobody anything.
+/// Replaces the path in /proc of an unnamed file by `shown`.
 Error about(Error error, const std::string &shown)
 {
     if (error.where.file.empty() || error.where.file.starts_with("/proc/self/fd/"))
@@ -31,7 +30,7 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
-/// What `file` is unpacked to; null: it is not compressed.
+/// A compressed file, unpacked into memory; null: `file` is not compressed.
 Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
 {
     auto parts = TRY(read_parts(file));
@@ -96,7 +95,7 @@ Result<void> BinaryEncoder::read_base()
     return {};
 }
 
-/// False: there is nothing for BTF.
+/// False: the DWARF has nothing for BTF.
 Result<bool> BinaryEncoder::write_module(const std::string &file, const std::string &shown,
                                          const std::string &output) const
 {
@@ -122,8 +121,8 @@ WorkResult BinaryEncoder::encode_module(const std::string &file, const std::stri
 {
     auto written = write_module(file, shown, output);
     if (!written)
-        return {State::failed, about(written.error(), shown).str()};
-    return {State::done, *written ? "" : "nothing"};
+        return {true, about(written.error(), shown).str()};
+    return {false, *written ? "" : "nothing"};
 }
 
 } // namespace btflink::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF of one vmlinux or module, from its DWARF, into a file.
+// Encodes the BTF of one vmlinux or module from its DWARF into a file.
 #pragma once
 
 #include "btf-kernel/encode/worker_pool.h"
@@ -16,18 +16,18 @@ namespace btflink::kernel
 class BinaryEncoder
 {
 public:
-    /// `base_path`: where the BTF of vmlinux is, or will be.
+    /// `base_path`: the file of the BTF of vmlinux, which encode_vmlinux() writes.
     BinaryEncoder(FeatureSet features, bool self_contained, std::string base_path);
 
-    // `file`: what is read; `shown`: what errors call it.
+    // `file`: the file to read; `shown`: its name in errors.
 
-    /// Write the BTF of vmlinux. Error, among others: its DWARF has nothing for BTF.
+    /// Write the BTF of vmlinux. It is an error, too, if the DWARF has nothing for BTF.
     Result<void> encode_vmlinux(const std::string &file, const std::string &shown,
                                 unsigned threads);
-    /// Read the BTF of vmlinux, unless modules do without.
+    /// Read the BTF of vmlinux, unless modules are self-contained.
     Result<void> read_base();
-    /// Write BTF of a module, compressed or not, to `output`. A result that is done and has a text:
-    /// its DWARF has nothing for BTF, and there is no file.
+    /// Write the BTF of a module, compressed or not, to `output`. If the result has a text and has
+    /// not failed, the DWARF has nothing for BTF, and there is no file.
     WorkResult encode_module(const std::string &file, const std::string &shown,
                              const std::string &output) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the options of btf-kernel encode, and says what was done.
-#include "btf-kernel/encode/encode_command.h"
+// btf-kernel encode: options and output.
+#include "btf-kernel/commands.h"
 
 #include "btf-kernel/encode/encode_kernel.h"
 #include "btf-kernel/progress.h"
@@ -17,7 +17,7 @@ namespace btflink::kernel
 namespace
 {
 
-// What a kernel's scripts/Makefile.btf asks for.
+// The features that a kernel's scripts/Makefile.btf asks for.
 constexpr std::string_view kernel_features = "encode_force,var,float,enum64,decl_tag,type_tag,"
                                              "optimized_func,consistent_func,decl_tag_kfuncs";
 
@@ -47,10 +47,11 @@ constexpr Option<Draft> options[] = {
      .flag = [](Draft &d) -> bool & { return d.encode.self_contained; }},
     {.words = {.name = "features",
                .value = "LIST",
-               .help = "What to encode in addition to what kernels ask for: pahole's names",
+               .help =
+                   "Features to encode in addition to those of kernel builds, by pahole's names",
                .repeats = true},
      .take = take_features},
-    {.words = {.name = "anew", .help = "Encode again what an earlier run has left"},
+    {.words = {.name = "anew", .help = "Do not keep files of an earlier run"},
      .flag = [](Draft &d) -> bool & { return d.encode.anew; }},
     {.words = {.name = "release",
                .value = "NAME",
@@ -118,7 +119,7 @@ int encode_command(int argc, char **argv)
     for (const Error &error : report->failed)
         print_error(error);
     if (!draft.quiet && !draft.json)
-        std::printf("%zu of %zu modules encoded, %zu were there, %zu have nothing for BTF, %zu "
+        std::printf("%zu of %zu modules encoded, %zu kept, %zu have nothing for BTF, %zu "
                     "failed\n",
                     report->written, report->modules, report->kept, report->without.size(),
                     report->failed.size());

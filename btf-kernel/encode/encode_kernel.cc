@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes vmlinux by all processors, reads its BTF once, and then modules over it, each by one
-// processor: btf-pahole's way, but for the base that is read for each module there.
+// Encodes vmlinux with all processors, reads the BTF of vmlinux once, and then encodes several
+// modules at a time. vmlinux and each module get a process of their own.
 //
-// Archives. They are read once, from the beginning; members go to processes as files without names,
-// of which a few are there at a time. Modules that come before vmlinux (as in RPMs, where names are
-// sorted) wait for a second reading: all of them would be gigabytes.
+// Archives. Members become unnamed files, a few at a time, because all of them may be gigabytes.
+// Modules that come before vmlinux (RPMs are sorted by name) are skipped and encoded in a second
+// reading of the archive.
 #include "btf-kernel/encode/encode_kernel.h"
 
 #include "btf-kernel/encode/encode_binary.h"
@@ -15,7 +15,6 @@
 #include "btf-kernel/package/names.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
-#include "common/io/keep_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -33,13 +32,11 @@ namespace
 {
 
 namespace fs = std::filesystem;
-using State = WorkResult::State;
-
-/// A file without a name, on the disk of `folder`: vmlinux may be larger than half of the memory.
+/// Write the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 {
     file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    if (file.get() < 0) { // not every file system can
+    if (file.get() < 0) { // not all file systems have O_TMPFILE
         std::string name = folder + "/btf-kernel.XXXXXX";
         file.reset(::mkostemp(name.data(), O_CLOEXEC));
         if (file.get() < 0 || ::unlink(name.c_str()) != 0)
@@ -57,10 +54,10 @@ Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 }
 
 struct Times {
-    std::pair<time_t, long> written, changed; // the second also where its name, owner or links are
+    std::pair<time_t, long> written, changed; // `changed`: also by a new name, owner or mode
 };
 
-/// Empty: there is no such file.
+/// Empty: there is no file.
 std::optional<Times> times_of(const std::string &path)
 {
     struct stat info;
@@ -90,8 +87,7 @@ class Encoder
 public:
     explicit Encoder(const EncodeOptions &options)
         : options_(options), vmlinux_btf_((fs::path(options.output) / "vmlinux.btf").string()),
-          binary_(options.features, options.self_contained, vmlinux_btf_),
-          pool_(options.jobs, [this](const Piece &piece) { return encode_piece(piece); })
+          binary_(options.features, options.self_contained, vmlinux_btf_), pool_(options.jobs)
     {
     }
 
@@ -100,11 +96,10 @@ public:
         std::error_code ignored;
         const bool folder = fs::is_directory(options_.package, ignored);
         const Result<void> added = folder ? encode_folder() : encode_archive();
-        auto results = pool_.finish([&] { show_progress(); }); // what came before an error, too
+        // Modules that came before an error are finished, too.
+        const std::vector<WorkResult> results = pool_.finish([&] { show_progress(); });
         TRY(added);
-        if (!results)
-            return fail(results.error());
-        count(*results);
+        count(results);
         return std::move(report_);
     }
 
@@ -146,7 +141,7 @@ private:
         const Result<void> walked = walk();
         if (!has_base_)
             return walked ? fail(Where{options_.package}, "has no vmlinux") : walked;
-        return passed_ ? walk() : walked; // which meets the same damage
+        return passed_ ? walk() : walked; // a second reading meets the same damage
     }
 
     Result<void> walk()
@@ -172,10 +167,10 @@ private:
         return role_of(path) == Role::image && image_rank(path) < image_rank("vmlinuz");
     }
 
-    /// How many bytes of a member; 0: it is not wanted.
+    /// As ArchiveVisitor::wants.
     uint64_t most_wanted(const std::string &path)
     {
-        is_single_ |= path.empty(); // a compressed file
+        is_single_ |= path.empty(); // a compressed file, no archive
         const std::string_view release = release_in(path);
         if (!options_.release.empty() && !release.empty() && release != options_.release)
             return 0;
@@ -216,26 +211,32 @@ private:
 
     // Both.
 
-    /// `path`: in the package.
+    /// `path`: of vmlinux in the package.
     Result<void> encode_vmlinux(const std::string &file, const std::string &path,
                                 const std::string &shown)
     {
-        TRY(binary_.encode_vmlinux(file, shown, options_.jobs));
+        WorkerPool alone(1); // fork() takes time for all memory that was touched here
+        TRY(alone.add([&]() -> WorkResult {
+            auto done = binary_.encode_vmlinux(file, shown, options_.jobs);
+            return {!done, done ? "" : done.error().str()};
+        }));
+        if (const WorkResult result = alone.finish([] {}).front(); result.failed)
+            return fail({}, result.text);
         const auto parts = TRY(read_parts(file));
         std::string release = release_of(parts.bytes);
-        if (release.empty()) // debug information alone
+        if (release.empty()) // a file with debug information alone
             release = release_in(path);
         return link_by_release(release);
     }
 
-    /// A link by which collections of BTF and loaders of BPF programs find it.
+    /// A link by which loaders of BPF programs find the BTF.
     Result<void> link_by_release(const std::string &release)
     {
         std::error_code error;
         const fs::path target = fs::path(vmlinux_btf_).filename();
         for (const fs::directory_entry &entry : fs::directory_iterator(options_.output, error))
             if (entry.is_symlink(error) && fs::read_symlink(entry.path(), error) == target)
-                fs::remove(entry.path(), error); // of another release
+                fs::remove(entry.path(), error); // the link for another release
         if (release.empty() || release[0] == '.' || release.find('/') != std::string::npos)
             return {};
         const fs::path link = fs::path(options_.output) / (release + ".btf");
@@ -250,7 +251,7 @@ private:
         return (fs::path(options_.output) / (path + ".btf")).string();
     }
 
-    /// What was made with other settings is not kept.
+    /// Decide whether files of an earlier run may be kept, and store the settings.
     Result<void> check_settings()
     {
         std::error_code error;
@@ -264,7 +265,7 @@ private:
         auto before = read_file(path, 1 << 20);
         keep_ = !options_.anew && before &&
                 now == std::string(reinterpret_cast<const char *>(before->data()), before->size());
-        if (!keep_) // or a run that ends early leaves old results to be taken for new ones
+        if (!keep_) // else, after a run that ends early, old files would be taken for new ones
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));
     }
@@ -272,7 +273,7 @@ private:
     bool is_kept(const std::string &made, const std::string &from) const
     {
         const auto mine = times_of(made), source = times_of(from), base = times_of(vmlinux_btf_);
-        // What was unpacked, moved or copied there since may have been written long ago.
+        // A file that was unpacked, moved or copied may have an old time of writing.
         return keep_ && mine && source && base && mine->written >= base->written &&
                mine->written >= std::max(source->written, source->changed);
     }
@@ -281,7 +282,6 @@ private:
     {
         TRY(binary_.read_base());
         has_base_ = true;
-        return_freed_memory(); // each process has a copy of the tables of all that is kept
         return {};
     }
 
@@ -294,17 +294,11 @@ private:
         }
         modules_.push_back(path);
         show_progress();
-        return pool_.add(path, file);
-    }
-
-    /// In a process of its own.
-    WorkResult encode_piece(const Piece &piece) const
-    {
-        if (piece.file < 0)
-            return binary_.encode_module(source(piece.name), source(piece.name),
-                                         result(piece.name));
-        return binary_.encode_module(path_of(piece.file), options_.package + "(" + piece.name + ")",
-                                     result(piece.name));
+        return pool_.add([&] {
+            return binary_.encode_module(file < 0 ? from : path_of(file),
+                                         file < 0 ? from : options_.package + "(" + path + ")",
+                                         result(path));
+        });
     }
 
     void show_progress() const
@@ -317,7 +311,7 @@ private:
     {
         for (size_t i = 0; i < results.size(); ++i) {
             const WorkResult &r = results[i];
-            if (r.state == State::failed)
+            if (r.failed)
                 report_.failed.push_back({Where{modules_[i]}, r.text});
             else if (r.text.empty())
                 ++report_.written;
@@ -330,13 +324,13 @@ private:
     const std::string vmlinux_btf_;
     BinaryEncoder binary_;
     bool keep_ = false, has_base_ = false, is_single_ = false;
-    size_t all_ = 0;                   // modules; 0: not known
-    size_t passed_ = 0;                // modules before vmlinux, in this reading
+    size_t all_ = 0;                   // number of modules; 0: not known
+    size_t passed_ = 0;                // modules before vmlinux in this reading
     std::set<std::string> seen_;       // members that were taken, kept or refused
     std::set<std::string> releases_;   // of modules
-    std::vector<std::string> modules_; // by number of their pieces
+    std::vector<std::string> modules_; // in the order of the pool's pieces
     EncodeReport report_;
-    WorkerPool pool_; // goes first
+    WorkerPool pool_; // destroyed first
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-kernel encode: DWARF of a kernel and its modules in, a file of BTF for each
-// out.
+// The corridor of btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file
+// of BTF for each.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -15,27 +15,27 @@ namespace btflink::kernel
 
 struct EncodeOptions {
     std::string package; // folder or archive with vmlinux and modules that have DWARF
-    std::string output;  // folder; made if need be
-    std::string release; // of several kernels, this one
+    std::string output;  // folder; created if it does not exist
+    std::string release; // which kernel to encode, if there are several
     FeatureSet features;
-    bool self_contained = false; // BTF of modules has all its types, and needs no vmlinux
-    bool anew = false;           // also what is there already
+    bool self_contained = false; // modules get all of their types, and need no vmlinux
+    bool anew = false;           // do not keep files of an earlier run
     unsigned jobs = 1;
-    std::function<void(size_t done, size_t all)> progress; // all 0: not known
+    std::function<void(size_t done, size_t all)> progress; // `all` is 0 if not known
 };
 
 struct EncodeReport {
-    size_t modules = 0, written = 0, kept = 0; // kept: were there already
+    size_t modules = 0, written = 0, kept = 0; // kept: from an earlier run
     std::vector<std::string> without;          // modules whose DWARF has nothing for BTF
     std::vector<Error> failed;                 // modules, and members that were refused
 };
 
-/// Write OUTPUT/vmlinux.btf and OUTPUT/MODULE.btf for each module, at its path in the package.
-/// OUTPUT/RELEASE.btf is a link to the first, by the release that vmlinux itself states. A
-/// file is there whole or not at all. What an earlier run with the same settings left is kept, if
-/// neither its source nor vmlinux has changed since. Nothing else is written: what an archive has
-/// is read from files without names. Errors: nothing to encode; vmlinux cannot be; the folder
-/// cannot be written; the archive is damaged (what came before the damage is there).
+/// Write OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
+/// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf, by the release that vmlinux
+/// states. Files are complete or absent. Files of an earlier run with the same settings are kept if
+/// neither the module nor vmlinux has changed since. Errors: there is nothing to encode; vmlinux
+/// cannot be encoded; the folder cannot be written; the archive is damaged (modules before the
+/// damage are encoded).
 Result<EncodeReport> encode_kernel(const EncodeOptions &options);
 
 } // namespace btflink::kernel

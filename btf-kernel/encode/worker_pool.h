@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs pieces of work in separate processes. What one does to its process (memory, a crash) does
-// not affect the others, and all share what was in memory before.
+// Runs each piece of work in a process of its own. A crash ends one piece and not the run, and all
+// processes share what was in memory before.
 #pragma once
 
 #include "common/io/fd.h"
@@ -8,67 +8,50 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace btflink::kernel
 {
 
-/// What a process is given.
-struct Piece {
-    size_t number = 0; // in the order of add()
-    std::string name;  // up to 4,096 bytes
-    int file = -1;     // a file that is open in the process; -1: none
-};
-
 struct WorkResult {
-    enum class State : uint8_t { waiting, running, done, skipped, failed };
-    State state = State::waiting;
-    std::string text; // what was said, cut to 500 bytes
+    bool failed = false;
+    std::string text; // cut to 4,000 bytes
 };
 
-/// Up to `workers` forked processes that call `work` for one piece after the other. If one dies,
-/// its piece has failed, and another process goes on. No other threads may be running. Once at a
-/// time in a process, as it waits for all children.
+/// Several forked processes at a time. No other threads may be running. A program has one pool at a
+/// time, because the pool waits for all children.
 class WorkerPool
 {
 public:
-    using Work = std::function<WorkResult(const Piece &)>;
+    using Work = std::function<WorkResult()>;
 
-    WorkerPool(unsigned workers, Work work) : workers_(workers), work_(std::move(work)) {}
+    /// `workers`: processes at a time.
+    explicit WorkerPool(unsigned workers);
     WorkerPool(const WorkerPool &) = delete;
     WorkerPool &operator=(const WorkerPool &) = delete;
     /// Ends what still runs.
     ~WorkerPool();
 
-    /// Give a piece to a process; `file` may be closed afterwards. Waits while there are more than
-    /// two for each process. Errors: the system refuses a process; processes end as soon as they
-    /// are started.
-    Result<void> add(const std::string &name, int file = -1);
-    /// Pieces that have ended.
-    size_t ended() const { return ended_; }
-    /// Wait for the rest, and call `look` now and then; results by number.
-    Result<std::vector<WorkResult>> finish(const std::function<void()> &look);
+    /// Call `work` in a new process, which inherits all open files. Waits while `workers` processes
+    /// are running. Error: the system refuses a process.
+    Result<void> add(const Work &work);
+    /// Number of pieces that have ended.
+    size_t ended() const { return results_.size() - running_.size(); }
+    /// Wait for the rest and call `look` after each end. Results are in the order of add().
+    std::vector<WorkResult> finish(const std::function<void()> &look);
 
 private:
-    Result<void> open();
-    Result<void> start_one();
-    Result<void> fill_up();
-    [[noreturn]] void be_worker(int parent);
-    bool read_message();
-    bool has_waiting() const;
-    void look_for_ends();
-    Result<void> wait_a_little();
-    size_t under_way() const { return results_.size() - ended_; }
+    struct Running {
+        size_t piece;
+        std::unique_ptr<Fd> answer; // the pipe into which the process writes its result
+    };
+    void wait_for_one();
 
     const unsigned workers_;
-    const Work work_;
-    Fd pieces_in_, pieces_out_, answers_in_, answers_out_; // "in": what is written to
-    std::map<int, size_t> alive_; // processes, and the piece that each is at; SIZE_MAX: none
+    std::map<int, Running> running_; // by process id
     std::vector<WorkResult> results_;
-    size_t ended_ = 0;
-    size_t useless_ = 0; // ends of processes since one began a piece
-    size_t lost_ = 0;    // pieces that may have gone with a process that had not said so
 };
 
 } // namespace btflink::kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes what became of the symbols of a list.
+// Prints the result of --symbols as text, Markdown and JSON.
 #include "btf-kernel/diff/words.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "common/io/json_text.h"

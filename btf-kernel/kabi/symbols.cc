@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A caller of an exported function may see its prototype and all types that can be reached
-// from there, which soon is most of a kernel. Only the near ones matter.
+// Problem. A caller of an exported function may see its prototype and all types that the prototype
+// reaches, which is most of a kernel. Only near types matter.
 //
-// Method. From each symbol we walk over the old kernel's types, first those that are part of
-// others, then those behind pointers, and stop at the first few changes. New types cannot be
-// reached from there and break nothing.
+// Method. From each symbol, walk over the old kernel's types: first types that are part of others,
+// then types behind pointers. Stop at the first few changes. New types are not reached, and break
+// nothing.
 #include "btf-kernel/kabi/symbols.h"
 
 #include "btf-kernel/diff/types.h"
@@ -25,7 +25,7 @@ using namespace diff;
 
 constexpr uint32_t none = UINT32_MAX;
 
-/// Which change is each type of the old kernel?
+/// Finds the change of a type or symbol of the old kernel.
 class ChangeIndex
 {
 public:
@@ -44,7 +44,7 @@ public:
         }
     }
 
-    /// The change of a function or variable in a place; none.
+    /// The change of a function or variable in a place, or `none`.
     uint32_t of_symbol(const std::string &name, uint32_t place) const
     {
         if (auto list = by_name_.find(name); list != by_name_.end())
@@ -101,7 +101,7 @@ private:
         bool done;
     };
 
-    /// False: there are enough.
+    /// Add a change, if the type has one. False: there are enough.
     bool meet(uint32_t at, Symbol &out)
     {
         const uint32_t change = index_.of_type(side_, at);

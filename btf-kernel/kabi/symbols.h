@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// For a list of exported symbols that must not change: which of them changed, or reach a change.
+// Which of the exported symbols in a list changed, or reach a change?
 #pragma once
 
 #include "btf-kernel/diff/compare.h"
@@ -13,7 +13,7 @@ namespace btflink::kernel::kabi
 /// A change that a symbol reaches.
 struct Reached {
     uint32_t change;   // index into Difference::changes
-    uint32_t pointers; // on the way; 0: its layout is part of what is passed
+    uint32_t pointers; // on the way; 0: the change affects the layout of what is passed
     std::string path;  // "struct a > struct b"
 };
 
@@ -21,14 +21,14 @@ struct Symbol {
     enum class Status : uint8_t { same, reaches, signature, gone, unknown };
     std::string name;
     Status status = Status::same;
-    std::vector<Reached> reached; // the nearest, at most most_reached
-    bool more = false;            // there are others
+    std::vector<Reached> reached; // the nearest changes, at most most_reached
+    bool more = false;            // there are more
 };
 constexpr size_t most_reached = 8;
 std::string_view status_name(Symbol::Status status);
 
-/// Names in the text of a list: one per line, first or behind a checksum ("0x12ab name module", as
-/// in Module.symvers); lines that begin with '#' or '[' are none.
+/// The names in a list: the first word of each line, or the second if the first is a checksum
+/// ("0x12ab name module", as in Module.symvers). Lines that begin with '#' or '[' are skipped.
 std::vector<std::string> parse_symbols(std::string_view text);
 
 /// In the order of `names`. The result does not depend on the number of threads.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Layout: doc/apk-v3.5.scd and src/adb.h of apk-tools. All numbers are little-endian.
 //
-// Blocks follow each other. The first has the names and sizes of all files, as a tree of objects;
-// the last ones have the files' bytes, each with the numbers of its folder and file in that tree.
+// A package is a sequence of blocks. The first block has the names and sizes of all files, as a
+// tree of objects. The last blocks have the contents of files, each with the numbers of its folder
+// and file in the tree.
 #include "btf-kernel/package/apk.h"
 
 #include "btf-kernel/package/inflate.h"
@@ -24,8 +25,8 @@ uint32_t word_at(Bytes bytes, uint64_t at)
     return load<uint32_t>(bytes.data() + at, ByteOrder::little);
 }
 
-/// The tree. A value is a word: four bits of type, and a small number or a place in the block.
-/// Whatever is not there, or of another type, is empty.
+/// The tree. A value is a word: four bits of type, and a small number or an offset in the block. A
+/// value that is missing or has the wrong type reads as empty.
 class Tree
 {
 public:
@@ -37,7 +38,7 @@ public:
     bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
     uint32_t root() const { return word_at(block_, 4); }
 
-    /// Of an object or array. The first word is how many there are, including itself.
+    /// The words of an object or array. The first word is their number, including itself.
     uint32_t members(uint32_t value) const
     {
         const uint32_t at = place(value);
@@ -65,7 +66,7 @@ public:
         return 0;
     }
 
-    /// Its length, of one, two or four bytes, comes first.
+    /// A text or blob, which begins with its length in one, two or four bytes.
     std::string_view text(uint32_t value) const
     {
         if (type(value) < 8 || type(value) > 10)
@@ -125,7 +126,7 @@ public:
 private:
     struct Block {
         uint64_t type;
-        uint64_t size; // of what follows
+        uint64_t size; // of the contents
         uint64_t padding;
     };
     static constexpr uint64_t of_tree = 0, of_signature = 1, of_data = 2;
@@ -133,7 +134,7 @@ private:
     Failure cut_off() const { return fail(where_, "is cut off"); }
     Failure damaged() const { return fail(where_, "is damaged"); }
 
-    /// Nothing: the package ends here.
+    /// Empty: the package ends here.
     Result<std::optional<Block>> next_block()
     {
         std::array<std::byte, 4> first;
@@ -146,7 +147,7 @@ private:
         const uint32_t tag = word_at(first, 0);
         Block block{tag >> 30, tag & low, 0};
         uint64_t header = first.size();
-        if (block.type == 3) { // too large for that; the size stands behind four bytes of nothing
+        if (block.type == 3) { // a large block: four unused bytes, then the size
             std::array<std::byte, 12> more;
             TRY(fill(more));
             block.type = tag & low;
@@ -184,7 +185,7 @@ private:
         return for_each_file([&](uint32_t folder, uint32_t file) { return list(folder, file); });
     }
 
-    /// Files without a block of data: links and what is empty.
+    /// Files without a block of data: links and empty files.
     Result<void> list(uint32_t folder, uint32_t file)
     {
         const std::string_view target = tree().text(tree().member(file, file_target));
@@ -200,7 +201,7 @@ private:
             flaw = mode == S_IFLNK   ? "is a symbolic link"
                    : mode == S_IFREG ? "is a hard link"
                                      : "is no regular file";
-            if (mode == S_IFLNK) // usual, in all forms of packages
+            if (mode == S_IFLNK) // symbolic links are usual
                 return {};
         }
         auto wanted = wanted_member(visitor_, path_, name_of(folder, file), 0, flaw);
@@ -242,7 +243,7 @@ private:
             const uint32_t folder = tree().member(folders(), i);
             const uint32_t files = tree().member(folder, folder_files);
             for (uint32_t j = 1; j < tree().members(files); ++j) {
-                // Folders can share a list, so a small tree can name more files than it holds.
+                // Folders can share a list, so a small tree can name many files.
                 if (++count > most_members)
                     return fail(where_, "has more than 4,000,000 members");
                 TRY(visit(folder, tree().member(files, j)));
@@ -257,7 +258,7 @@ private:
             return cut_off();
         return {};
     }
-    /// Memory grows with what is really there.
+    /// Memory grows as data arrive, because a header may lie about the size.
     Result<std::vector<std::byte>> take(uint64_t size)
     {
         std::vector<std::byte> bytes;

@@ -2,8 +2,8 @@
 // Reads members of archives one after the other, straight from the file.
 //
 // Problem. A .deb is an archive in an archive: ar holds data.tar.xz.
-// Method. The inner one is read through the outer: what libarchive asks for is the next block of
-// the outer member. Nothing but one member is in memory at a time.
+// Method. libarchive reads the inner archive through a callback, which returns the next block of
+// the outer member. Only one member is in memory at a time.
 #include "btf-kernel/package/archive.h"
 
 #include "btf-kernel/package/apk.h"
@@ -34,7 +34,7 @@ Reader new_reader()
     Reader reader(archive_read_new());
     CHECK(reader != nullptr);
     archive *a = reader.get();
-    // A filter that libarchive was built without would start a program; such is not wanted.
+    // Only these: for others libarchive may start a program.
     using Support = int (*)(archive *);
     for (Support filter : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
                            archive_read_support_filter_xz, archive_read_support_filter_lzma,
@@ -49,26 +49,26 @@ Failure fail_archive(archive *a, const Where &where)
     return fail(where, std::string("cannot be unpacked: ") + (why ? why : "unknown reason"));
 }
 
-/// libarchive takes off one compression after the other by itself.
+/// libarchive removes nested compression by itself.
 Result<void> check_nesting(archive *a, const Where &where)
 {
-    if (archive_filter_count(a) <= int{most_nested} + 1) // one says that there is none
+    if (archive_filter_count(a) <= int{most_nested} + 1) // one filter stands for "no compression"
         return {};
     return fail(where, strf("has more than %u compressed files inside each other", most_nested));
 }
 
-/// All data of the current entry. `expected` bytes, perhaps.
+/// All data of the current entry. `expected`: its probable size.
 Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t expected,
                                           const Where &where)
 {
-    // Memory that is not touched costs nothing; more is not believed.
+    // A header may lie about the size. Reserved memory that is not touched costs nothing.
     constexpr uint64_t most_believed = 256 << 20;
     std::vector<std::byte> bytes;
     bytes.reserve(std::min({expected, most, most_believed}));
     for (;;) {
         const void *data = nullptr;
         size_t size = 0;
-        la_int64_t offset = 0; // of a file with holes
+        la_int64_t offset = 0; // files may have holes
         const int status = archive_read_data_block(a, &data, &size, &offset);
         if (status == ARCHIVE_EOF)
             offset = static_cast<la_int64_t>(bytes.size());
@@ -88,7 +88,7 @@ Result<std::vector<std::byte>> read_entry(archive *a, uint64_t most, uint64_t ex
     }
 }
 
-/// What feeds an archive that lies in another.
+/// The source of an archive that is a member of another archive.
 struct Outer {
     archive *reader;
     std::vector<std::byte> buffer;
@@ -180,7 +180,7 @@ private:
         if (!name)
             name = archive_entry_pathname_utf8(entry);
         if (!name)
-            return {}; // no name of ours
+            return {}; // not a file of a kernel
         if (archive_entry_filetype(entry) == AE_IFDIR)
             return {};
         const auto size = static_cast<uint64_t>(
@@ -192,7 +192,7 @@ private:
         else if (archive_entry_filetype(entry) != AE_IFREG && !link)
             flaw = "is no regular file";
         auto wanted = wanted_member(visitor_, path_, name, size, flaw);
-        // Links to an image are usual: of vmlinux in a debug package.
+        // Symbolic links to an image are usual, for example in debug packages.
         if (!wanted || link)
             return {};
         auto bytes = TRY(read_entry(a, wanted->most, size, wanted->where));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Archives and compressed files, by libarchive. All of it in memory, within limits.
+// Archives and compressed files, by libarchive, in memory and within limits.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -14,37 +14,37 @@ namespace btflink::kernel
 {
 
 struct ArchiveVisitor {
-    /// How many bytes of a member are wanted at most; 0: it is not. `path`: clean.
+    /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path().
     std::function<uint64_t(const std::string &path)> wants;
-    /// A regular member that is wanted. Of a file that is compressed and no archive: the path "".
+    /// Takes a wanted regular member. The path "" stands for a compressed file that is no archive.
     std::function<Result<void>(const std::string &path, std::vector<std::byte> bytes)> take;
-    /// One that is wanted, but is a link or a device, has a path that leads elsewhere, or is too
-    /// large.
+    /// Takes the error for a wanted member that is a hard link or a device, has '..' in its path,
+    /// or is too large.
     std::function<void(Error)> refuse;
 };
 
 struct WantedMember {
-    std::string path; // clean
+    std::string path; // by clean_path()
     uint64_t most;    // bytes
     Where where;
 };
 
-/// A member of the archive at `archive`, of `size` bytes as far as the archive says. Nothing: it is
-/// not wanted, or refuse() has got the reason; `flaw` is one, or null.
+/// Decide about a member of the archive at `archive`, which has `size` bytes by the archive's
+/// header. `flaw`: why it must be refused, or null. Empty: the member is not wanted, or
+/// visitor.refuse() got the reason.
 std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const std::string &archive,
                                           std::string_view name, uint64_t size, const char *flaw);
 
-/// Go through the members of the file at `path`: a Debian package (the members of its data), an RPM
-/// or cpio archive, a tar archive, each compressed or not; Alpine's packages, of both versions; or
-/// a compressed file. Errors: it is none of these; it is damaged (members before the damage were
-/// given); take()'s.
+/// Go through the members of a Debian package (its data), an RPM, a cpio or tar archive, compressed
+/// or not, an Alpine package (version 2 or 3), or through a compressed file. Errors: the file is
+/// none of these; it is damaged (members before the damage were passed on); take() failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
-/// Unpack compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: more than `most` bytes come
-/// out; it is damaged; it is not compressed.
+/// Unpack compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
+/// `most` bytes, are damaged, or are not compressed.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);
 
-/// Does it begin as compressed bytes do?
+/// By the magic number.
 bool is_compressed(Bytes bytes);
 
 } // namespace btflink::kernel

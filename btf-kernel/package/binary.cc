@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Picks from an ELF file the sections and symbols that concern BTF.
+// Picks the sections and symbols that concern BTF from an ELF file.
 #include "btf-kernel/package/binary.h"
 
 #include "btf-kernel/package/image.h"
@@ -76,7 +76,7 @@ private:
         if (section.head.sh_flags & SHF_COMPRESSED && section.name.starts_with(".BTF"))
             return fail(where, "is compressed, which no kernel reads");
         if (section.name == ".BTF") {
-            // A file of debug information alone has only the head of a section.
+            // Files with debug information alone have only the section header.
             out_.has_btf = section.in_file();
             out_.btf = copy(section.data);
             out_.btf_where = where;
@@ -180,7 +180,7 @@ private:
     uint32_t ids_ = 0, percpu_ = 0; // indexes of sections; 0: none
 };
 
-/// An image without sections.
+/// An image without section headers.
 Binary flat_binary(Bytes memory, const Where &where)
 {
     Binary binary;
@@ -195,7 +195,7 @@ Binary flat_binary(Bytes memory, const Where &where)
     return binary;
 }
 
-/// Memory of an ELF file in which text of the kernel stands.
+/// Sections that may hold the banner and the configuration.
 std::vector<Bytes> loaded_data(const ElfImage &elf)
 {
     std::vector<Bytes> out;
@@ -244,7 +244,7 @@ Result<ImageFacts> read_image(Bytes file, std::shared_ptr<const void> owner, con
     std::vector<Bytes> memory;
     if (image.form == BareImage::Form::elf) {
         auto elf = TRY(read_elf(image.bytes, where));
-        if (elf.sections.size() < 2) { // stripped of them: it is no more than memory
+        if (elf.sections.size() < 2) { // section headers were stripped: search the whole file
             facts.binary = flat_binary(image.bytes, where);
             memory = {image.bytes};
         } else {

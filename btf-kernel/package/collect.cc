@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Goes through folders and archives.
 //
-// Problem. Only one thread can read an archive, from its beginning. Several threads are to unpack
-// and read its members, and not all of them may be in memory at once.
+// Problem. Only one thread can read an archive, from beginning to end. Several threads read the
+// members, and not all members fit into memory.
 //
-// Method. The thread that reads the archive puts members into a queue of bounded size; the others
-// take them from there. In a folder each thread opens files itself.
+// Method. The thread that reads the archive puts members into a queue of bounded size, from which
+// the other threads take them. In a folder each thread opens files itself.
 #include "btf-kernel/package/collector.h"
 
 #include "btf-kernel/package/archive.h"
@@ -28,7 +28,7 @@ namespace
 
 namespace fs = std::filesystem;
 
-/// Members that wait for somebody to look at them, most_waiting bytes at most (or one).
+/// Members that wait to be read: at most most_waiting bytes, or one member.
 class Queue
 {
 public:
@@ -48,11 +48,11 @@ public:
         over_ = true;
         changed_.notify_all();
     }
-    /// False: there are no more.
+    /// False: no member is left.
     bool take(Role &role, Content &content)
     {
         std::unique_lock lock(mutex_);
-        bytes_ -= content.bytes.size(); // of the one before, which is done with
+        bytes_ -= content.bytes.size(); // of the previous member, which has been read
         content = {};
         changed_.notify_all();
         changed_.wait(lock, [&] { return over_ || !waiting_.empty(); });
@@ -68,7 +68,7 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<std::pair<Role, Content>> waiting_;
-    uint64_t bytes_ = 0; // of those that wait, and of those that are looked at
+    uint64_t bytes_ = 0; // of members that wait or are being read
     bool over_ = false;
 };
 
@@ -88,7 +88,7 @@ uint64_t most_of(Role role)
     return 0;
 }
 
-/// A file named by the user: the folders that contain it say nothing about its kernel.
+/// For a file that the user names, the folders in its path do not name the kernel's release.
 std::string own_name(const std::string &path)
 {
     return fs::path(path).filename().string();
@@ -126,7 +126,7 @@ Result<void> collect_archive(const std::string &path, unsigned threads, Collecto
     return walked;
 }
 
-/// Folders in which a build of packages has copies of what is beside them.
+/// Folders in which Kbuild's package targets put copies of the build's files.
 bool is_copy_of_build(const fs::path &root, const fs::path &folder)
 {
     const fs::path name = folder.filename();
@@ -135,13 +135,13 @@ bool is_copy_of_build(const fs::path &root, const fs::path &folder)
            folder.parent_path() == root && fs::exists(root / "include/config", ignored);
 }
 
-/// Files of a folder that are wanted, by path; links are not followed.
+/// Wanted files of a folder, by path; links are not followed.
 Result<std::vector<std::string>> list_folder(const std::string &folder, const Collector &collector)
 {
     std::error_code error;
     std::vector<std::string> found;
     uint64_t count = 0;
-    fs::recursive_directory_iterator it(folder, error); // what cannot be read is an error
+    fs::recursive_directory_iterator it(folder, error); // an unreadable folder is an error
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
         if (++count > most_members)
             return fail(Where{folder}, "has more than 4,000,000 files");
@@ -162,7 +162,7 @@ Result<std::vector<std::string>> list_folder(const std::string &folder, const Co
     return found;
 }
 
-/// Packages that lie in a folder, by name. Those of other programs may be among them.
+/// Packages in a folder, by name. They may include packages of other programs.
 std::vector<std::string> list_packages(const std::string &folder)
 {
     std::vector<std::string> found;
@@ -229,7 +229,7 @@ Result<void> collect(const std::string &path, const OpenOptions &options, Collec
     std::error_code ignored;
     if (fs::is_directory(path, ignored))
         return collect_folder(path, options.threads, collector);
-    // A pipe cannot be looked at twice: it must be a file of its own.
+    // A pipe can be read only once, so it cannot be an archive.
     auto parts = TRY(read_parts(path));
     if (!is_image(parts.bytes) && fs::is_regular_file(path, ignored))
         return collect_archive(path, options.threads, collector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decides what a file is, keeps what concerns BTF, and makes one kernel of all.
+// Decides the role of each file, and chooses one kernel in the end.
 #include "btf-kernel/package/collector.h"
 
 #include "btf-kernel/package/archive.h"
@@ -66,7 +66,7 @@ Role Collector::role_by_content(const Content &content) const
 
 void Collector::take(Role role, const Content &content)
 {
-    // What the user names counts in any case.
+    // A file that the user names is read even if btf-kernel encode wrote it.
     const bool encoded = role != Role::none && role_of_encoded(content.path) != Role::none;
     if (role == Role::none)
         role = role_by_content(content);
@@ -167,7 +167,7 @@ Result<std::string> Collector::choose_release() const
     return std::string();
 }
 
-/// The image that tells most. `unreadable`: why one before it could not be read.
+/// Choose the image with most information. `unreadable` is set if a better one cannot be read.
 Result<void> Collector::choose_image(Kernel &kernel, Result<void> &unreadable)
 {
     std::erase_if(images_, [&](const Image &image) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes the files of a package as they come, and gathers the kernel from them.
+// Takes the files of a package in any order, and makes a kernel of them.
 #pragma once
 
 #include "btf-kernel/package/binary.h"
@@ -16,9 +16,9 @@ namespace btflink::kernel
 /// A file of the package.
 struct Content {
     std::string path;  // as clean_path() gives it
-    std::string place; // to be named in messages: "PACKAGE(PATH)"
+    std::string place; // for messages: "PACKAGE(PATH)"
     Bytes bytes;
-    std::shared_ptr<const void> owner; // of bytes
+    std::shared_ptr<const void> owner; // keeps `bytes` alive
 };
 
 class Collector
@@ -26,12 +26,12 @@ class Collector
 public:
     explicit Collector(const OpenOptions &options) : options_(options) {}
 
-    /// What the file is wanted as; none: it is not.
+    /// The role of a file; none: it is not wanted.
     Role wants(const std::string &path) const;
-    /// Look at a file. By several threads at once.
+    /// Read a file. Several threads may call this at once. Role::none: find out by the contents.
     void take(Role role, const Content &content);
     void refuse(Error error);
-    /// An error that ends all: of the limits.
+    /// Error: too much BTF is kept.
     Result<void> check() const;
 
     Result<Kernel> finish(std::string package);
@@ -41,8 +41,8 @@ private:
         std::string path;
         Result<ImageFacts> facts;
     };
-    /// What btf-kernel encode wrote. It may be beside what it was made of, and counts only where
-    /// that is not there.
+    /// Files that btf-kernel encode wrote. They are ignored if the kernel's own files are there,
+    /// too.
     struct Encoded {
         std::vector<Image> images;
         std::vector<Binary> modules;
@@ -55,18 +55,18 @@ private:
     Result<void> choose_image(Kernel &kernel, Result<void> &unreadable);
 
     const OpenOptions &options_;
-    mutable std::mutex mutex_; // of all below
+    mutable std::mutex mutex_; // guards all members below
     std::vector<Image> images_;
     std::vector<Binary> modules_;
     Encoded encoded_;
     std::vector<std::pair<std::string, std::string>> configs_; // path, text
-    std::string release_;                                      // of a build
-    mutable std::set<std::string> releases_seen_;              // in paths, if one is asked for
+    std::string release_;                                      // by a build's kernel.release
+    mutable std::set<std::string> releases_seen_; // in paths, if options_.release is set
     std::vector<Error> left_out_;
-    uint64_t kept_ = 0; // bytes of BTF
+    uint64_t kept_ = 0; // bytes of BTF in memory
 };
 
-/// Go through a file or folder, and give the collector what it wants.
+/// Go through a file or folder, and pass wanted files to the collector.
 Result<void> collect(const std::string &path, const OpenOptions &options, Collector &collector);
 
 } // namespace btflink::kernel

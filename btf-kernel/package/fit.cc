@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A FIT is a flattened device tree (layout: the devicetree specification, chapter 5) with a node
-// per image below /images; the specification of FITs (flat image tree) names the properties.
+// A FIT is a flattened device tree (devicetree specification, chapter 5) with a node per image
+// below /images. The specification of FITs (flat image tree) defines the properties.
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/wrapping.h"
 
@@ -18,7 +18,7 @@ uint32_t u32(Bytes file, size_t at)
     return load<uint32_t>(file.data() + at, ByteOrder::big);
 }
 
-/// A value of a property that is one number.
+/// The value of a property that is one number.
 std::optional<uint32_t> number(Bytes value)
 {
     return value.size() == 4 ? std::optional(u32(value, 0)) : std::nullopt;
@@ -27,7 +27,7 @@ std::optional<uint32_t> number(Bytes value)
 struct Image {
     std::string_view name, type = {};
     Bytes data = {};
-    std::optional<uint32_t> offset = {}, position = {}, size = {}; // of data behind the tree
+    std::optional<uint32_t> offset = {}, position = {}, size = {}; // of data outside the tree
 };
 
 struct Configuration {
@@ -37,7 +37,7 @@ struct Configuration {
 struct Tree {
     std::vector<Image> images;
     std::vector<Configuration> configurations;
-    std::string_view chosen; // of the configurations
+    std::string_view chosen; // name of the default configuration
 };
 
 class TreeReader
@@ -76,7 +76,7 @@ public:
     }
 
 private:
-    /// The next bytes, and what fills up their last word.
+    /// The next `size` bytes. Padding up to a whole word is skipped.
     Result<Bytes> take(uint64_t size)
     {
         auto part = part_of(nodes_, at_, size, "FIT", where_);
@@ -135,7 +135,7 @@ private:
     Tree tree_;
 };
 
-/// That of the configuration which is the default, or the first.
+/// The kernel of the default configuration, or the first kernel.
 const Image *choose(const Tree &tree)
 {
     std::string_view name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes wrappings and compression off an image, one after the other, and searches what is left
-// where nothing says what it has.
+// Removes wrappings and compression from an image one after the other, and searches flat memory for
+// BTF.
 #include "btf-kernel/package/image.h"
 
 #include "btf-kernel/package/archive.h"
@@ -19,8 +19,8 @@ namespace
 
 constexpr size_t most_of_banner = 1000;
 
-/// The data that begin somewhere behind code, which may hold what looks like a beginning by chance.
-/// The size behind them tells.
+/// Unpack data that begin somewhere behind code. The code may contain the bytes of a magic number
+/// by chance; only the right data unpack to the size in the last four bytes.
 Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, const Where &where)
 {
     constexpr size_t most_tries = 100;
@@ -41,7 +41,7 @@ Result<std::vector<std::byte>> unpack_behind_code(Bytes bytes, uint64_t most, co
     return fail(where, "has no compressed kernel behind its code");
 }
 
-/// Kbuild appends the unpacked size to some images that are no part of others, too.
+/// Unpack data to which Kbuild may have appended the unpacked size.
 Result<std::vector<std::byte>> unpack_sized(Bytes bytes, uint64_t most, const Where &where)
 {
     auto out = unpack(bytes, most, where);
@@ -93,7 +93,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
             payload = TRY(wrapping->open(image.bytes, where));
             wrapped = true;
         } else if (!is_compressed(image.bytes)) {
-            // Not all machines' kernels have a header of their own.
+            // On some machines a kernel has no header of its own.
             if (wrapped && !find_banner(image.bytes).empty())
                 return image;
             return fail(where, "is no kernel image of a known form");
@@ -132,9 +132,9 @@ Bytes find_btf(Bytes flat)
 }
 
 // The kernel's linker script (BTF in include/asm-generic/vmlinux.lds.h) puts .BTF_ids behind .BTF,
-// at the next word or the next page, and nothing but zeros between; then it fills up the page. Its
-// words are ids, counts and flags, all small; what follows soon is not. So it goes from the first
-// word behind .BTF that is not zero to the first that is large.
+// at the next word or page, with zeros between. The words of .BTF_ids are ids, counts and flags,
+// which are all small; the data behind it soon have a larger word. So the section is taken to begin
+// at the first word behind .BTF that is not zero, and to end at the first word that is large.
 Bytes find_btf_ids(Bytes flat, Bytes btf)
 {
     constexpr size_t largest_page = 64 * 1024;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Each kind of packing is a function that gives what comes next, and says whether that was all.
+// Each compression is a function that returns the next bytes, and whether they are the last.
 #include "btf-kernel/package/inflate.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Result<Unpacked> Unpacked::open(Bytes packed, Packing packing, Where where)
             if (ZSTD_isError(left))
                 return fail(where, std::string("cannot be unpacked: ") + ZSTD_getErrorName(left));
             whole = left == 0;
-            // More may come out without more going in, but not if there was room for it.
+            // Output can remain without new input, but only if `out` was filled.
             if (!whole && in.pos == in.size && to.pos < to.size)
                 return fail(where, "is cut off");
             return Step{to.pos, false};

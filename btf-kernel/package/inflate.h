@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compressed bytes without a file format around them, which libarchive does not read.
+// Compressed streams without a file format around them, which libarchive does not read.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -16,10 +16,10 @@ enum class Packing { none, deflate, zstd };
 class Unpacked
 {
 public:
-    /// `packed` must outlive it. Error: there is no memory.
+    /// `packed` must outlive the result. Error: out of memory.
     static Result<Unpacked> open(Bytes packed, Packing packing, Where where);
 
-    /// Fills `out`; fewer bytes are the last ones. Errors: `packed` is damaged, or cut off.
+    /// Fills `out`. Fewer bytes mean the end. Error: `packed` is damaged or cut off.
     Result<size_t> read(std::span<std::byte> out);
 
 private:

@@ -57,8 +57,9 @@ Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel)
 namespace
 {
 
-/// Null: it is not self-contained. In an ELF file kernels take it as split BTF in any case. Strings
-/// of split BTF do not begin with the empty one, which its base has.
+/// Null: the BTF is not self-contained. The BTF of an ELF module never is, because kernels read it
+/// as split BTF. Split BTF does not parse without its base: its strings do not begin with the empty
+/// string.
 std::shared_ptr<const Btf> parse_self_contained(const Binary &module)
 {
     if (module.form != Binary::Form::raw_btf)
@@ -85,7 +86,7 @@ Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const
         out.btf = std::move(whole);
         return out;
     } else if (!vmlinux) {
-        return fail(module.btf_where, "continues the BTF of a vmlinux, and there is none");
+        return fail(module.btf_where, "extends the BTF of a vmlinux, and there is no vmlinux");
     }
     auto btf =
         TRY(Btf::parse(module.btf, module.btf_where, out.distilled ? out.distilled : vmlinux));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A kernel as it is shipped: vmlinux and modules, in any kind of package. Only the parts of each
-// file that concern BTF are kept. Nothing is written to disk.
+// A kernel as it is shipped: vmlinux and modules in any kind of package. Only the parts that
+// concern BTF are kept in memory. Nothing is written to disk.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -16,7 +16,7 @@
 namespace btflink::kernel
 {
 
-/// A symbol of a section that BTF speaks of.
+/// A symbol in a section that BTF describes.
 struct PlacedSymbol {
     std::string name;
     uint64_t offset = 0; // bytes, from the section's start
@@ -25,43 +25,43 @@ struct PlacedSymbol {
 
 /// vmlinux or a module.
 struct Binary {
-    /// What can be known of it. A flat image has no symbols; of raw BTF there is nothing else.
+    /// A flat image has no symbols; raw BTF has nothing but BTF.
     enum class Form : uint8_t { elf, flat, raw_btf };
 
     Form form = Form::elf;
-    std::string name;         // "vmlinux"; "nf_tables": as the running kernel calls it
-    std::string path;         // where it was found; inside a package: as it is named there
-    uint64_t bytes = 0;       // of the unpacked file
+    std::string name;         // "vmlinux", or the module's name in the running kernel ("nf_tables")
+    std::string path;         // in the file system, or inside the package
+    uint64_t bytes = 0;       // size of the unpacked file
     uint8_t address_size = 0; // 0: not known
     ByteOrder order = host_order;
-    std::optional<Error> unreadable; // why the file could not be read; the rest is then empty
+    std::optional<Error> unreadable; // why the file could not be read; all other fields are empty
 
-    bool has_btf = false;        // is there a .BTF, be it empty?
+    bool has_btf = false;        // has a .BTF, which may be empty
     std::vector<std::byte> btf;  // contents of .BTF
-    std::vector<std::byte> base; // contents of .BTF.base: a distilled base, of modules only
-    Where btf_where, base_where; // of their first bytes
+    std::vector<std::byte> base; // contents of .BTF.base, a module's distilled base
+    Where btf_where, base_where; // the places of their first bytes
 
     bool has_symbols = false;
     std::vector<std::byte> btf_ids;       // contents of .BTF_ids
-    std::vector<PlacedSymbol> id_symbols; // those in it, by offset
-    // Functions that these name, and what a compiler made of them ("f.constprop.0"); sorted.
+    std::vector<PlacedSymbol> id_symbols; // symbols in .BTF_ids, by offset
+    // Functions that id_symbols name, and their clones ("f.constprop.0"); sorted.
     std::vector<std::string> id_functions;
     bool has_percpu = false;
-    std::vector<PlacedSymbol> percpu; // of .data..percpu
-    std::vector<std::string> exports; // names of exported symbols, sorted; needs symbols
-    std::string release;              // of a module: what its vermagic says
+    std::vector<PlacedSymbol> percpu; // symbols in .data..percpu
+    std::vector<std::string> exports; // names of exported symbols, sorted
+    std::string release;              // by a module's vermagic
 };
 
 struct Kernel {
-    std::string package;                  // what was opened, for messages
-    std::string release;                  // "6.12.117+deb12-amd64"; empty: nothing says it
-    std::optional<KernelVersion> version; // of `release`
-    std::optional<Binary> vmlinux;        // none: only modules are there
+    std::string package;                  // the paths that were opened, for messages
+    std::string release;                  // "6.12.117+deb12-amd64"; empty: not known
+    std::optional<KernelVersion> version; // from `release`
+    std::optional<Binary> vmlinux;        // empty: there are only modules
     std::vector<Binary> modules;          // by path
-    std::string banner;                   // behind "Linux version "; empty: not known
-    std::string config;                   // text of its configuration; empty: there is none
-    std::vector<Error> left_out;          // members that were refused, and why; by path
-    std::vector<Error> other_builds;      // images of the same release that are of another build
+    std::string banner;                   // the text after "Linux version "; empty: not known
+    std::string config;                   // the kernel's configuration; empty: not known
+    std::vector<Error> left_out;          // archive members that were refused, by path
+    std::vector<Error> other_builds;      // images of the same release from another build
 
     /// Is CONFIG_NAME=y set?
     bool config_has(std::string_view name) const;
@@ -70,39 +70,39 @@ struct Kernel {
 };
 
 struct OpenOptions {
-    std::string release; // only this one, where there are several
+    std::string release; // which kernel to open, if there are several
     unsigned threads = 1;
-    bool modules = true; // are they wanted?
-    /// Called now and then, by any thread: so many modules have been read.
+    bool modules = true; // also read modules
+    /// Called by any thread with the number of modules that have been read.
     std::function<void(size_t)> progress;
 };
 
-/// Open one kernel from one or several files and folders: folders (an unpacked package, an
-/// installed system, a build, packages), .deb and .rpm packages and tar archives, vmlinux, images
-/// that boot (wrapping.h), modules, raw BTF. Order does not matter, nor does the
-/// number of threads. Errors: a file is of another kind, or so damaged that its rest is lost; there
-/// are several kernels, or none. A damaged module is Binary::unreadable.
+/// Open one kernel from files and folders: folders (an unpacked package, an installed system, a
+/// build, packages), .deb and .rpm packages, tar archives, vmlinux, boot images (wrapping.h),
+/// modules, raw BTF. The order of paths and the number of threads do not change the result. Errors:
+/// a file is of an unknown kind, or an archive is damaged; there are several kernels, or none. A
+/// damaged module is Binary::unreadable.
 Result<Kernel> open_kernel(const std::vector<std::string> &paths, const OpenOptions &options);
 
-/// Files in a folder with a complete linked kernel, as in a package of debug information. Paths are
-/// relative to the folder.
+/// The files of a linked kernel in a folder, such as an unpacked package of debug information.
+/// Paths are relative to the folder.
 struct KernelFiles {
-    std::string vmlinux; // ELF; empty: none
+    std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;
 };
-/// Errors: it is no folder; several kernels, and `release` ("": any) does not choose.
+/// Errors: `folder` is no folder; there are several kernels and `release` is empty.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
-/// Parse the BTF of vmlinux. Errors: there is none; it is out of order.
+/// Parse the BTF of vmlinux. Errors: there is no BTF, or it is malformed.
 Result<std::shared_ptr<const Btf>> parse_vmlinux(const Kernel &kernel);
 
-/// BTF of a module, with what it continues.
+/// The BTF of a module, with its base.
 struct ModuleBtf {
-    std::shared_ptr<const Btf> distilled; // its own .BTF.base; null: it continues vmlinux
-    std::shared_ptr<const Btf> btf;       // btf->base() is that; null: it is self-contained
+    std::shared_ptr<const Btf> distilled; // the module's .BTF.base; null: the base is vmlinux
+    std::shared_ptr<const Btf> btf;       // btf->base() is null if the BTF is self-contained
 };
-/// `vmlinux`: null if there is none: then only a module with a base of its own, or raw BTF that is
-/// self-contained, can be parsed. The Binary must outlive the result.
+/// `vmlinux` may be null; then only a module with a distilled base, or self-contained raw BTF, can
+/// be parsed. The Binary must outlive the result.
 Result<ModuleBtf> parse_module(const Binary &module, const std::shared_ptr<const Btf> &vmlinux);
 
 } // namespace btflink::kernel

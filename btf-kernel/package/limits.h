@@ -11,11 +11,11 @@ namespace btflink::kernel
 constexpr uint64_t most_of_module = uint64_t{1} << 30;
 constexpr uint64_t most_of_image = uint64_t{4} << 30;
 constexpr uint64_t most_of_text = 64 << 20;       // a configuration, a System.map
-constexpr uint64_t most_of_ids = 1 << 20;         // .BTF_ids where no section says its size
-constexpr uint64_t most_waiting = 512 << 20;      // of modules that are not yet looked at
-constexpr uint64_t most_kept = uint64_t{4} << 30; // of BTF, of all files
-constexpr uint64_t most_members = 4'000'000;      // of an archive or folder
+constexpr uint64_t most_of_ids = 1 << 20;         // .BTF_ids of a flat image
+constexpr uint64_t most_waiting = 512 << 20;      // modules that wait to be read
+constexpr uint64_t most_kept = uint64_t{4} << 30; // BTF of all files
+constexpr uint64_t most_members = 4'000'000;      // files of an archive or folder
 constexpr unsigned most_nested = 4;               // compressed files within compressed files
-constexpr unsigned most_depth = 64;               // of folders
+constexpr unsigned most_depth = 64;               // nested folders
 
 } // namespace btflink::kernel

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tells kernel images, modules and configurations by their names, as distributions and Kbuild call
-// them.
+// Recognises the names that distributions and Kbuild give to images, modules and configurations.
 #include "btf-kernel/package/names.h"
 
 #include <algorithm>
@@ -76,7 +75,7 @@ Role role_of(std::string_view path)
         return Role::config;
     if (path == "kernel.release" || path.ends_with("include/config/kernel.release"))
         return Role::release;
-    // Kbuild has parts of the image in such folders.
+    // Kbuild keeps parts of the boot image in folders called compressed.
     if (path.find("/compressed/") != std::string_view::npos || file.ends_with(".hmac"))
         return Role::none;
     return is_image(file) || is_unified_image(path) ? Role::image : Role::none;
@@ -124,7 +123,7 @@ std::string_view release_in(std::string_view path)
     if (dash == std::string_view::npos || dash + 1 == file.size() ||
         module_suffix(without_btf(file))) // "nf-tables.ko"
         return {};
-    if (is_unified_image(path)) // "MACHINE-RELEASE.efi", or as one likes
+    if (is_unified_image(path)) // may have any name
         return {};
     return is_digit(file[dash + 1]) ? file.substr(dash + 1) : std::string_view();
 }

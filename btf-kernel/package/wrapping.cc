@@ -38,7 +38,7 @@ std::string first_word(std::string_view text)
     return {text.begin(), std::find_if(text.begin(), text.end(), is_space)};
 }
 
-/// Kbuild appends the unpacked size; gzip has it in its own end, and readers want it there.
+/// Kbuild appends the unpacked size, except to gzip data, which end with it anyway.
 Bytes without_size(Bytes payload)
 {
     const bool appended =
@@ -60,12 +60,12 @@ Result<Payload> open_bz_image(Bytes file, const Where &where)
 
 Result<Payload> open_zboot(Bytes file, const Where &where)
 {
-    // Some kernels count the unpacked size behind it as part of it, others do not.
+    // Some kernels count the appended size as part of the payload, others do not.
     auto part = TRY(part_of(file, u32(file, 8), u32(file, 12), "EFI image", where));
     return Payload{part};
 }
 
-/// A zImage says where Kbuild's compressed data end, not where they begin.
+/// The header of a zImage has the end of the compressed data, not their beginning.
 Result<Payload> open_arm(Bytes file, const Where &where)
 {
     constexpr const char name[] = "zImage";
@@ -89,7 +89,7 @@ Result<Payload> open_arm(Bytes file, const Where &where)
     return Payload{.bytes = part, .behind_code = true};
 }
 
-/// Any program for EFI; a unified kernel image if it has these sections.
+/// Any EFI program; a unified kernel image has the sections .linux and .uname.
 Result<Payload> open_pe(Bytes file, const Where &where)
 {
     constexpr const char name[] = "EFI program";
@@ -105,14 +105,13 @@ Result<Payload> open_pe(Bytes file, const Where &where)
         const std::string_view section = text_at(table.subspan(at, 8), 0);
         if (section != ".linux" && section != ".uname")
             continue;
-        // What follows the contents fills up a block. Tools other than ukify may leave the first
-        // out.
+        // The size of the contents may be 0: not all tools write it. Padding fills the last block.
         const uint32_t contents = u32(table, at + 8), block = u32(table, at + 16);
         auto part = TRY(part_of(file, u32(table, at + 20),
                                 contents ? std::min(contents, block) : block, name, where));
         if (section == ".uname")
             out.release = first_word(as_text(part));
-        else if (out.bytes.empty()) // more kernels are of other profiles
+        else if (out.bytes.empty()) // later kernels belong to other profiles
             out.bytes = part;
     }
     if (out.bytes.empty())
@@ -131,7 +130,7 @@ Result<Payload> open_uimage(Bytes file, const Where &where)
         return Payload{part};
     if (type != several)
         return fail(where, strf("is a uImage without a kernel (its type is %u)", type));
-    size_t sizes = 0; // in front of the parts; the kernel is the first
+    size_t sizes = 0; // offset of the end of the list of sizes; the kernel is the first part
     for (;; sizes += 4) {
         if (sizes + 4 > part.size())
             return fail(where.at(header), "uImage: its list of sizes has no end");
@@ -162,8 +161,7 @@ Result<Payload> open_vendor_boot(Bytes, const Where &where)
     return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
 }
 
-// In the order in which they are tried: a bzImage, an EFI zboot and a zImage may be programs for
-// EFI, too.
+// In the order in which they are tried: a bzImage, EFI zboot or zImage may be an EFI program, too.
 constexpr Wrapping wrappings[] = {
     {"bzImage", 0x250, [](Bytes f) { return has(f, 0x202, "HdrS"); }, open_bz_image},
     {"EFI image", 64, [](Bytes f) { return has(f, 0, "MZ") && has(f, 4, "zimg"); }, open_zboot},
@@ -197,7 +195,7 @@ Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *n
 {
     if (start > file.size() || length > file.size() - start)
         return fail(where.at(start),
-                    std::string(name) + ": its header speaks of bytes behind the file's end");
+                    std::string(name) + ": its header refers to bytes behind the end of the file");
     return file.subspan(start, length);
 }
 

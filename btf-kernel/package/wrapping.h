@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What firmware and boot loaders want around a kernel: headers that say where it lies.
+// Wrappings: the formats in which firmware and boot loaders expect a kernel.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -10,32 +10,33 @@
 namespace btflink::kernel
 {
 
-/// What a wrapping is around: compressed or not, perhaps another wrapping.
+/// The content of a wrapping: a kernel, compressed or not, or another wrapping.
 struct Payload {
     Bytes bytes;
-    std::string release = {}; // that the wrapping tells; empty: it does not
-    /// The last four bytes are the size of what comes out, as Kbuild appends it, and the compressed
-    /// data begin somewhere: code that unpacks them comes first.
+    std::string release = {}; // by the wrapping's header; empty: not known
+    /// The payload begins with code that unpacks the compressed data behind it. Its last four bytes
+    /// are the unpacked size, which Kbuild appends.
     bool behind_code = false;
 };
 
 struct Wrapping {
     const char *name;
-    size_t header; // bytes without which open() must not be called
+    size_t header; // open() needs so many bytes
     bool (*begins)(Bytes file);
-    /// Null: it is the kernel itself, as it is in memory. Errors: the file is damaged, or has no
-    /// kernel.
+    /// Null: the file is the kernel itself, as it is in memory. Errors: the file is damaged, or has
+    /// no kernel.
     Result<Payload> (*open)(Bytes file, const Where &where);
 };
 
-/// The wrapping that the file has; null: none that is known.
+/// The wrapping of a file; null: not known.
 const Wrapping *find_wrapping(Bytes file);
 
-/// `length` bytes from `start`. Error: they are not in the file; `name` is that of the wrapping.
+/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping.
 Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
                       const Where &where);
 
-/// The kernel in a flattened image tree, U-Boot's FIT. Errors: it is damaged, or has no kernel.
+/// The kernel in a FIT, U-Boot's flattened image tree. Errors: the FIT is damaged, or has no
+/// kernel.
 Result<Payload> open_fit(Bytes file, const Where &where);
 
 } // namespace btflink::kernel

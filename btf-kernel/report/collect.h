@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects what a report tells: from a kernel, from the objects of its build, from traces.
+// Collects the data of a report: from a kernel, from the objects of its build, from traces.
 #pragma once
 
 #include "btf-kernel/package/kernel.h"
@@ -8,20 +8,20 @@
 namespace btflink::kernel::report
 {
 
-/// Sizes, modules, duplicates. Errors: vmlinux has no BTF in order; a module that is not in order
-/// is left out, and what is wrong with it is added to `errors`.
+/// Sizes, modules, duplicates. Error: vmlinux has no BTF, or it is malformed. Errors of modules are
+/// added to `errors`.
 Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
                             std::vector<Error> &errors);
 
-/// Which source brought which types, and which functions were left out: `objects` are files with
-/// object BTF (vmlinux.o, or those that were linked); `image`: what was linked of them. False: none
-/// has object BTF.
+/// Which source brought which types, and which functions were left out. `objects`: files with
+/// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them.
+/// False: there is no object BTF.
 Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
                              unsigned threads, Data &out);
 
-/// A file that --time-trace wrote.
+/// Add the steps in a file that --time-trace wrote.
 Result<void> collect_trace(const std::string &path, Data &out);
-/// After the last trace.
+/// Call this after the last trace.
 void sort_steps(Data &out);
 
 } // namespace btflink::kernel::report

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Counts what a kernel's BTF has: bytes by kind and module, names with several definitions.
+// Counts bytes by kind and module, and finds names with several definitions.
 #include "btf-kernel/report/collect.h"
 
 #include "btf-kernel/diff/compare_types.h"
@@ -46,11 +46,11 @@ std::vector<KindSize> sorted(const Kinds &kinds, uint64_t strings)
     return out;
 }
 
-/// How many names of types a module has that vmlinux has otherwise.
+/// The number of types of a module for which vmlinux has another definition.
 uint64_t count_redefined(const diff::Side &module, const diff::Side &vmlinux)
 {
     uint64_t count = 0;
-    for (const diff::Named &named : module.names)
+    for (const diff::Definition &named : module.names)
         count += named.space == diff::Space::type && !vmlinux.find(named.key).empty();
     return count;
 }
@@ -83,7 +83,7 @@ void find_duplicates(const diff::Side &side, Data &out)
     });
 }
 
-/// "kernel/net/veth.ko.xz" of a path in or behind lib/modules/VERSION.
+/// "kernel/net/veth.ko.xz" for a path in lib/modules/VERSION.
 std::string_view place_of(std::string_view path)
 {
     constexpr std::string_view folder = "/modules/";
@@ -127,7 +127,7 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
         sizes[i].strings = parsed->btf->str_size();
         count_kinds(*parsed->btf, counted[i]);
         if (!parsed->btf->base())
-            return; // all of its types are its own on purpose
+            return; // self-contained on purpose
         std::optional<diff::Side> base;
         if (parsed->distilled)
             base.emplace(parsed->distilled, nullptr);

@@ -2,10 +2,9 @@
 //
 // Problem. The final BTF does not say where a type is from; the object BTF of the build does.
 //
-// Method. Equal types of all objects have equal hashes (common/FORMAT.md). Each type's bytes are
-// divided among the files that have it; types that only one file has would disappear without it.
-// For folders these are counted separately: a type belongs to the innermost folder with all its
-// files.
+// Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
+// divided among the files that have it. They also count as "alone" for the innermost folder with
+// all of these files, because they would disappear with it.
 #include "btf-kernel/report/collect.h"
 
 #include "btf-kernel/diff/side.h"
@@ -72,7 +71,7 @@ public:
         out.objects = objects_;
     }
 
-    /// Who has which version of a name that vmlinux has several times.
+    /// For each name with several definitions: which files have which definition?
     void find_owners(const std::vector<merge::Object> &objects, Data &out) const
     {
         for (Duplicate &duplicate : out.duplicates) {

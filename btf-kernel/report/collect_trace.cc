@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads what --time-trace writes (common/io/trace.h): an event per line.
+// Reads files of --time-trace (common/io/trace.h), which have an event per line.
 #include "btf-kernel/report/collect.h"
 #include "common/io/file_io.h"
 
@@ -12,7 +12,7 @@ namespace btflink::kernel::report
 namespace
 {
 
-/// What follows `"key":` in a line; empty: nothing does.
+/// What follows `"key":` in a line; empty: the key is not there.
 std::string_view field(std::string_view line, std::string_view key)
 {
     const std::string quoted = "\"" + std::string(key) + "\":";
@@ -67,7 +67,7 @@ Result<void> collect_trace(const std::string &path, Data &out)
         }
     }
     if (!found)
-        return fail(Where{path}, "is no trace with events, as --time-trace writes them");
+        return fail(Where{path}, "has no events as --time-trace writes them");
     ++out.traces;
     return {};
 }

@@ -2,11 +2,10 @@
 // Writes the sections of a report.
 #include "btf-kernel/report/page.h"
 
-#include "btf-kernel/report/treemap.h"
+#include "common/io/json_text.h"
 #include "common/result.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <map>
 
 namespace btflink::kernel::report
@@ -15,7 +14,40 @@ namespace btflink::kernel::report
 namespace
 {
 
-constexpr size_t most_rows = 5000, most_places = 1500, shown_files = 12;
+constexpr size_t most_rows = 5000, most_places = 10'000, shown_files = 12;
+
+std::string size_text(double bytes)
+{
+    if (bytes < 1000)
+        return strf("%.0f B", bytes);
+    return bytes < 1e6 ? strf("%.1f KB", bytes / 1e3) : strf("%.2f MB", bytes / 1e6);
+}
+
+std::string html_text(std::string_view text)
+{
+    std::string out;
+    while (!text.empty()) {
+        const size_t size = utf8_character(text);
+        const char c = text[0];
+        const auto byte = static_cast<unsigned char>(c);
+        if (size == 0)
+            out += "\ufffd"; // a browser may take the whole page for another encoding
+        else if (c == '&')
+            out += "&amp;";
+        else if (c == '<')
+            out += "&lt;";
+        else if (c == '>')
+            out += "&gt;";
+        else if (c == '"')
+            out += "&quot;";
+        else if (byte < 0x20 || byte == 0x7f)
+            out += ' ';
+        else
+            out += text.substr(0, size);
+        text.remove_prefix(size ? size : 1);
+    }
+    return out;
+}
 
 std::string number(uint64_t value)
 {
@@ -48,8 +80,7 @@ std::string size_cell(double value, const char *more = "")
 }
 std::string bar(double value, double most)
 {
-    return strf("<td class=\"bar\"><svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
-                "aria-hidden=\"true\"><rect width=\"%.2f\" height=\"10\"/></svg></td>",
+    return strf("<td class=\"bar\"><i style=\"width:%.2f%%\"></i></td>",
                 most > 0 ? 100 * value / most : 0);
 }
 
@@ -91,14 +122,28 @@ std::string kinds(const char *title, const std::string &id, const std::vector<Ki
     return out + table_end + "</div>\n";
 }
 
-void collect_rows(const Node &node, const std::string &path,
-                  std::vector<std::pair<std::string, const Node *>> &rows)
+/// The folder or file as a line, in front of what is in it. `room`: lines that may be added.
+void add_place_line(const Node &node, double all, size_t &room, std::string &out)
 {
-    for (const Node &child : node.children) {
-        std::string full = path.empty() ? child.name : path + "/" + child.name;
-        rows.emplace_back(full + (child.children.empty() ? "" : "/"), &child);
-        collect_rows(child, full, rows);
+    if (room == 0)
+        return;
+    --room;
+    const bool folder = !node.children.empty();
+    auto size = [](double bytes) {
+        return strf("<span class=\"n\" title=\"%.0f bytes\">", bytes) + size_text(bytes) +
+               "</span>";
+    };
+    const std::string line = "<span>" + html_text(node.name) + (folder ? "/</span>" : "</span>") +
+                             size(node.share) + size(node.alone);
+    if (!folder) {
+        out += "<div class=\"place\">" + line + "</div>\n";
+        return;
     }
+    out += node.share > all / 2 ? "<details open>" : "<details>";
+    out += "<summary class=\"place\">" + line + "</summary>\n";
+    for (const Node &child : node.children)
+        add_place_line(child, all, room, out);
+    out += "</details>\n";
 }
 
 std::string places(const Data &d)
@@ -108,28 +153,18 @@ std::string places(const Data &d)
         d.by_source
             ? "By source folder and file. A type that several files bring counts in equal parts; "
               "<em>alone</em> is what would go without the file or folder."
-            : "Modules by their folder. Which sources brought the types of vmlinux is not known "
-              "of a package: a build has objects that say it.";
-    out += "</p>\n<div class=\"tools script\"><button type=\"button\" id=\"up\">up</button><span "
-           "id=\"where\" class=\"dim\" aria-live=\"polite\"></span></div>\n";
-    out += treemap_svg(d.places);
-    out += "<p class=\"dim script\">Select a folder to look into it; Escape or \"up\" goes "
-           "back.</p>\n";
-    std::vector<std::pair<std::string, const Node *>> rows;
-    collect_rows(d.places, "", rows);
-    std::stable_sort(rows.begin(), rows.end(), [](const auto &a, const auto &b) {
-        return a.second->share > b.second->share;
-    });
-    const size_t shown = std::min(rows.size(), most_places);
+            : "Modules by their folder. A package does not say which sources brought the types of "
+              "vmlinux; the objects of a build do.";
     out +=
-        table_begin("place-table", {{"folder or file"}, {"bytes", true}, {"alone", true}}, shown);
-    for (size_t i = 0; i < shown; ++i)
-        out += "<tr><td>" + html_text(rows[i].first) + "</td>" + size_cell(rows[i].second->share) +
-               size_cell(rows[i].second->alone) + "</tr>\n";
-    out += table_end;
-    if (shown < rows.size())
-        out += "<p class=\"dim\">The " + number(rows.size() - shown) +
-               " smallest are not listed.</p>\n";
+        "</p>\n<div class=\"scroll tree\" tabindex=\"0\" role=\"region\" aria-label=\"places\">\n"
+        "<div class=\"place head\"><span>folder or file</span><span class=\"n\">bytes</span>"
+        "<span class=\"n\">alone</span></div>\n";
+    size_t room = most_places;
+    for (const Node &node : d.places.children)
+        add_place_line(node, d.places.share, room, out);
+    out += "</div>\n";
+    if (room == 0)
+        out += "<p class=\"dim\">Only the first " + number(most_places) + " are listed.</p>\n";
     return out;
 }
 
@@ -139,8 +174,8 @@ std::string modules(const Data &d)
         return "";
     const size_t shown = std::min(d.modules.size(), most_rows);
     std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>BTF of each module, beside its file. "
-                      "<em>Redefined</em> counts structs, unions and enums that vmlinux has by the "
-                      "same name, but otherwise: readers may take the wrong one.</p>\n" +
+                      "<em>Redefined</em> counts structs, unions and enums for which vmlinux has "
+                      "another definition: readers may take the wrong one.</p>\n" +
                       table_begin("module-table",
                                   {{"module"},
                                    {"BTF", true},
@@ -159,51 +194,25 @@ std::string modules(const Data &d)
     return out + table_end;
 }
 
-/// A branch for each version, as long as many files have it.
-std::string picture(const Duplicate &duplicate)
-{
-    constexpr int line = 26;
-    const int high = line * static_cast<int>(duplicate.versions.size());
-    std::string out = strf("<svg class=\"roots\" viewBox=\"0 0 420 %d\" role=\"img\" "
-                           "aria-label=\"how many files have each version\">",
-                           high);
-    size_t most = 1;
-    for (const auto &files : duplicate.versions)
-        most = std::max(most, files.size());
-    for (size_t i = 0; i < duplicate.versions.size(); ++i) {
-        const auto &files = duplicate.versions[i];
-        const int y = line * static_cast<int>(i) + line / 2;
-        out += strf("<path d=\"M4 %d C30 %d 30 %d 60 %d\"/>", high / 2, high / 2, y, y);
-        out += strf("<rect x=\"60\" y=\"%d\" width=\"%.1f\" height=\"14\"/>", y - 7,
-                    4 + 120.0 * double(files.size()) / double(most));
-        out += strf(
-            "<text x=\"200\" y=\"%d\">version %zu%s</text>", y + 4, i + 1,
-            files.empty()
-                ? ""
-                : strf(files.size() == 1 ? ": %zu file" : ": %zu files", files.size()).c_str());
-    }
-    return out + "</svg>\n";
-}
-
 std::string duplicates(const Data &d)
 {
     std::string out = "<h2 id=\"duplicates\">Names with several definitions in vmlinux</h2>\n";
     if (d.duplicates.empty())
         return out + "<p>There are none.</p>\n";
-    out +=
-        "<p>Each of these is the cause of its own duplicates and of those of all types that reach "
-        "it. First, how the versions differ.</p>\n";
+    out += "<p>Each name causes duplicates of its own type and of all types that reach that type. "
+           "First, how the versions differ.</p>\n";
     for (const Duplicate &duplicate : d.duplicates) {
         out += "<details><summary><code>" + html_text(duplicate.name) +
                "</code>: " + number(duplicate.versions.size()) + " versions, " +
-               number(duplicate.types) + " types</summary>\n" + picture(duplicate);
+               number(duplicate.types) + " types</summary>\n";
         for (const std::string &text : duplicate.differs)
             out += "<code>" + html_text(text) + "</code><br>\n";
         for (size_t i = 0; i < duplicate.versions.size(); ++i) {
             const auto &files = duplicate.versions[i];
             if (files.empty())
                 continue;
-            out += "<p>Version " + number(i + 1) + ": ";
+            out += "<p>Version " + number(i + 1) + ", in " + number(files.size()) +
+                   (files.size() == 1 ? " file: " : " files: ");
             for (size_t k = 0; k < std::min(files.size(), shown_files); ++k)
                 out += (k ? ", " : "") + html_text(files[k]);
             if (files.size() > shown_files)
@@ -219,9 +228,8 @@ std::string left_out(const Data &d)
 {
     std::string out = "<h2 id=\"left-out\">Functions left out</h2>\n";
     if (!d.has_left_out)
-        return out +
-               "<p>Not known: only the objects of a build tell which functions were left out, "
-               "and why.</p>\n";
+        return out + "<p>Only the objects of a build tell which functions were left out, and "
+                     "why.</p>\n";
     std::map<std::string, uint64_t> reasons;
     uint64_t most = 0;
     for (const LeftOut &f : d.left_out)

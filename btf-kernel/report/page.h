@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A report as one HTML page that needs nothing else: no network, no script to be read.
+// A report as one HTML page, readable without network and without scripts.
 #pragma once
 
 #include "btf-kernel/report/report_data.h"
@@ -9,7 +9,7 @@ namespace btflink::kernel::report
 
 std::string page(const Data &data);
 
-/// What is the same in each page.
+/// Parts that all pages have.
 std::string_view page_style();
 std::string_view page_script();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the options of btf-kernel report, collects, and writes the page.
-#include "btf-kernel/report/report_command.h"
+// btf-kernel report: options, collects the data, and writes the page.
+#include "btf-kernel/commands.h"
 
 #include "btf-kernel/progress.h"
 #include "btf-kernel/report/collect.h"
@@ -49,7 +49,8 @@ constexpr Option<Draft> options[] = {
      .take = take_threads<&Draft::threads>},
     {.words = {.name = "objects",
                .value = "FILE",
-               .help = "A file with object BTF (default: vmlinux.o of a build, if it has any)",
+               .help =
+                   "A file with object BTF (default: vmlinux.o of a build, if it has object BTF)",
                .repeats = true},
      .take = take_file<&Draft::objects>},
     {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the page here"},
@@ -67,7 +68,7 @@ constexpr Option<Draft> options[] = {
      .take = take_file<&Draft::traces>},
 };
 
-/// Objects of a build, where nobody named them: those that have object BTF.
+/// The default of --objects: objects of a build that have object BTF.
 Result<void> find_objects(const std::string &folder, Draft &draft)
 {
     const std::string vmlinux = std::filesystem::path(folder) / "vmlinux";

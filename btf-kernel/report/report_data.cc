@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Folders with what is in them.
+// Builds the tree of folders and files.
 #include "btf-kernel/report/report_data.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace btflink::kernel::report
 namespace
 {
 
-constexpr unsigned max_depth = 30; // of folders: names are made by strangers
+constexpr unsigned max_depth = 30; // of folders, because paths come from files
 
 Node &child(Node &parent, std::string_view name)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a report tells of a kernel's BTF, as plain data: what is collected, and what the page shows.
+// The data of a report, as plain structs: collect.h fills them in, and page.h shows them.
 #pragma once
 
 #include <cstdint>
@@ -18,23 +18,23 @@ struct KindSize {
 struct ModuleSize {
     std::string name, path;
     uint64_t types = 0, bytes = 0, strings = 0, file_bytes = 0;
-    uint64_t redefined = 0; // structs, unions and enums that vmlinux has by that name, otherwise
+    uint64_t redefined = 0; // structs, unions and enums for which vmlinux has another definition
 };
 
-/// A folder or file. Sizes are those of all that is in it.
+/// A folder or file. Sizes include its contents.
 struct Node {
     std::string name;
-    double share = 0; // bytes; a type of several files counts in parts
-    double alone = 0; // bytes of types that nothing outside has
+    double share = 0; // bytes; a type of several files counts in equal parts
+    double alone = 0; // bytes of types that no file outside has
     std::vector<Node> children;
 };
 
-/// A name with several definitions in vmlinux, and what tells them apart.
+/// A name with several definitions in vmlinux.
 struct Duplicate {
     std::string name;
     std::vector<std::string> differs;               // lines
-    std::vector<std::vector<std::string>> versions; // of each: the files that have it, if known
-    uint64_t types = 0;                             // of that name
+    std::vector<std::vector<std::string>> versions; // for each, the files that have it, if known
+    uint64_t types = 0;                             // number of types with this name
 };
 
 struct LeftOut {
@@ -52,19 +52,19 @@ struct Data {
     uint64_t vmlinux_types = 0, vmlinux_bytes = 0, vmlinux_strings = 0, functions = 0;
     std::vector<KindSize> vmlinux_kinds, module_kinds; // the largest first
     std::vector<ModuleSize> modules;                   // the largest first
-    Node places;                                       // sources, or modules
-    bool by_source = false;                            // what `places` is
+    Node places;                                       // of sources or modules
+    bool by_source = false;                            // `places` has sources
     uint64_t objects = 0;
     std::vector<Duplicate> duplicates;
     bool has_left_out = false;
-    std::vector<LeftOut> left_out; // by name
-    std::vector<Step> steps;       // of traces; the longest first
+    std::vector<LeftOut> left_out; // sorted by name
+    std::vector<Step> steps;       // from traces; the longest first
     uint64_t traces = 0;
 };
 
-/// Adds `share` and `alone` at a path below `root`, making folders as needed.
+/// Add `share` and `alone` at a path below `root`, creating folders as needed.
 void add_place(Node &root, std::string_view path, double share, double alone);
-/// Sorts children by size; folders with one folder in them become one.
+/// Sort children by size, and join a folder with its only subfolder.
 void tidy_places(Node &root);
 
 } // namespace btflink::kernel::report

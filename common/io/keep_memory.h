@@ -40,12 +40,4 @@ inline void use_huge_pages([[maybe_unused]] void *table, [[maybe_unused]] size_t
 #endif
 }
 
-/// All that is free goes back to the kernel, once.
-inline void return_freed_memory()
-{
-#ifdef __GLIBC__
-    malloc_trim(0);
-#endif
-}
-
 } // namespace btflink

@@ -27,11 +27,11 @@ TEST_F(CheckKernel, TypeThereTwice)
     set_vmlinux(vmlinux_text + again);
     kernel_.modules.clear();
     EXPECT_EQ(findings(),
-              Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type 2 is used: "
+              Lines{"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
                     "because of struct files_struct (member 0 is 'count' in type 4, 'max' in type "
                     "19)"});
     set_vmlinux(vmlinux_text + replaced(again, "'pid' type_id=1", "'tid' type_id=1"));
-    EXPECT_EQ(findings(), Lines{"ids-twice vmlinux: struct task_struct is there 2 times, and type "
+    EXPECT_EQ(findings(), Lines{"ids-twice vmlinux: struct task_struct has 2 definitions, and type "
                                 "2 is used: member 0 is 'pid' in type 2, 'tid' in type 17"});
 }
 
@@ -67,7 +67,7 @@ TEST_F(CheckKernel, IdMissing)
     kernel_.vmlinux->id_functions = {"opt.constprop.0"};
     EXPECT_EQ(findings(), said("the compiler left only opt.constprop.0"));
     kernel_.vmlinux->id_functions = {"opt", "opt.part.0"};
-    EXPECT_EQ(findings(), said("it is there, but was left out of the BTF (optimized, or its "
+    EXPECT_EQ(findings(), said("it exists, but was left out of the BTF (optimized, or its "
                                "prototypes differ)"));
 }
 
@@ -109,8 +109,9 @@ TEST_F(CheckKernel, WithoutSymbols)
     kernel_.vmlinux->id_symbols.clear();
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(report_.kfuncs, 3u);
-    EXPECT_EQ(unchecked(), Lines{"ids: without symbols only sets of kfuncs are looked at, found by "
-                                 "their form"});
+    EXPECT_EQ(
+        unchecked(),
+        Lines{"ids: without symbols only sets of kfuncs are checked, which have a typical form"});
     kernel_.vmlinux->btf_ids.clear();
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(report_.kfuncs, 1u);

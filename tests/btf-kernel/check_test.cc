@@ -48,7 +48,7 @@ TEST_F(CheckKernel, AllTagsLost)
     const std::string config = std::exchange(kernel_.config, "");
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(unchecked(),
-              Lines{"kfunc-tag: there is no configuration that says whether kfuncs have tags"});
+              Lines{"kfunc-tag: there is no configuration that says whether kfuncs are tagged"});
     kernel_.config = config + "CONFIG_PAHOLE_VERSION=130\n";
     EXPECT_EQ(findings().size(), 2u);
     kernel_.modules.clear();
@@ -173,7 +173,8 @@ TEST_F(CheckKernel, NoBtf)
 {
     kernel_.modules[0].has_btf = false;
     kernel_.modules[0].btf.clear();
-    EXPECT_EQ(findings(), Lines{"no-btf mine: has no .BTF, and CONFIG_DEBUG_INFO_BTF_MODULES=y"});
+    EXPECT_EQ(findings(),
+              Lines{"no-btf mine: has no .BTF although CONFIG_DEBUG_INFO_BTF_MODULES=y"});
     kernel_.config.clear();
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(lines(report_.notes), Lines{"no-btf mine: has no .BTF"});
@@ -290,7 +291,7 @@ TEST_F(CheckKernel, DistilledBase)
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
     set_module(over_it, distilled);
     EXPECT_EQ(findings(),
-              Lines({"ids-twice vmlinux: struct task_struct is there 2 times, and type 2 is used: "
+              Lines({"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
                      "2 members in type 2, 0 in type 17",
                      "base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux both "
                      "could be it, so the kernel takes neither"}));
@@ -321,12 +322,12 @@ TEST_F(CheckKernel, PerCpu)
                     "the symbol 8"});
     kernel_.vmlinux->has_percpu = false;
     EXPECT_EQ(findings(),
-              Lines{"per-cpu vmlinux: BTF has per-CPU variables, and there is no section "
+              Lines{"per-cpu vmlinux: BTF has per-CPU variables, but there is no section "
                     ".data..percpu"});
     kernel_.vmlinux->has_symbols = false;
     EXPECT_EQ(findings(), Lines());
     EXPECT_EQ(unchecked(),
-              Lines{"per-cpu: without symbols the places of per-CPU variables are not known"});
+              Lines{"per-cpu: there are no symbols to compare per-CPU variables with"});
 }
 
 TEST_F(CheckKernel, Threads)

@@ -174,7 +174,7 @@ class Damage(PackageCase):
         self.expect([('per-cpu', 'vmlinux')], ['per-CPU variable ', ' at offset 0: the symbol is at 64'], folder)
         # In a file that has no such section.
         must('objcopy', '--rename-section=.data..percpu=.data.other', 'vmlinux', cwd=folder)
-        self.expect([('per-cpu', 'vmlinux')], ['and there is no section .data..percpu'], folder)
+        self.expect([('per-cpu', 'vmlinux')], ['but there is no section .data..percpu'], folder)
         # Without symbols this is not checked, and that is said.
         folder = self.copy('percpu')
         must('strip', folder / 'vmlinux')

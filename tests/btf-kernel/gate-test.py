@@ -55,18 +55,18 @@ class Gate(CliCase):
         for options, status in (('--fail-on=harmless',), 1), (('-v',), 0):
             self.assertTrue(self.found('--kernel=5.19', *options, status=status)[0]
                             .startswith('harmless: enum64: '))
-        self.assertIn("'bad' is no degree", self.check('--fail-on=bad', status=2).stderr)
+        self.assertIn("'bad' is not a degree", self.check('--fail-on=bad', status=2).stderr)
 
     def test_known(self):
         self.write('known', '# of the vendor\nenum64 * enum queue\n\nenum64 vmlinux # any\nredefined a\n')
         said = self.check('--kernel=6.12', '--known=known').stdout
         self.assertIn('0 errors, 0 suspicious, 0 harmless, 3 known', said)
-        self.assertIn('known: known, line 5: no finding is left of this line\n', said)
+        self.assertIn('known: known, line 5: matches no finding\n', said)
         self.write('known', 'enum64 a\n')
         self.assertEqual(self.found('--kernel=6.12', '--known=known', status=1),
                          ['error: enum64: values of enums with 8 bytes are cut to 32 bits: made without ENUM64: '
                           'enum shared, enum queue, in vmlinux, b'])
-        for line, error in ('nothing a', "'nothing' is no rule"), ('enum64', 'RULE BINARY'):
+        for line, error in ('nothing a', "'nothing' is not a rule"), ('enum64', 'RULE BINARY'):
             self.write('known', line + '\n')
             self.assertIn(error, self.check('--known=known', status=2).stderr)
         self.check('--known=is-not-there', status=2)

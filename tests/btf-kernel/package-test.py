@@ -120,7 +120,7 @@ class Package(PackageCase):
         self.good(*(folder / name for name, data in files), release='')
         self.assertEqual(self.unchecked(self.check(folder)), [('ids', ['vmlinux', 'm_0', 'm_1', 'm_2_9'])])
         done = run(PROGRAMS['kernel'], 'check', folder)
-        self.assertIn('not checked: ids: vmlinux, 3 modules: raw BTF is without .BTF_ids', done.stdout)
+        self.assertIn('not checked: ids: vmlinux, 3 modules: raw BTF comes without .BTF_ids', done.stdout)
         for command in ('diff', folder, folder), ('report', '-o', self.top / 'page.html', folder):
             must(PROGRAMS['kernel'], *command)
         # Self-contained.
@@ -268,7 +268,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.check(folder, options=['--ignore=unreadable'])
         done = run(PROGRAMS['kernel'], 'check', '--ignore=unread', folder)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("'unread' is no rule; they are unreadable, ", done.stderr)
+        self.assertIn("'unread' is not a rule; rules are unreadable, ", done.stderr)
 
     def test_module_of_another_kernel(self):
         other = self.top / 'other'

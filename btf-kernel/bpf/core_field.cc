@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Members without a name are looked through, as in C. Every walk has a bound, because the BTF may
+// be malformed.
+#include "btf-kernel/bpf/core_field.h"
+
+#include "btf-kernel/diff/types.h"
+
+#include <charconv>
+
+namespace btflink::kernel::bpf
+{
+
+namespace
+{
+
+using namespace diff;
+
+constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
+constexpr size_t most_members = 1 << 20;
+
+struct RawMember {
+    std::string_view name;
+    uint32_t type, offset, bits;
+};
+RawMember raw_member(const Btf &btf, const btf_type &t, uint32_t i)
+{
+    const uint32_t *m = btf::tail_of(t) + i * 3;
+    const bool kflag = btf::kflag_of(t);
+    return {btf.str(m[0]), m[1], kflag ? m[2] & 0xffffff : m[2], kflag ? m[2] >> 24 : 0};
+}
+
+/// `left`: members that may be looked at.
+bool find_member(const Btf &btf, std::string_view name, uint32_t id, uint64_t offset,
+                 unsigned depth, size_t &left, KernelField &out)
+{
+    if (!id || !btf::is_composite(btf.kind(TypeId{id})) || depth > max_spec)
+        return false;
+    const btf_type &t = btf.type(TypeId{id});
+    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, --left) {
+        RawMember m = raw_member(btf, t, i);
+        if (m.name == name) {
+            out = {offset + m.offset, m.type, m.bits, i + 1 == btf::vlen_of(t)};
+            return true;
+        }
+        if (m.name.empty() && find_member(btf, name, behind_modifiers(btf, m.type),
+                                          offset + m.offset, depth + 1, left, out))
+            return true;
+        if (!left)
+            return false;
+    }
+    return false;
+}
+
+/// Go on from `out` to an element of it. Returns what does not fit.
+std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
+                                        KernelField &out)
+{
+    uint32_t id = behind_modifiers(btf, out.type);
+    if (!first) {
+        if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
+            return "is no array there";
+        const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
+        if (step.index >= array[2] && !(array[2] == 0 && out.is_end))
+            return strf("has %u elements there", array[2]);
+        id = behind_modifiers(btf, array[0]);
+    }
+    out.offset += step.index * size_of(btf, id).value_or(0) * 8;
+    out.type = id;
+    out.bits = 0;
+    out.is_end = false;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::vector<uint32_t>> parse_access(std::string_view text)
+{
+    std::vector<uint32_t> out;
+    while (!text.empty()) {
+        uint32_t value = 0;
+        auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || out.size() == max_spec)
+            return std::nullopt;
+        out.push_back(value);
+        text.remove_prefix(static_cast<size_t>(end - text.data()));
+        if (text.starts_with(':'))
+            text.remove_prefix(1);
+        else if (!text.empty())
+            return std::nullopt;
+    }
+    if (out.empty())
+        return std::nullopt;
+    return out;
+}
+
+std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
+                                      const std::vector<uint32_t> &access)
+{
+    LocalField out;
+    uint32_t id = behind_modifiers(btf, type);
+    out.offset = access[0] * size_of(btf, id).value_or(0) * 8;
+    out.steps.push_back({"", access[0], id});
+    bool last_is_end = false; // the last member of its struct: an array may have any length
+    for (size_t i = 1; i < access.size(); ++i) {
+        id = behind_modifiers(btf, id);
+        const btf_type *t = id ? &btf.type(TypeId{id}) : nullptr;
+        if (t && btf::is_composite(btf::kind_of(*t))) {
+            if (access[i] >= btf::vlen_of(*t))
+                return std::nullopt;
+            RawMember m = raw_member(btf, *t, access[i]);
+            out.offset += m.offset;
+            if (!m.name.empty())
+                out.steps.push_back({m.name, 0, m.type, m.bits});
+            last_is_end = !m.name.empty() && access[i] + 1 == btf::vlen_of(*t);
+            id = m.type;
+        } else if (t && btf::kind_of(*t) == btf::Kind::ARRAY) {
+            const uint32_t *array = btf::tail_of(*t);
+            if (access[i] >= array[2] && !(array[2] == 0 && last_is_end))
+                return std::nullopt;
+            id = behind_modifiers(btf, array[0]);
+            out.steps.push_back({"", access[i], id});
+            out.offset += access[i] * size_of(btf, id).value_or(0) * 8;
+            last_is_end = false;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> find_field(const Btf &local_btf, const LocalField &local,
+                                      const Btf &target_btf, uint32_t root, KernelField &out)
+{
+    out = {};
+    out.type = root;
+    for (size_t i = 0; i < local.steps.size(); ++i) {
+        const Step &step = local.steps[i];
+        if (!step.name.empty()) {
+            KernelField found;
+            const uint32_t in = behind_modifiers(target_btf, out.type);
+            size_t left = most_members;
+            if (!find_member(target_btf, step.name, in, out.offset, 0, left, found))
+                return "has no member '" + std::string(step.name) + "'";
+            if (!fields_are_compatible(local_btf, step.type, target_btf, found.type))
+                return "'" + std::string(step.name) + "' is " + one_line(target_btf, found.type) +
+                       " there, of another kind";
+            out = found;
+        } else if (auto error = find_element(target_btf, step, i == 0, out)) {
+            return error;
+        }
+    }
+    return std::nullopt;
+}
+
+uint64_t load_size(const Btf &btf, uint32_t id)
+{
+    for (size_t i = 0; i < max_spec; ++i) {
+        id = behind_modifiers(btf, id);
+        if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
+            break;
+        id = btf::tail_of(btf.type(TypeId{id}))[0];
+    }
+    return size_of(btf, id).value_or(0);
+}
+
+bool is_unsigned_or_pointer(const Btf &btf, uint32_t id)
+{
+    id = behind_modifiers(btf, id);
+    const btf::Kind kind = btf.kind(TypeId{id});
+    return kind == btf::Kind::PTR ||
+           (kind == btf::Kind::INT &&
+            BTF_INT_ENCODING(btf::tail_of(btf.type(TypeId{id}))[0]) != BTF_INT_SIGNED);
+}
+
+} // namespace btflink::kernel::bpf
