@@ -107,7 +107,7 @@ class Apk(PackageCase):
                 self.refused(bytes(whole), ': is damaged')
 
     def test_anything_else_in_it(self):
-        """No bytes end it by a signal, or without a word."""
+        """Damaged packages cause an error message, never a signal."""
         whole = apk3([('boot/vmlinuz', b'x'), *self.files()[2:]], long=True)
         numbers = random.Random(1)
         for _ in range(150):

@@ -49,7 +49,7 @@ class Builds(PackageCase):
         self.check(self.unpacked(files, 'one'))
 
     def test_modules_of_another_build(self):
-        """The release is no proof. Without a fault in the BTF nothing is said of it."""
+        """Equal releases do not prove one build. If the BTF fits, nothing is reported."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
         for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, as vmlinux does: one '
                                         'is of another build of it, or of another flavour'),

@@ -40,7 +40,7 @@ WITH_TAGS, WITHOUT_TAGS = '+decl_tag_kfuncs', 'var,float,decl_tag,type_tag,enum6
 
 
 def ids_of(name, *kfuncs):
-    """Assembler of a set in .BTF_ids, as include/linux/btf_ids.h has it."""
+    """Assembler for a set in .BTF_ids, as in include/linux/btf_ids.h."""
     lines = ['.pushsection .BTF_ids,"a"', '.balign 4', f'__BTF_ID__set8__{name}: .long {len(kfuncs)}, 1']
     lines += [f'__BTF_ID__func__{kfunc}__{n}: .long 0, {FLAGS.get(kfunc, 0)}'
               for n, kfunc in enumerate(kfuncs)]
@@ -265,7 +265,7 @@ def symbols_of(path):
 
 
 def heads_of(blobs):
-    """Ids by 'KIND name', of BTF and what it continues."""
+    """Ids by 'KIND name', of BTF and its base."""
     base = blobs[0]
     heads = type_heads(base)
     if len(blobs) > 1:
@@ -280,7 +280,7 @@ def strings_of(blob):
 
 
 def split_heads(blob, base):
-    """As if its strings and those of the base were one blob."""
+    """The strings of the base and of the BTF as one blob."""
     own, before = strings_of(blob), strings_of(base)
     header, _, types_size = struct.unpack_from('<III', blob, 4)
     types = blob[header:header + types_size]

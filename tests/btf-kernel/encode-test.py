@@ -28,7 +28,7 @@ class Encode(PackageCase):
         return done.stdout + done.stderr
 
     def test_encode(self):
-        """What comes out is what btf-emit and btf-merge make; a second run does what is left."""
+        """Results equal those of btf-emit and btf-merge; a second run encodes what is missing."""
         folder = self.unpacked([('vmlinux', (self.make / 'vmlinux').read_bytes())], 'dwarf')
         (folder / 'drivers').mkdir()
         for n in range(3):
@@ -89,12 +89,12 @@ class Encode(PackageCase):
         return (f'usr/lib/debug/boot/vmlinux-{RELEASE}', (self.make / 'vmlinux').read_bytes()), modules
 
     def made(self, folder):
-        """Files and what is in them, but for the settings."""
+        """Contents by file name, without the settings."""
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
                 if path.is_file() and not path.is_symlink() and path.name != 'btf-kernel.settings'}
 
     def test_named_by_its_own_release(self):
-        """Whatever the package calls it; a link of another release goes."""
+        """The link is named by the release in vmlinux; the link for another release is removed."""
         folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
         out = self.top / 'named-out'
         for _ in range(2):
@@ -113,7 +113,7 @@ class Encode(PackageCase):
         return json.loads(done.stdout) if done.stdout else done.stderr
 
     def test_archives(self):
-        """What comes out of an archive is what comes out of a folder, in whatever order members are."""
+        """An archive gives the same results as a folder, in any order of members."""
         vmlinux, modules = self.members()
         want_folder = self.top / 'want'
         self.report(self.unpacked([vmlinux, *modules], 'debug'), '-o', want_folder)

@@ -59,7 +59,7 @@ class Package(PackageCase):
         self.good(self.make / 'vmlinux', *(self.make / f'm-{n}.ko' for n in range(3)))
 
     def test_kfuncs_of_a_flat_image(self):
-        """It has no sections: .BTF_ids is what lies behind .BTF."""
+        """A flat image has no sections; .BTF_ids follows .BTF."""
         func = type_heads(self.btf).index('FUNC use') + 1
         struct_id = type_heads(self.btf).index('STRUCT task_struct') + 1
         end_of_btf = len(flat_image(self.btf, b''))
@@ -107,7 +107,7 @@ class Package(PackageCase):
         self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
 
     def test_what_encode_wrote(self):
-        """Raw BTF of vmlinux and modules; beside a kernel itself it does not count."""
+        """Raw BTF of vmlinux and modules is ignored beside the kernel's own files."""
         files = [('vmlinux.btf', self.btf)]
         for n, name in enumerate(('m-0.ko', 'm-1.ko.xz', 'm-2-9.ko')):
             raw = self.write('raw', b'')
@@ -174,7 +174,7 @@ class Package(PackageCase):
         self.good(self.write('linux.apk', data + gzip.compress(parts[2] + bytes(end))))
 
     def test_folder_of_packages(self):
-        """Those of other programs lie beside the kernel's; what is unpacked counts more."""
+        """Packages of other programs are ignored; unpacked files count before packages."""
         files = self.files()
         packages = [('linux-image-dbg.deb', self.package(files[:2])), ('modules.deb', self.package(files[2:])),
                     ('bpftool-dbgsym.deb', self.package([('usr/lib/debug/.build-id/12/34.debug', b'')])),

@@ -173,7 +173,7 @@ class Wrapping(PackageCase):
         self.good(image)
 
     def test_vmlinux_without_sections(self):
-        """As some who strip it leave it."""
+        """A vmlinux whose section headers were stripped."""
         whole = bytearray(self.vmlinux)
         struct.pack_into('<Q', whole, 40, 0)
         struct.pack_into('<2H', whole, 60, 0, 0)

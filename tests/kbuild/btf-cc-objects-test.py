@@ -61,7 +61,7 @@ class ObjectsCase(KbuildCase):
         return name
 
     def same(self, compiler, *arguments, output='add.o', emit=('--address-pool',), settings=None):
-        """btf-cc makes what the compiler and then btf-emit make."""
+        """btf-cc makes the same object as the compiler followed by btf-emit."""
         self.must(compiler, *arguments)
         self.must(self.btf_emit, *emit, output)
         want = self.read(output)
@@ -75,7 +75,7 @@ class ObjectsCase(KbuildCase):
         self.assertEqual(stat.S_IMODE(os.stat(self.path(output)).st_mode), mode)
 
     def untouched(self, compiler, *arguments, output='add.o'):
-        """btf-cc makes what the compiler makes."""
+        """btf-cc makes the same object as the compiler."""
         self.must(compiler, *arguments)
         want = self.read(output)
         os.remove(self.path(output))
@@ -193,7 +193,7 @@ class Compile(ObjectsCase):
         self.must('gcc', 'main.o', 'add.o', '-o', 'prog')
 
     def test_again_over_an_old_object(self):
-        """An object of an earlier compile, whatever was done to it, leaves no trace."""
+        """An object of an earlier compile has no effect, whatever was done to it."""
         self.good('gcc', '-g', '-c', 'add.c')
         want = self.read('add.o')
         for settings in ({'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_FEATURES': '+global_var'}):
@@ -256,7 +256,7 @@ class Failure(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_damaged_objects(self):
-        """Whatever a compiler leaves: the object as it left it and a warning, or BTF."""
+        """For any output of a compiler: the object gets BTF, or stays unchanged with a warning."""
         self.must('gcc', '-g', '-c', 'add.c', '-o', 'whole.o')
         whole = self.read('whole.o')
         for size in [0, 3, 17, 18, 63, *range(64, len(whole), 499)]:
@@ -396,7 +396,7 @@ class Settings(ObjectsCase):
         self.assertEqual(self.read('add.o'), self.read('x.o'))
 
     def test_strip_what_has_dwarf_only(self):
-        """No types for BTF: DWARF goes all the same, as btf-emit does it."""
+        """DWARF without types for BTF is dropped, too, as by btf-emit."""
         for source in ('empty.c', 'empty.S'):
             self.write(source, '')
             self.same('gcc', '-g', '-c', source, '-o', 'x.o', output='x.o',

@@ -49,7 +49,7 @@ class PluginCase(KbuildCase):
             'not by the plugin: ')
 
     def sections(self, name, without=BTF):
-        """All that the object has but for what is named and what lists sections and symbols."""
+        """The sections of an object, except those named and tables of sections and symbols."""
         return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
                 if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
 
@@ -186,7 +186,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.section('add.o', '.debug_info'))
 
     def test_other_outputs(self):
-        """Preprocessing and assembly are those of gcc alone."""
+        """Preprocessing and assembly give the same output as gcc alone."""
         for words in (['-E', 'add.c'], ['-S', '-O2', 'add.c', '-o', '-'], ['-M', 'add.c'],
                       ['-MM', '-MG', 'add.c'], ['-g', '-S', 'add.c', '-o', '-']):
             plain = self.run_tool('gcc', *words)
@@ -261,7 +261,7 @@ class Compiles(PluginCase):
             self.assertIn("STRUCT 'from_header'", '\n'.join(self.dump('use.o')))
 
     def test_code(self):
-        """All sections but those of BTF are, with the plugin, what they are without -g."""
+        """With the plugin, all sections but those of BTF are the same as without -g."""
         tests = pathlib.Path(HERE).parent
         cases = [*tests.glob('emit/cases/*.c'), *tests.glob('gcc-plugin/cases/*.c')]
         compared = 0
@@ -313,7 +313,7 @@ class Caches(PluginCase):
         self.compile_cached(hit=False, **place)
 
     def test_sccache(self):
-        """It knows the command alone, so that tells which plugin it is."""
+        """sccache knows only the command, so the command identifies the plugin."""
         if reason := missing('sccache'):
             self.skipTest(reason)
         folder = pathlib.Path(shutil.copytree(pathlib.Path(self.btf_cc).parent / 'gcc-plugins',
@@ -381,7 +381,7 @@ class Builds(PluginCase):
         self.assertNotIn('add.o', self.names())
 
     def test_user_folder(self):
-        """Without BTF_CC_PLUGIN_DIR it is the user's, and compiles find it there."""
+        """Without BTF_CC_PLUGIN_DIR the plugin goes to the user's folder, and compiles find it there."""
         if os.geteuid() == 0:
             self.skipTest('root builds for the whole system')
         home = {'XDG_DATA_HOME': self.path('data'), 'BTF_CC_PLUGIN_DIR': None}

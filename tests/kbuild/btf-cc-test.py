@@ -122,7 +122,7 @@ class Signals(KbuildCase):
         heed_signals()
 
     def start(self, script, *arguments, **options):
-        """btf-cc with a compiler that writes "ready" when it is."""
+        """btf-cc with a compiler that writes "ready" once it runs."""
         fake = self.script('fake', '#!/bin/sh\n' + script)
         process = subprocess.Popen([self.btf_cc, fake, *(arguments or COMPILE)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
@@ -158,7 +158,7 @@ class Signals(KbuildCase):
             self.assertEqual(self.end(process), (-number, b'', b''))
 
     def test_compiler_that_ignores_a_signal(self):
-        """It ends as it wants to, and its object is complete."""
+        """A compiler that handles the signal ends by itself, with a complete object."""
         process = self.start("trap '' INT TERM\necho ready\nsleep 0.3\n"
                              f'exec gcc {shlex.join(COMPILE)}\n')
         self.write('add.c', 'int add(int a) { return a; }\n')
@@ -168,7 +168,7 @@ class Signals(KbuildCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_ignored_at_start(self):
-        """As under nohup: the compiler ignores it too."""
+        """Under nohup the compiler ignores the signal, too."""
         def ignore():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -207,7 +207,7 @@ class Signals(KbuildCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (status, b'', b''))
 
     def test_whole_group(self):
-        """Ctrl-C: both get it; the compiler's partial output is gone, no child stays."""
+        """Both get Ctrl-C; the compiler removes its partial output, and no child stays."""
         process = self.start('echo ready\nsleep 20 & echo $! > pid; wait\n', start_new_session=True)
         while not self.names() & {'pid'} or not self.read('pid'):
             time.sleep(0.01)
@@ -297,7 +297,7 @@ class Own(KbuildCase):
         self.assertNotIn('add.o', self.names())
 
     def test_dwarf_that_is_not_there(self):
-        """The compile was to make it, and something took it away."""
+        """The command has -g, but another program removes the DWARF."""
         self.compile()
         self.script('strips', '#!/bin/sh\ngcc "$@" && objcopy --strip-debug add.o\n')
         said = b'add.o: no DWARF although -g was given, so no object BTF\n'

@@ -150,7 +150,7 @@ class Module(KbuildCase):
                  'FUNC in the BTF', '--build=build')
 
     def test_base_of_another_kernel(self):
-        """That of the running kernel is never taken for it, whoever has put it where. The package is named."""
+        """The running kernel's BTF is never used for another kernel. The error names the package."""
         self.write('running', b'\x9f\xeb of the running kernel')
         script = self.read(SCRIPT).decode().replace('running=/sys/kernel/btf/vmlinux', 'running=running')
         self.assertIn('running=running', script)
@@ -179,7 +179,7 @@ class Module(KbuildCase):
         self.assertEqual(said('--kernel=6.12.7-run'), (0, 'btf-module: x.ko: BTF over running\n'))
 
     def test_raw_btf_as_vmlinux(self):
-        """In headers, where it makes Kbuild look for a resolve_btfids that they do not have."""
+        """A vmlinux in the headers makes Kbuild look for resolve_btfids, which headers do not have."""
         shutil.copy(self.path('base.btf'), self.path('build/vmlinux'))
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
@@ -199,7 +199,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_recipe_for_dkms(self):
-        """dkms reads dkms.conf in the folder that it was started from, and makes in another."""
+        """dkms reads dkms.conf in the folder where it was started, and builds in another."""
         with open(os.path.join(ROOT, 'docs/packagers.md'), encoding='utf-8') as file:
             line = next(l for l in file if l.startswith('    MAKE[0]='))
         self.write('dkms.conf', f'PACKAGE_NAME=x\nPACKAGE_VERSION=1\n{line.strip()}\n')

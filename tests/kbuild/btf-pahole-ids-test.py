@@ -93,7 +93,7 @@ class FillIds(KbuildCase):
             self.assertEqual(self.read('x.ko'), once)
 
     def test_distilled_base(self):
-        """Ids are those over the module's own base."""
+        """Ids count from the module's own base."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill('--btf_features=default,distilled_base')
         self.must('objcopy', '-O', 'binary', '--only-section=.BTF.base', '--set-section-flags',

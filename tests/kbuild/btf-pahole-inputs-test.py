@@ -206,7 +206,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
 '''
 
     def functions(self, *names):
-        """Those called turn*, without what kind of clone they are, and their parameters."""
+        """Functions called turn*, without the suffix of clones, and their parameters."""
         parts, found = {}, []
         for line in self.dump(*names):
             if line.startswith('['):
@@ -235,7 +235,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
                 self.assertNotIn('turn.', str(self.functions('vmlinux')))
 
     def test_objects_without(self):
-        """Somebody asks for what the objects do not have: said, and no clone is there."""
+        """The link asks for a feature that the objects do not have: a warning, and no clone."""
         self.features = '+global_var'
         objects = self.objects(KERNEL | {'turn': self.turn}, KERNEL | {'turn': ''})
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
@@ -335,7 +335,7 @@ class Modules(InputsCase):
         self.assertEqual(self.section('card.ko').data, again)
 
     def test_again_where_only_the_name_tells(self):
-        """No saved command: the objects of the module's name beside it. Paths with a folder."""
+        """Without a saved command, inputs are the objects of the module's name in its folder."""
         self.reference()
         os.mkdir(self.path('sub'))
         objects = self.module(MODULE, strip=True)

@@ -15,7 +15,7 @@ int main(void) { struct tagged t = { 1, 2 }; return t.a; }
 
 
 class Layout(KbuildCase):
-    """The header of 32 bytes, and what it says of the layout section."""
+    """The layout section by the header of 32 bytes."""
 
     def program(self):
         self.write('prog.c', SOURCE)

@@ -21,7 +21,7 @@ class Nothing(KbuildCase):
         self.encode('--btf_encode_detached=base', 'a.o')
 
     def gets_none(self, name, why):
-        """Exit status 0, one line, the file as it was, no output, not even one of an earlier run."""
+        """Exit status 0, one line, an unchanged file; output of an earlier run is removed."""
         before, names = self.read(name), self.names()
         said = f'btf-pahole: WARNING: {name}: {why}, so it gets no BTF\n'
         for options in ([], ['--btf_base=base']):

@@ -78,7 +78,7 @@ class Answers(Command):
         os.close(terminal)
 
     def test_version_as_kernels_read_it(self):
-        """scripts/pahole-version.sh, from 5.15 to 7.3: what it prints must be a number."""
+        """scripts/pahole-version.sh of 5.15 to 7.3 prints a number."""
         script = self.script('pahole-version.sh', """#!/bin/sh
 "$@" --version | sed -E 's/v([0-9]+)\\.([0-9]+)/\\1\\2/'
 """)
@@ -171,7 +171,7 @@ class Features(Command):
                          options)
 
     def test_lists(self):
-        """What shows is what pahole 1.32 encodes with these words."""
+        """The results of pahole 1.32 with these options."""
         self.tags = self.program()
         for want, *options in (
                 (LEGACY,), (ALL, '--btf_gen_floats'), (ALL, '--btf_features=default'),
@@ -228,7 +228,7 @@ class Features(Command):
 
 
 class Verbose(Command):
-    """-V prints what pahole prints, to standard output."""
+    """-V prints the same as pahole to standard output."""
 
     def test_functions_left_out(self):
         self.write('a.c', """#define NOINLINE __attribute__((noinline))
@@ -426,7 +426,7 @@ class HandOver(Command):
             os.mkdir(self.path(name))
 
     def path_of(self, *folders):
-        """A PATH of these folders of ours, with what scripts need behind them, but no pahole."""
+        """A PATH with these folders, then the programs that scripts need, without pahole."""
         os.makedirs(self.path('tools'), exist_ok=True)
         for tool in ('cat', 'sh'):
             if not os.path.exists(self.path('tools/' + tool)):
@@ -493,7 +493,7 @@ class HandOver(Command):
         self.assertNotIn('argv', self.names())
 
     def itself(self, run_as=None, **settings):
-        """Never ends if it is wrong, so the time limit of call() is the test."""
+        """A loop would never end; the time limit of call() is the test."""
         done = self.run_tool(run_as or self.btf_pahole, '-C', 'x', settings=settings, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, ''))
         self.assertRegex(done.stderr, '^btf-pahole: ERROR: nothing to encode .*\n$')
@@ -526,7 +526,7 @@ class HandOver(Command):
             self.itself(self.path('second/pahole'), PATH=self.path_of(), BTF_PAHOLE_REAL=name)
 
     def test_script_around_itself(self):
-        """As a distribution might wrap it."""
+        """A script around pahole, as in a distribution."""
         for folder in ('first', 'second'):
             self.script(folder + '/pahole', f'#!/bin/sh\nexec {self.btf_pahole} "$@"\n')
         folders = [self.path(name) for name in ('first', 'second', 'third')]

@@ -92,7 +92,7 @@ class CacheCase(unittest.TestCase):
                               capture_output=True, check=False, timeout=120)
 
     def build(self, cc, *variables, status=0, **settings):
-        """A clean build; what it said, and what ccache counted."""
+        """A clean build. Returns its messages and ccache's counters."""
         folder = settings.get('project') or self.project
         for path in [*folder.rglob('*.o'), *folder.rglob('*.d')]:
             path.unlink()
@@ -247,7 +247,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
             self.assertEqual(list(self.project.rglob('*.o')), [])
 
     def test_objects_that_are_left_alone(self):
-        """The object's name is no part of ccache's key, but it may decide about BTF."""
+        """The object's name is not part of ccache's key, but can decide whether there is BTF."""
         boot = 'arch/x86/boot/add.o'
         (self.project / boot).parent.mkdir(parents=True)
         for name in (boot, 'add.o', boot, 'add.o'):
@@ -421,7 +421,7 @@ class DistccTest(CacheCase):
             self.assertEqual(self.contents(), stripped)
 
     def test_plugin(self):
-        """Servers have none, so BTF is made of DWARF, here."""
+        """Servers have no plugin, so BTF is made from DWARF on this machine."""
         stripped = self.direct(BTF_CC_STRIP_DWARF='1')
         with self.server() as server:
             self.build('btf-cc --plugin distcc gcc', BTF_CC_STRIP_DWARF='1', **self.settings(server))

@@ -51,7 +51,7 @@ class Distribution(KbuildCase):
         self.compile_text(f'package/kernel/net/{name}.ko', ours, '-c')
 
     def run_script(self, *names, status):
-        """What it prints, and its rows: modules and amounts by title."""
+        """Its output, and its table: modules and numbers by title."""
         for name in names:
             self.module(name, *MODULES[name])
         tools = pathlib.Path(self.btf_compare).parents[2]

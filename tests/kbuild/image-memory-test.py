@@ -26,7 +26,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 
 def unit():
-    """Source of a unit with many types. It can be linked many times, as all in it is local."""
+    """The source of a unit with many types. Everything is static, so it can be linked many times."""
     lines = [f'struct s{i} {{ struct s{max(i - 1, 0)} *before; int (*call{i % 50})(struct s{i} *, long); '
              f'char text[{i % 40 + 1}]; unsigned flag : 3; }};' for i in range(TYPES)]
     members = ''.join(f'struct s{i} *m{i};' for i in range(TYPES))

@@ -25,7 +25,7 @@ MAKEFILE = '''all: $(foreach n,1 2 3 4 5 6,$(n).btf)
 
 
 def overlapping(spans):
-    """The greatest number of spans (begin, end) at one time; what only touches does not overlap."""
+    """The greatest number of spans (begin, end) at one time. Spans that only touch do not overlap."""
     events = sorted((time, step) for begin, end in spans for time, step in ((begin, 1), (end, -1)))
     most = now = 0
     for _, step in events:
@@ -35,7 +35,7 @@ def overlapping(spans):
 
 
 class Server:
-    """A jobserver with these tokens; `flags` is MAKEFLAGS for programs that may use it."""
+    """A jobserver with these tokens; `flags`: MAKEFLAGS for programs that may use it."""
 
     def __init__(self, tokens, fifo=None):
         if fifo:
@@ -177,7 +177,7 @@ class Jobserver(KbuildCase):
         self.fail('it does not come')
 
     def test_signals(self):
-        """Stopped while it has tokens: it waits for an input that is a pipe."""
+        """A program is stopped while it has tokens and waits for input from a pipe."""
         os.mkfifo(self.path('slow.o'))
         signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1]
         with open(self.btf_merge, 'rb') as program:

@@ -168,7 +168,7 @@ class Diff(CliCase):
         self.must('clang', '-target', target, '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
 
     def test_candidates_are_of_one_type(self):
-        """libbpf strikes a struct that lacks a field for all relocations behind it."""
+        """If a struct lacks a field, libbpf strikes it for all later relocations."""
         kernel = self.two_adapters()
         self.adapters_program('return a->x + a->y;')
         said = self.diff(kernel, kernel, '--bpf=p.o')
