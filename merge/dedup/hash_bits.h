@@ -16,25 +16,23 @@ constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
 #else
 constexpr unsigned hash_bits = 128;
 #endif
-/// Are types and sets with equal hashes taken to be equal?
-constexpr bool hashes_believed = hash_bits >= 128;
+/// Are types, and sets, equal if their hashes are?
+constexpr bool trust_hashes = hash_bits >= 128;
 
 constexpr uint64_t low_bits(unsigned n)
 {
     return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
 }
 
-/// What is left of a hash that only finds a place in a table.
+/// What is left of a hash.
 constexpr uint64_t visible(uint64_t hash)
 {
     return hash & low_bits(hash_bits);
 }
 
-/// Places in tables come from the lowest bits, shards from the highest; some of both are left.
 constexpr Hash128 visible(const Hash128 &h)
 {
-    constexpr unsigned high = hash_bits / 2, low = hash_bits - high;
-    return {h.low & low_bits(low), h.high & ~low_bits(64 - high)};
+    return {h.low & low_bits(hash_bits), hash_bits > 64 ? h.high & low_bits(hash_bits - 64) : 0};
 }
 
 } // namespace btflink::merge

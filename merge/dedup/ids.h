@@ -8,15 +8,15 @@ namespace btflink::merge
 {
 
 /// A class of types with equal stub hashes. Final classes that are split from one are numbered
-/// behind all of these. As a reference of a type, none is void.
+/// behind all of these. In lists of references, none is void.
 enum class ClassId : uint32_t { none = UINT32_MAX };
 
 /// A name that can be declared without being defined. In the conflict graph, structs without a name
 /// have numbers behind all names.
 enum class NameId : uint32_t { none = UINT32_MAX };
 
-/// A struct of one object, or a forward declaration in it. As the target of a slot, none is a
-/// declaration that agrees with anything.
+/// A struct of one object, or a forward declaration in it. A slot that leads to none agrees with
+/// anything.
 enum class NodeId : uint32_t { none = UINT32_MAX };
 
 /// A group of nodes that are one type in the result. It has the number of its representative.

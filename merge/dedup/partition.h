@@ -15,10 +15,10 @@ constexpr uint32_t no_refs = UINT32_MAX;
 
 /// An equivalence class: one type of the result.
 struct FinalClass {
-    TypeAt first;            // the lowest, resolved forward declarations included: gives the order
-    TypeAt canonical;        // whose words and references it has
+    TypeAt first;            // its lowest type or resolved forward declaration; gives the order
+    TypeAt canonical;        // the type that is written out
     bool live;               // false: all of its types are in other classes
-    uint32_t refs = no_refs; // else it refers to Partition::refs[refs], not as its canonical type
+    uint32_t refs = no_refs; // in Partition::refs; no_refs: the references of `canonical`
 };
 
 struct Partition {

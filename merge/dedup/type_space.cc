@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Numbers the plain types of all objects. Those of a base are numbered when they are chosen.
+// Numbers the plain types of all objects. Types of a base get numbers when they are chosen.
 #include "merge/dedup/type_space.h"
 
 namespace btflink::merge

@@ -24,10 +24,10 @@ struct Source {
     const Btf *btf;
     const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
-    const std::vector<bool> *skip; // by id - 1: these are not; null: all are
-    const Selection *chosen;       // of a base, by id - 1: these take part; null: it is an object
-    // Number of its type 1 in the numbering of all types. Those of a base are numbered among the
-    // chosen, behind a number for all others.
+    const std::vector<bool> *skip; // by id - 1: no plain types; null: all are plain
+    const Selection *chosen;       // by id - 1: types of a base that take part; null: an object
+    // Number of its type 1 in the numbering of all types. Only chosen types of a base have numbers
+    // of their own, behind one number that all others share.
     size_t offset;
 
     /// Of an object's type, by id - 1.
@@ -42,7 +42,7 @@ struct Source {
             return offset + raw(id) - 1;
         return chosen->has(raw(id) - 1) ? offset + 1 + chosen->rank(raw(id) - 1) : offset;
     }
-    /// visit(id, its number) for those that may be plain types and take part.
+    /// visit(id, its number) for the types that may be plain and take part.
     template <typename Visit>
     void for_types(Visit visit) const
     {
@@ -61,8 +61,9 @@ struct Sources {
     bool has_base = false;
     size_t types = 0;                // numbers of types of all sources
     std::unique_ptr<Selection> base; // its chosen types
-    // If an object's types are found by marks, the deduplication looks at them through its own Btf:
-    // which types it looks at depends on which objects count, so it keeps the damage that it finds.
+    // An object whose types are found by marks is read through a Btf of its own here. So malformed
+    // types are noted apart from those that other passes find: which types the deduplication reads
+    // depends on which objects were linked.
     struct OwnView {
         explicit OwnView(const Btf &of) : btf(of.noting(damage)) {}
         Damage damage;

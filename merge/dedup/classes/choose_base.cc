@@ -6,18 +6,19 @@
 // Method. Group the module's types first. Then a type of the base takes part
 //  - if it has the stub hash of a type of the module, or
 //  - if it is a struct, union or enum, defined or declared, and the module has one of that name.
-// An index answers both questions by look-ups. Without one, prune_base.cc tells by their names
-// which types of the base may matter; these are hashed, and the others are left out. Types of the
-// base with one stub hash are one class, whether or not the module has it.
+// An index answers both questions by look-ups. Without one, prune_base.cc finds by
+// their names the types of the base that may matter. These are hashed, and the others are left out.
+// Types of the base with one stub hash are one class, whether or not the module has it.
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. A
 // reference to a type that takes no part is lost. If base and module have a struct with one stub
 // hash, the module has all that it refers to, so none of its references is lost. If their structs
-// have different hashes, they differ anyway. If the module only declares the struct, it agrees with
-// whatever the base's refers to; but what tells two of the base's apart may be lost so. That they
-// are two is enough for the conflict graph. Declarable enums are an exception: a type that refers
-// to a declaration of one has another hash than one that refers to the definition. If base and
-// module have both, all types that may matter take part (`all`), and an index is of no use.
+// have different hashes, they differ anyway. If the module only declares the struct, the
+// declaration agrees with every definition of the base. The references in which two definitions of
+// the base differ may be lost then, but the conflict graph only needs to know that there are two.
+// Declarable enums are an exception: a type that refers to a declaration of one has another hash
+// than one that refers to the definition. If base and module have both, all types that may matter
+// take part (`all`), and an index is of no use.
 //
 // Invariant. Which types take part, and in which classes, does not depend on whether there is an
 // index. So the result does not.
@@ -54,7 +55,7 @@ struct Choice {
 };
 using Choices = std::vector<std::pair<TypeId, Choice>>;
 
-/// Does some enum's declaration have to agree with a definition, one of both in the base?
+/// Is an enum declared in the base and defined in the objects, or the reverse?
 class EnumCheck
 {
 public:
@@ -83,7 +84,7 @@ public:
             note_name(classes.first[c]);
     }
 
-    /// Empty: it does not say enough.
+    /// Nothing if the index does not suffice.
     std::optional<Choices> by_index(const BaseIndex &index) const
     {
         Choices out;
@@ -100,7 +101,7 @@ public:
             });
         if (enums.found())
             return std::nullopt;
-        // What was found both ways comes first with the class that it equals.
+        // If a type was found both ways, the entry with the class that it equals comes first.
         std::sort(out.begin(), out.end(), [](const auto &a, const auto &b) {
             return std::pair(a.first, a.second.equals) < std::pair(b.first, b.second.equals);
         });
@@ -110,7 +111,7 @@ public:
         return out;
     }
 
-    /// `wanted`: what may matter; no link part. `all`: choose all of it.
+    /// `wanted`: the plain types that may matter. `all`: choose all of them.
     Choices by_search(const Selection &wanted, bool all) const
     {
         EnumCheck enums(base_);
@@ -158,7 +159,8 @@ private:
         return sources_.list[at.source].hash(raw(at.type) - 1);
     }
 
-    /// How the objects use the name of a type that goes by it; null: they do not, or it does not.
+    /// How the objects use the name of a struct, union or enum of the base; null: they do not use
+    /// it, or the type is of another kind.
     const NameUse *named(TypeId id) const
     {
         if (!btf::has_tag_name(base_.type(id)))
@@ -167,7 +169,7 @@ private:
         return found == names_.end() ? nullptr : &found->second;
     }
 
-    /// Those that may be chosen, and all whose hashes are part of theirs.
+    /// The types that may be chosen, and all types whose hashes are part of their hashes.
     Selection to_hash(const Selection &wanted) const
     {
         Selection out(base_.size());
@@ -200,7 +202,7 @@ private:
     Names names_;
 };
 
-/// The part of `wanted` that is plain types.
+/// The plain types among `wanted`.
 Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Where &where)
 {
     Selection plain(base.size());
@@ -222,7 +224,7 @@ Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Whe
     return plain;
 }
 
-/// Number classes anew: those of the base first.
+/// Numbers classes anew: first those that begin with a type of the base.
 void add_classes(const Choices &choices, Sources &sources, Classes &classes)
 {
     IdVector<ClassId, TypeAt> first;

@@ -11,24 +11,23 @@
 namespace btflink::merge
 {
 
-/// What is known of the base when its types have been chosen. One of both is there.
+/// By what the types of the base were chosen. One of both is set.
 struct BaseKnowledge {
     std::unique_ptr<const BasePart> part;
     const BaseIndex *index = nullptr;
 };
 
-/// What the result continues.
+/// The base of the result.
 struct GivenBase {
-    const Btf *btf = nullptr;         // null: nothing
-    const BaseIndex *index = nullptr; // of it; null: there is none
-    Bytes blob;                       // that `btf` is of
+    const Btf *btf = nullptr;         // null: there is none
+    const BaseIndex *index = nullptr; // of the base; null: there is none
+    Bytes blob;                       // that `btf` was parsed from
     Where where;
 };
 
-/// `classes`, those of the objects' types, become those of all; classes of base types come first.
-/// An index is asked if there is one and it says enough for these objects, else the base is
-/// searched. The answer is the same. `all`: all that may have anything to do with the objects is
-/// chosen, for those who want to explain the result.
+/// Adds the classes of the chosen types to `classes`, in front of those of the objects. The index
+/// chooses if it suffices for these objects, else a search of the base. Both choose the same types.
+/// `all`: choose every type that the objects may share, so that the result can be explained.
 Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
                                   const std::vector<Object> &objects, const GivenBase &given,
                                   bool all);

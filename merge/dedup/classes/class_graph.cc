@@ -5,8 +5,8 @@
 // Problem. The stub hash of a reference to a struct covers only its name, so a declaration of a
 // struct and all of its definitions leave the types that refer to them in one class. The stub hash
 // of a reference to an enum covers all of the enum, but gcc lets enums be declared, too. If one
-// header declares an enum and three sources define it differently, every struct that passes the
-// name is in four classes.
+// header declares an enum and three sources define it differently, every struct from which the enum
+// is reached is in four classes.
 //
 // Method. The graph has one node per class, read from its lowest type: some ten thousand for
 // millions of types. Structs and unions have names, which declarations and definitions share; enums
@@ -15,7 +15,7 @@
 // partitioned anew, by partition refinement: first by their own contents, with references to named
 // types by name, then by the blocks that they refer to, until no block splits. The classes of a
 // block become aliases of the lowest. (Merging upwards from the enums would miss cycles that pass
-// no name.) From here on a declared enum is treated as a declared struct is.
+// no name.) From here on a declared enum is treated like a declared struct.
 //
 // Cost. Edges once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/class_graph.h"

@@ -12,7 +12,7 @@ namespace btflink::merge
 {
 
 /// A name that can be declared without being defined: of a struct, a union, or an enum; each kind
-/// is a name space of its own. Enums that nobody only declares have no such name.
+/// is a name space of its own. An enum has such a name only if some object declares it.
 struct StructName {
     std::string_view text;
     std::vector<ClassId> definitions; // in order

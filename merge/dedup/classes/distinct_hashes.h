@@ -13,18 +13,17 @@ namespace btflink::merge
 
 inline bool same_types(const Sources &sources, TypeAt a, TypeAt b)
 {
-    return hashes_believed || stub_equal(sources, a, b);
+    return trust_hashes || stub_equal(sources, a, b);
 }
 
-/// A distinct hash.
+/// A distinct hash, and the first type that came with it.
 struct Distinct {
-    Hash128 hash; // what is visible of it
+    Hash128 hash; // of which only some bits are left, see visible()
     TypeAt first;
-    ClassId number = ClassId::none; // at last
 };
 
-/// Distinct hashes in order of arrival, numbered as classes of a run or a shard. Slots hold whole
-/// hashes, so that a type is found by one look at memory.
+/// Distinct hashes in order of arrival, numbered as classes. Slots hold whole hashes, so that a
+/// type is found by one look at memory.
 class DistinctHashes
 {
 public:
@@ -46,7 +45,7 @@ public:
         return ClassId{slots_.find_or_add(hash.low, same, make).first->entry - 1};
     }
 
-    /// The entry with this hash; none: there is none.
+    /// The entry with this hash, or none.
     ClassId find(const Hash128 &hash, TypeAt type) const
     {
         auto same = [&](const HashSlot &slot) {
@@ -57,7 +56,6 @@ public:
         return slot.is_free() ? ClassId::none : ClassId{slot.entry - 1};
     }
 
-    IdVector<ClassId, Distinct> &entries() { return entries_; }
     const IdVector<ClassId, Distinct> &entries() const { return entries_; }
 
 private:

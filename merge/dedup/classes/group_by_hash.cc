@@ -7,17 +7,16 @@
 //
 // Method. The types are cut, in link order, into as many runs as there are threads. Each thread
 // finds the distinct hashes of its run with a table of its own, which holds only these and so fits
-// into a cache. Then the tables are merged: distinct hashes fall into shards by their upper bits,
-// one thread merges a shard, and of equal hashes the lowest type stays. Classes are numbered in the
-// order of their lowest types. The lowest type of a class is the same however the runs are cut, so
-// the numbers are, too.
+// into a cache. Then one thread adds the hashes of the other tables to the first, in link order. So
+// the first type with a hash is the lowest, and classes are numbered in the order of their lowest
+// types, however the runs are cut.
 //
 // Collisions. With 10^7 distinct types the odds that two 128-bit hashes collide are 10^-25. Test
 // builds keep a few bits only and compare types with equal hashes; so tests show that nothing else
 // trusts hashes (hash_bits.h).
 //
 // Cost. One look-up per type in a table of some megabytes, prefetched some types ahead; 4 bytes of
-// result per type.
+// result per type. To merge the tables costs one look-up per distinct hash of each run.
 //
 // Rejected. Records of (hash, object, type), sorted into buckets: 24 bytes per type are written and
 // read again, where the table reads 16 once. One shared table with atomics: its cache lines travel
@@ -37,11 +36,9 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t shard_bits = 6;
-constexpr size_t shard_count = size_t{1} << shard_bits;
 constexpr size_t ahead = 12; // slots are fetched this many types ahead
-// Types that are not worth a thread. Tests of collisions are small and want the shards, too.
-constexpr size_t small_run = hashes_believed ? size_t{1} << 14 : 16;
+// Types that are not worth a thread. Tests of collisions are small and want several runs, too.
+constexpr size_t small_run = trust_hashes ? size_t{1} << 14 : 16;
 
 /// Sources [begin, end) of one thread.
 struct Run {
@@ -86,9 +83,18 @@ void find_distinct(const Sources &sources, Run run, DistinctHashes &table, Unset
     }
 }
 
-size_t shard_of(const Hash128 &hash)
+/// The class of each entry of `table`, which has the types behind those of `all`.
+IdVector<ClassId, ClassId> merge_table(DistinctHashes &all, const DistinctHashes &table)
 {
-    return hash.high >> (64 - shard_bits);
+    IdVector<ClassId, ClassId> out;
+    out.reserve(table.entries().size());
+    const Distinct *entries = table.entries().data();
+    for (size_t i = 0; i < table.entries().size(); ++i) {
+        if (i + ahead < table.entries().size())
+            all.prefetch(entries[i + ahead].hash);
+        out.push_back(all.add(entries[i].hash, entries[i].first));
+    }
+    return out;
 }
 
 } // namespace
@@ -97,61 +103,23 @@ Classes group_by_hash(const Sources &sources, unsigned threads)
 {
     Classes out;
     out.of.resize(sources.types);
-    std::vector<Run> runs = cut(sources, threads);
+    const std::vector<Run> runs = cut(sources, threads);
     std::vector<DistinctHashes> tables(runs.size(), DistinctHashes(sources));
     parallel_for(runs.size(), threads,
-                 [&](size_t i) { find_distinct(sources, runs[i], tables[i], out.of); });
-
-    // Entries by shard; runs are in link order, so the first of equal ones is the lowest.
-    std::vector<IdVector<ClassId, Distinct>> shards(shard_count);
-    std::vector<IdVector<ClassId, ClassId>> places(runs.size()); // class of a run -> of its shard
+                 [&](size_t r) { find_distinct(sources, runs[r], tables[r], out.of); });
     if (runs.empty())
         return out;
-    if (runs.size() == 1) {
-        for (const Distinct &d : tables[0].entries())
-            out.first.push_back(d.first);
-        return out;
-    }
-    std::vector<std::vector<std::vector<ClassId>>> members(runs.size());
-    parallel_for(runs.size(), threads, [&](size_t r) {
-        members[r].resize(shard_count);
-        const auto &entries = tables[r].entries();
-        for (ClassId e : entries.ids())
-            members[r][shard_of(entries[e].hash)].push_back(e);
-        places[r].resize(entries.size());
-    });
-    parallel_for(shard_count, threads, [&](size_t shard) {
-        DistinctHashes table(sources);
-        for (size_t r = 0; r < runs.size(); ++r)
-            for (ClassId e : members[r][shard]) {
-                const Distinct &d = tables[r].entries()[e];
-                places[r][e] = table.add(d.hash, d.first);
-            }
-        shards[shard] = std::move(table.entries());
-    });
-    std::vector<Distinct *> order;
-    for (auto &shard : shards)
-        for (Distinct &d : shard)
-            order.push_back(&d);
-    std::sort(order.begin(), order.end(),
-              [](const Distinct *a, const Distinct *b) { return a->first < b->first; });
-    out.first.reserve(order.size());
-    for (Distinct *d : order) {
-        d->number = out.first.next_id();
-        out.first.push_back(d->first);
-    }
-    // Those of the first run have their numbers already: they are the lowest, in the same order.
-    parallel_for(runs.size() - 1, threads, [&](size_t other) {
-        const size_t r = other + 1;
-        const auto &entries = tables[r].entries();
-        IdVector<ClassId, ClassId> numbers(entries.size());
-        for (ClassId e : entries.ids())
-            numbers[e] = shards[shard_of(entries[e].hash)][places[r][e]].number;
-        size_t begin = sources.list[runs[r].begin].offset;
-        const Source &last = sources.list[runs[r].end - 1];
-        for (size_t i = begin; i < last.offset + last.count; ++i)
-            if (out.of[i] != ClassId::none)
-                out.of[i] = numbers[out.of[i]];
+    std::vector<IdVector<ClassId, ClassId>> classes(runs.size());
+    for (size_t r = 1; r < runs.size(); ++r)
+        classes[r] = merge_table(tables[0], tables[r]);
+    for (const Distinct &d : tables[0].entries())
+        out.first.push_back(d.first);
+    parallel_for(runs.size() - 1, threads, [&](size_t i) {
+        const size_t r = i + 1; // the first run's entries are the first classes
+        const Source &first = sources.list[runs[r].begin], &last = sources.list[runs[r].end - 1];
+        for (size_t t = first.offset; t < last.offset + last.count; ++t)
+            if (out.of[t] != ClassId::none)
+                out.of[t] = classes[r][out.of[t]];
     });
     return out;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Equality that stub hashes stand for, decided by comparing types. Only test builds, whose hashes
-// collide on purpose, need it.
+// Decides by comparison what equal stub hashes claim. Only test builds, whose hashes collide on
+// purpose, need this.
 #pragma once
 
 #include "merge/dedup/type_space.h"
@@ -8,8 +8,8 @@
 namespace btflink::merge
 {
 
-/// Do both types have the same words and names, references to named structs and unions (or forward
-/// declarations) the same kind and name, and all other references targets that are so equal?
+/// Do both types have the same words and names, and refer to equal types? Named structs, unions and
+/// forward declarations are equal if kind and name are; other types are compared the same way.
 bool stub_equal(const Sources &sources, TypeAt a, TypeAt b);
 
 } // namespace btflink::merge

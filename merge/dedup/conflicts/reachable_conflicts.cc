@@ -12,9 +12,10 @@
 // that it refers to. Then they become lists of elements, whose numbers mean the same in all
 // objects.
 //
-// In ambiguous objects, which have two nodes of one name, a name does not tell a node. Their nodes
-// have no set; equal nodes are found by partition refinement inside the object. A base with twins
-// (conflict_graph.cc) is ambiguous, too: their sets may be equal, as not all of it takes part.
+// In an ambiguous object two nodes have one name, so a name does not show where a slot leads. Its
+// nodes have no set; equal nodes are found by partition refinement inside the object. A base with
+// twins (conflict_graph.cc) is ambiguous, too: twins may reach the same set, as only a part of the
+// base takes part.
 //
 // Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
 // This hash is trusted as stub hashes are (group_by_hash.cc).
@@ -60,9 +61,9 @@ private:
 /// The key by which sets are compared.
 std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
 {
-    if (hashes_believed && elements.size() > 4) {
+    if (trust_hashes && elements.size() > 4) {
         XXH128_hash_t h = XXH3_128bits(elements.data(), elements.size() * 4);
-        elements.assign(5, 0); // one more than what is no hash may have
+        elements.assign(5, 0); // other keys have four words at most
         std::memcpy(elements.data(), &h, sizeof h);
     }
     return elements;

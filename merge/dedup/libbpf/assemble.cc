@@ -151,7 +151,7 @@ private:
         std::memcpy(out_.strings.data() + slot.string, o.btf.strings().data(), o.btf.str_size());
         uint32_t *out = out_.words.data() + slot.word;
         if (slot.ids.empty()) {
-            std::copy_n(o.btf.words().data(), slot.plain_words, out); // may be none, at no place
+            std::copy_n(o.btf.words().data(), slot.plain_words, out); // an empty span may be null
             uint32_t *end = out + slot.plain_words;
             while (out != end) {
                 auto &t = *reinterpret_cast<btf_type *>(out);
@@ -192,7 +192,7 @@ private:
         return offset;
     }
 
-    // What LinkPart asks.
+    // The interface that LinkPart needs.
     friend class LinkPart<Assembler>;
     std::vector<uint32_t> &words() { return out_.words; }
     uint32_t finish(size_t) { return next_id_++; }

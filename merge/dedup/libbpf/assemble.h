@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// All that was selected, as one BTF blob with all its duplicates.
+// One BTF blob of all types, functions and variables that were selected, duplicates included.
 #pragma once
 
 #include "merge/link/select_functions.h"
@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// A blob in host byte order; continues the base if there is one.
+/// In host byte order; continues the base if there is one.
 struct Assembled {
     std::vector<uint32_t> words; // types
     std::string strings;

@@ -48,7 +48,7 @@ Failure refused(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
-/// What libbpf would trip over, and readers of ours do not. `name`: of the BTF.
+/// Refuses what libbpf misreads and our readers accept. `name`: of the BTF.
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
@@ -76,7 +76,8 @@ Result<BtfPtr> new_btf(Bytes blob, const Where &where)
     return BtfPtr(made);
 }
 
-/// Declared by libbpf but exported by no release: btf__new_split(). A file that is none will do.
+/// libbpf declares btf__new_split(), but no release exports it. So the blob goes by a file in
+/// memory.
 Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 {
     int fd = memfd_create("btf", MFD_CLOEXEC);

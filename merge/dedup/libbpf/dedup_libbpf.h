@@ -9,8 +9,8 @@
 namespace btflink::merge
 {
 
-/// The blob that is left of `all`, in byte order `order`, continuing `base` (may be null). `where`
-/// names what to blame if libbpf refuses.
+/// Deduplicates `all` over `base` (may be null) and returns the blob, in byte order `order`. Errors
+/// of libbpf name `where`.
 Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr<const Btf> &base,
                                             ByteOrder order, const Where &where);
 

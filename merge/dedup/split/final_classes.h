@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the steps of split_conflicts.cc read and make.
+// The input of the steps of split_conflicts.cc, and the final classes that they make.
 #pragma once
 
 #include "merge/dedup/join/join_groups.h"
@@ -14,10 +14,10 @@ struct SplitInput {
     const ConflictGraph &conflicts;
     const Groups &groups;
 
-    TypeAt place(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
+    TypeAt type_at(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
 };
 
-/// Final classes of one way, as far as they are made.
+/// The final classes, as far as they are made.
 struct FinalClasses {
     Partition partition;
     IdVector<NodeId, ClassId> of_node = {};

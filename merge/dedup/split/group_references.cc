@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Method. The types of the representative's object are walked from the group's node to the next
-// nodes. A forward declaration there is what the group resolved it to. A type between nodes whose
-// references are other ones for this reason is the final class that has these, or a new one.
+// nodes. A forward declaration there is what the group resolved it to. If that
+// changes the references of a type between nodes, the type is the final class that has the new
+// references; one is made if there is none.
 //
 // Cost. What is between the nodes, once per group with a resolved declaration.
 #include "merge/dedup/split/group_references.h"
@@ -56,7 +57,7 @@ ClassId class_of_node(const GroupView &view, NodeId n, TypeId type)
     return view.own_class(type);
 }
 
-/// The final class of a type between nodes that refers to these; a new one if there is none.
+/// The final class of a type between nodes with these references; made if there is none.
 ClassId find_or_add(GroupView &view, TypeId type, std::vector<ClassId> refs)
 {
     std::vector<uint32_t> key{raw(view.origin(type))};
@@ -84,7 +85,7 @@ ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
         return class_of_node(view, n, type);
     if (!view.is_between(type) || depth > max_depth)
         return view.own_class(type);
-    // Computed once for all paths. On a cycle, which only false hashes make, it is this:
+    // Computed once for all paths. A cycle, which only false hashes make, ends in the own class.
     auto [memo, is_new] = view.seen.emplace(type, view.own_class(type));
     if (!is_new)
         return memo->second;

@@ -3,8 +3,8 @@
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
 // tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
 //
-// Only names come here that a struct or a typedef of some object resolved, and names of enums; all
-// other such declarations stay. split_conflicts.cc decides that.
+// The caller passes only names that a struct or a typedef of some object resolved, and names of
+// enums. Declarations of other names stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
@@ -31,8 +31,8 @@ namespace btflink::merge
 namespace
 {
 
-// Users of a name times its candidates; a kernel has thousands of one and tens of the other. Of
-// more, the preferred is taken, or the lowest.
+// Users of a name times its candidates; a kernel has thousands of users and tens of candidates. If
+// there are more, the preferred candidate is taken, or the lowest.
 constexpr size_t most_tries = size_t{1} << 22;
 
 struct ForwardResolver {

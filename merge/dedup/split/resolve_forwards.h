@@ -8,9 +8,9 @@
 namespace btflink::merge
 {
 
-/// Final classes of the types between structs, by their contents.
+/// The final classes of types between nodes, by their contents.
 struct RefKeys {
-    VectorIndex keys; // class, then the final classes that it refers to; those come first
+    VectorIndex keys; // class, then the final classes that it refers to; their own keys come first
     std::vector<ClassId> final_class; // per key
 };
 

@@ -2,17 +2,16 @@
 //
 // Problem. In one object `typedef struct s *t` leads to a declaration, in another to a definition
 // of `struct s`, of which there are several. The typedef shows which one is meant. A typedef of a
-// prototype may lead to declarations of several names, of which none can be told without the
-// others.
+// prototype may lead to declarations of several names, which can only be resolved together.
 //
 // Method. Types between structs are keys: a class and the final classes that it refers to
 // (resolve_forwards.h). Keys of one class have the same form. They are looked at from the bottom
 // up, so that what they refer to is known:
 //  1. Replace what became an alias. If that makes two keys equal, one is an alias of the other.
-//  2. Compare each typedef that leads to a declaration with the others of its class, in order. The
-//     first that agrees is what it means: at each place both refer to the same, or it to the
-//     declaration where the other has a definition of that name, or both to types of one class that
-//     agree.
+//  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
+//     means the first that agrees with it: at each place both refer to the same type, or it refers
+//     to a declaration and the other to a definition of that name, or both refer to types of one
+//     class that agree.
 //
 // Invariant. An alias has definitions where its typedef had declarations, and nowhere the reverse.
 // So aliases of aliases end, and no object's definition is replaced by another. Types that are not

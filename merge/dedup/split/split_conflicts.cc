@@ -35,8 +35,8 @@ namespace btflink::merge
 namespace
 {
 
-/// All classes as they are: those that are not final become live when the first type is assigned to
-/// them. Step 1.
+/// Step 1. All classes as they are. A class that is not final becomes live when a type is assigned
+/// to it.
 Partition begin_partition(const Classes &classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts)
 {
@@ -68,9 +68,9 @@ void assign_structs(const SplitInput &in, FinalClasses &made)
         if (conflicts.nodes[n].is_forward())
             continue;
         const NodeId first = representative(in.groups.of[n]);
-        ClassId &made_first = made.of_node[first]; // may be asked for before its own turn
+        ClassId &made_first = made.of_node[first]; // `first` may come after `n`
         if (made_first == ClassId::none)
-            made_first = made.add(conflicts.nodes[n].cls, in.place(n), in.place(first));
+            made_first = made.add(conflicts.nodes[n].cls, in.type_at(n), in.type_at(first));
         made.of_node[n] = made_first;
     }
 }
@@ -150,7 +150,7 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
         const std::vector<ClassId> &definitions = all_definitions[node.name];
         ClassId meant = name.forward;
         if (in.sources.is_base(node.source)) {
-            // stays
+            // the base cannot change
         } else if (definitions.size() == 1) {
             meant = definitions.front();
         } else if (base_declares(in.sources, classes, in.graph, node.name)) {

@@ -9,7 +9,7 @@
 namespace btflink::merge
 {
 
-/// `ways`: in which nodes can be joined; the one that leaves the fewest types is taken.
+/// `ways`: to join nodes. Of these the one that leaves the fewest types is taken.
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts, const std::vector<Groups> &ways);
 
