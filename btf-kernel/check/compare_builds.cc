@@ -87,7 +87,7 @@ std::string compare_types(const Btf &here, const Btf &there)
     return "";
 }
 
-struct Difference {
+struct BlobDifference {
     std::string text;   // empty: only ids and offsets differ
     bool moved = false; // the same types and strings, in the same order
 };
@@ -97,7 +97,7 @@ uint32_t header_word(Bytes blob, size_t at, ByteOrder order)
     return load<uint32_t>(blob.data() + at, order);
 }
 
-Difference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
+BlobDifference compare(const Btf &here, Bytes a, const Btf &there, Bytes b)
 {
     if (here.order() != there.order())
         return {"byte order: another one"};
@@ -128,7 +128,7 @@ std::string compare_module(const Binary &here, const Binary &there,
     auto a = parse_module(here, base_here), b = parse_module(there, base_there);
     if (!a || !b)
         return "cannot be compared: " + (a ? b : a).error().str();
-    const Difference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
+    const BlobDifference difference = compare(*a->btf, here.btf, *b->btf, there.btf);
     followed = difference.moved && !same_base;
     if (!difference.text.empty() || followed)
         return difference.text;

@@ -56,7 +56,7 @@ std::string shown(const Btf &btf, TypeId id)
 }
 
 /// The result of comparing two types.
-struct Difference {
+struct TypeDifference {
     std::string text;      // empty: nothing but references differs
     bool declared = false; // a declaration differs from a definition
     // Pairs of types with one name that the two refer to.
@@ -76,7 +76,7 @@ public:
     {
     }
 
-    Difference run(TypeId own, TypeId base)
+    TypeDifference run(TypeId own, TypeId base)
     {
         difference_ = {};
         elements(own, base, "", 0);
@@ -183,7 +183,7 @@ private:
 
     const Btf &btf_;
     SideNames names_;
-    Difference difference_;
+    TypeDifference difference_;
 };
 
 /// Finds the redefinitions of a module, and the cause of each.
@@ -239,7 +239,7 @@ public:
 private:
     struct Entry {
         Redefinition result;
-        Difference difference;
+        TypeDifference difference;
         size_t root = SIZE_MAX; // index of the clash that causes it
     };
 
@@ -284,7 +284,7 @@ std::string why_two(const Btf &btf, TypeId a, TypeId b)
     for (size_t i = 0; i < pairs.size() && i < most_pairs; ++i) {
         const auto [x, y] = pairs[i];
         Comparison comparison(btf, {strf("in type %u", raw(x)), strf("in type %u", raw(y))});
-        const Difference difference = comparison.run(x, y);
+        const TypeDifference difference = comparison.run(x, y);
         if (!difference.text.empty())
             return i ? "because of " + shown(btf, x) + " (" + difference.text + ")"
                      : difference.text;
