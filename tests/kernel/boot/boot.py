@@ -142,12 +142,12 @@ def fault_of(console, ending):
     return what + (f'\nlast lines of its console:{last}' if last else '\nnothing on its console')
 
 
-def start(kernel, archive, log, timeout, machine=X86, memory=512, accelerator='tcg'):
-    """Boot `kernel` with the initramfs in the file `archive`, and wait until the machine is off: how it ended.
-    Its console goes to the file `log`. `memory`: MB."""
-    command = [*machine.emulator, '-accel', accelerator, '-m', memory, '-smp', '2', '-nographic',
+def start(kernel, archive, log, timeout, machine=X86, memory=512, arguments=''):
+    """Boot `kernel` with the initramfs in the file `archive`, and wait until the machine is off: how
+    it ended. Its console goes to the file `log`. `memory`: MB. `arguments`: more for the kernel."""
+    command = [*machine.emulator, '-accel', 'tcg', '-m', memory, '-smp', '2', '-nographic',
                '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
-               '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS}']
+               '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS} {arguments}']
     with open(log, 'wb') as console:
         try:
             done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL,

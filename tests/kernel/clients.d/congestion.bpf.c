@@ -31,6 +31,12 @@ __u32 BPF_PROG(window, struct sock *sk)
 }
 
 SEC("struct_ops")
+__u32 BPF_PROG(window_before, struct sock *sk)
+{
+    return ((struct tcp_sock *)sk)->snd_cwnd;
+}
+
+SEC("struct_ops")
 void BPF_PROG(acknowledged, struct sock *sk, __u32 ack, __u32 acked)
 {
 }
@@ -39,7 +45,7 @@ SEC(".struct_ops")
 struct tcp_congestion_ops congestion = {
     .ssthresh = (void *)window,
     .cong_avoid = (void *)acknowledged,
-    .undo_cwnd = (void *)window,
+    .undo_cwnd = (void *)window_before,
     .name = "btflink",
 };
 
