@@ -10,7 +10,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Files that get the result itself.
+/// Files to which the result is written.
 std::vector<std::string> outputs(const Options &options)
 {
     if (options.output.empty())
@@ -28,24 +28,24 @@ Result<void> check_apart(const Options &options, const Inputs &inputs)
     std::vector<std::string> results = outputs(options);
     if (!options.time_trace.empty())
         results.push_back(options.time_trace);
-    auto spare = [&](const std::string &path, const char *what) -> Result<void> {
+    auto check_not_written = [&](const std::string &path, const char *what) -> Result<void> {
         for (const std::string &result : results)
             if (same_file(result, path))
                 return fail(Where{result}, std::string(what) + ", too; it would be overwritten");
         return {};
     };
     constexpr const char *is_input = "is an input";
-    TRY(spare(options.image, is_input));
-    TRY(spare(options.base, is_input));
+    TRY(check_not_written(options.image, is_input));
+    TRY(check_not_written(options.base, is_input));
     for (const std::string &path : inputs.files)
-        TRY(spare(path, is_input));
+        TRY(check_not_written(path, is_input));
     for (const std::string &name : options.inputs)
         if (name.starts_with('@'))
-            TRY(spare(name.substr(1), is_input));
-    TRY(spare(options.update, "is to be updated"));
+            TRY(check_not_written(name.substr(1), is_input));
+    TRY(check_not_written(options.update, "is to be updated"));
     if (same_file(options.update, options.base))
-        return fail(Where{options.update}, "is the base, too; BTF that continues it would take its "
-                                           "place");
+        return fail(Where{options.update},
+                    "is the base, too; it would be overwritten by BTF that extends it");
     return {};
 }
 
@@ -53,7 +53,7 @@ Result<void> check_trace_apart(const Options &options)
 {
     for (const std::string &result : outputs(options))
         if (options.time_trace == result || same_file(options.time_trace, result))
-            return fail(Where{options.time_trace}, "is to have both the result and the trace");
+            return fail(Where{options.time_trace}, "--output and --time-trace name the same file");
     return {};
 }
 

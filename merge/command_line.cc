@@ -16,66 +16,66 @@ namespace btflink::merge
 namespace
 {
 
-/// Collects the options until all have been read.
-struct Draft {
+/// The options that have been read so far.
+struct PartialLine {
     CommandLine line;
     bool distilled_base = false;
     unsigned threads = 0; // not given
     std::optional<FeatureSet> features;
 };
 
-Result<void> take_features(Draft &draft, std::string_view list)
+Result<void> take_features(PartialLine &partial, std::string_view list)
 {
     auto parsed = parse_features(list);
     if (!parsed)
         return fail({}, "--features: " + parsed.error().what);
-    draft.features.emplace(draft.features.value_or(FeatureSet())).add(*parsed);
+    partial.features.emplace(partial.features.value_or(FeatureSet())).add(*parsed);
     return {};
 }
 
-Result<void> take_format(Draft &draft, std::string_view format)
+Result<void> take_format(PartialLine &partial, std::string_view format)
 {
     if (format != "raw" && format != "object")
         return fail({}, "--format: '" + std::string(format) + "' is neither raw nor object");
-    draft.line.options.format = format == "raw" ? OutputFormat::raw : OutputFormat::object;
+    partial.line.options.format = format == "raw" ? OutputFormat::raw : OutputFormat::object;
     return {};
 }
 
-Result<void> take_engine(Draft &draft, std::string_view engine)
+Result<void> take_engine(PartialLine &partial, std::string_view engine)
 {
     if (engine != "hash" && engine != "libbpf")
         return fail({}, "--dedup: '" + std::string(engine) + "' is neither hash nor libbpf");
-    draft.line.options.engine = engine == "hash" ? Engine::hash : Engine::libbpf;
+    partial.line.options.engine = engine == "hash" ? Engine::hash : Engine::libbpf;
     return {};
 }
 
-Result<void> take_kernel(Draft &draft, std::string_view text)
+Result<void> take_kernel(PartialLine &partial, std::string_view text)
 {
     auto version = TRY(read_kernel_option(text));
-    draft.line.kernel = version;
+    partial.line.kernel = version;
     return {};
 }
 
-constexpr Option<Draft> options[] = {
+constexpr Option<PartialLine> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
-     .flag = [](Draft &d) -> bool & { return d.line.help; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.help; }},
     {.words = {.name = "version", .help = "Print the version and exit"},
-     .flag = [](Draft &d) -> bool & { return d.line.version; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.version; }},
     {.words = {.name = "image",
                .value = "ELF",
                .help = "Linked file: final addresses, symbols, kfunc sets"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.image; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.image; }},
     {.words = {.name = "base", .value = "FILE", .help = "BTF that the result extends (raw or ELF)"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.base; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.base; }},
     {.words = {.name = "base-index",
                .value = "FILE",
                .help = "With --base: keep an index of it here, which saves time in later runs"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.base_index; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.base_index; }},
     {.words = {.name = "distilled-base",
                .help = "Write split BTF over a small base of its own, for use with other kernels"},
-     .flag = [](Draft &d) -> bool & { return d.distilled_base; }},
+     .flag = [](PartialLine &d) -> bool & { return d.distilled_base; }},
     {.words = {.letter = 'o', .name = "output", .value = "FILE", .help = "Write the result here"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.output; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.output; }},
     {.words = {.name = "format",
                .value = "FORMAT",
                .help = "Format of the result: raw (default), or object (ET_REL)"},
@@ -83,11 +83,11 @@ constexpr Option<Draft> options[] = {
     {.words = {.name = "update",
                .value = "FILE",
                .help = "Put the result into this ELF file as .BTF"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.update; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.update; }},
     {.words = {.name = "check",
                .value = "FILE",
                .help = "Say what a kernel would refuse of the final BTF in this file; no INPUT"},
-     .text = [](Draft &d) -> std::string & { return d.line.check; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.check; }},
     {.words = {.name = "kernel",
                .value = "VERSION",
                .help = "With --check: the version of that kernel"},
@@ -99,10 +99,10 @@ constexpr Option<Draft> options[] = {
     {.words = {.name = "threads",
                .value = "N",
                .help = "Threads, 1 to 1024 (default: processors); does not change the result"},
-     .take = take_threads<&Draft::threads>},
+     .take = take_threads<&PartialLine::threads>},
     {.words = {.name = "verify",
                .help = "Recompute the hashes that objects state; a wrong one is an error"},
-     .flag = [](Draft &d) -> bool & { return d.line.options.verify; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.options.verify; }},
     {.words = {.name = "features",
                .value = "LIST",
                .help = "What to encode: pahole's --btf_features names (default: default)",
@@ -112,28 +112,28 @@ constexpr Option<Draft> options[] = {
                .value = "FILE",
                .help = "Write a page (HTML) about the result and where it comes from; needs "
                        "btf-kernel"},
-     .text = [](Draft &d) -> std::string & { return d.line.report; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.report; }},
     {.words = {.name = "stats", .help = "Print counts and times to stderr"},
-     .flag = [](Draft &d) -> bool & { return d.line.stats; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.stats; }},
     {.words = {.name = "time-trace",
                .value = "FILE",
                .help = "Write where the time goes, for chrome://tracing or ui.perfetto.dev"},
-     .text = [](Draft &d) -> std::string & { return d.line.options.time_trace; }},
+     .text = [](PartialLine &d) -> std::string & { return d.line.options.time_trace; }},
     {.words = {.name = "why-dup",
                .value = "[NAME]",
                .help = "Say for each name with several definitions, or for NAME, where and why "
                        "they differ"},
-     .take = [](Draft &d, std::string_view name) -> Result<void> {
+     .take = [](PartialLine &d, std::string_view name) -> Result<void> {
          d.line.options.why_dup = name;
          return {};
      }},
     {.words = {.letter = 'q', .name = "quiet", .help = "No warnings"},
-     .flag = [](Draft &d) -> bool & { return d.line.quiet; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.quiet; }},
     {.words = {.letter = 'v', .name = "verbose", .help = "Say what was left out and why"},
-     .flag = [](Draft &d) -> bool & { return d.line.options.verbose; }},
+     .flag = [](PartialLine &d) -> bool & { return d.line.options.verbose; }},
 };
 
-/// --check takes a file and a base.
+/// --check takes only a file, a base and a kernel version.
 Result<void> check_alone(const CommandLine &line, const Given &given)
 {
     if (!given.operands.empty() || !line.options.output.empty() || !line.options.update.empty())
@@ -143,14 +143,14 @@ Result<void> check_alone(const CommandLine &line, const Given &given)
         constexpr std::string_view fine[] = {"base",    "check", "kernel",
                                              "threads", "quiet", "verbose"};
         if (std::ranges::find(fine, name) == std::end(fine))
-            return fail({}, "--check merges nothing, and has no use for --" + std::string(name));
+            return fail({}, "--check cannot be combined with --" + std::string(name));
     }
     return {};
 }
 
-Result<void> finish(Draft &draft, Given &&given)
+Result<void> finish(PartialLine &partial, Given &&given)
 {
-    CommandLine &line = draft.line;
+    CommandLine &line = partial.line;
     Options &o = line.options;
     if (!line.check.empty())
         return check_alone(line, given);
@@ -159,26 +159,27 @@ Result<void> finish(Draft &draft, Given &&given)
     if (given.operands.empty())
         return fail({}, "INPUT is required");
     o.inputs = std::move(given.operands);
-    o.threads = draft.threads ? draft.threads : std::max(1u, std::thread::hardware_concurrency());
-    o.auto_threads = draft.threads == 0;
+    o.threads =
+        partial.threads ? partial.threads : std::max(1u, std::thread::hardware_concurrency());
+    o.auto_threads = partial.threads == 0;
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;
     others.insert(others.end(), {o.base, o.image, o.output, o.update, o.time_trace, line.report});
     for (const std::string &other : others)
         if (!o.base_index.empty() && (o.base_index == other || same_file(o.base_index, other)))
-            return fail({}, "--base-index: '" + other + "' is used otherwise");
+            return fail({}, "--base-index: '" + other + "' is another file of this merge");
     if (o.update == "-")
-        return fail({}, "--update changes a file where it is, which standard output is not");
+        return fail({}, "--update needs a file, not standard output");
     for (std::string *path : {&o.output, &o.time_trace, &line.report})
         *path = output_path(*path);
     if (o.output.empty() && o.update.empty() && !o.why_dup)
         return fail({}, "nothing to write: give -o or --update");
     if (!line.report.empty())
         TRY(check_report_options(o));
-    if (draft.features)
-        o.features = *draft.features;
-    if (draft.distilled_base)
+    if (partial.features)
+        o.features = *partial.features;
+    if (partial.distilled_base)
         o.features.add(Feature::distilled_base);
     return check_options(o);
 }
@@ -187,12 +188,13 @@ Result<void> finish(Draft &draft, Given &&given)
 
 Result<CommandLine> parse_command_line(int argc, char **argv)
 {
-    Draft draft;
-    auto given = TRY(read_options(options, argc, argv, draft,
-                                  [](const Draft &d) { return d.line.help || d.line.version; }));
-    if (!draft.line.help && !draft.line.version)
-        TRY(finish(draft, std::move(given)));
-    return std::move(draft.line);
+    PartialLine partial;
+    auto given = TRY(read_options(options, argc, argv, partial, [](const PartialLine &d) {
+        return d.line.help || d.line.version;
+    }));
+    if (!partial.line.help && !partial.line.version)
+        TRY(finish(partial, std::move(given)));
+    return std::move(partial.line);
 }
 
 std::string help_text()

@@ -13,11 +13,11 @@ namespace btflink::merge
 
 struct CommandLine {
     Options options;
-    std::string check; // file with final BTF; with it, nothing is merged. Empty: none
+    std::string check; // file with final BTF to check instead of a merge; empty: none
     std::optional<KernelVersion> kernel; // with `check`: see kernel_forms()
-    std::string report;                  // file for a page about the merge; empty: none
+    std::string report;                  // file for the page of --report; empty: none
     bool quiet = false, stats = false;
-    bool help = false, version = false; // one of these: nothing else counts
+    bool help = false, version = false; // with either, nothing else is set
 };
 
 /// Errors are wrong usage. Once per process, see common/cli/option_table.h.

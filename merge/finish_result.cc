@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Nothing is written that a kernel would refuse.
+// Checks that a kernel would accept the result.
 #include "merge/finish_result.h"
 
 #include "common/btf/btf_check.h"
@@ -19,7 +19,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Parts `result` into BTF and the base that it continues from then on, which is returned.
+/// Splits `result` into BTF and a distilled base, and returns that base.
 Result<std::shared_ptr<const Btf>> distil_base(MergeResult &result, const Base &base,
                                                const Target &target, bool with_layout)
 {
@@ -36,7 +36,7 @@ Result<std::shared_ptr<const Btf>> distil_base(MergeResult &result, const Base &
     return std::make_shared<const Btf>(std::move(parsed));
 }
 
-/// Feature::layout, for BTF without a base. That of a kernel tells whether it reads one.
+/// Feature::layout, for BTF without a base. A kernel's BTF shows whether the kernel reads layouts.
 Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, Report &report)
 {
     auto btf = TRY(Btf::parse(blob, Where{"merged BTF", "", 0}));
@@ -58,27 +58,27 @@ void count_types(const Btf &btf, Stats &stats)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
 }
 
-/// One warning, however many there are; -v has them all. `origin`: where the first is from, or "".
+/// Makes one warning, whatever their number; the rest are notes. `origin`: of the first, or "".
 void report_mended(const std::vector<std::string> &changes, const std::string &origin,
                    Report &report)
 {
     std::string text = changes.front();
     if (!origin.empty())
-        text += "; it is of " + origin;
+        text += "; it comes from " + origin;
     if (changes.size() > 1)
         text += strf(" (and %zu more)", changes.size() - 1);
     report.warnings.push_back(text);
     report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
 }
 
-/// The gate: a kernel must accept what is written. Where it would not, `blob` is changed as far as
-/// meaning allows. btf-emit has settled that for its objects, but other objects have other makers,
-/// and some things show only when all are together.
-Result<void> settle(std::vector<std::byte> &blob, const Base &base, const Read &read,
-                    Report &report)
+/// A kernel must accept the result. If it would not, `blob` is mended as far as meaning allows.
+/// btf-emit does this for its objects, but objects may come from other tools, and some violations
+/// appear only in the merged BTF.
+Result<void> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
+                             Report &report)
 {
     const Where where{"merged BTF", "", 0};
-    const uint32_t pointer_size = read.target.address_size;
+    const uint32_t pointer_size = in.target.address_size;
     auto btf = TRY(Btf::parse(blob, where, base.btf));
     const auto fine = check_btf(blob, btf, where, pointer_size);
     if (fine)
@@ -86,8 +86,8 @@ Result<void> settle(std::vector<std::byte> &blob, const Base &base, const Read &
     auto mended = mend_btf(btf, pointer_size, BtfPart::whole);
     if (!mended)
         return fail(fine.error());
-    report_mended(mended->changes, name_origin(fine.error(), btf, read.objects()), report);
-    blob = mended->btf.serialize(read.target.order);
+    report_mended(mended->changes, name_origin(fine.error(), btf, in.objects()), report);
+    blob = mended->btf.serialize(in.target.order);
     btf = TRY(Btf::parse(blob, where, base.btf));
     return check_btf(blob, btf, where, pointer_size);
 }
@@ -95,26 +95,27 @@ Result<void> settle(std::vector<std::byte> &blob, const Base &base, const Read &
 } // namespace
 
 Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
-                                  const Base &base, const Read &read, Report &report, Stats &stats)
+                                  const Base &base, const MergeInputs &in, Report &report,
+                                  Stats &stats)
 {
     TRY(check_mapped_files());
     stats.begin_pass("check");
-    TRY(settle(blob, base, read, report));
+    TRY(mend_if_refused(blob, base, in, report));
     MergeResult result{std::move(blob), {}};
     std::shared_ptr<const Btf> continued = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
     if (options.features.has(Feature::distilled_base)) {
         stats.begin_pass("distil");
-        continued = TRY(distil_base(result, base, read.target, with_layout));
+        continued = TRY(distil_base(result, base, in.target, with_layout));
     }
     if (with_layout && continued)
-        add_layout(result.blob, read.target.order, false);
+        add_layout(result.blob, in.target.order, false);
     else if (with_layout)
-        TRY(add_layout_section(result.blob, read.target.order, report));
+        TRY(add_layout_section(result.blob, in.target.order, report));
     const Where where{"merged BTF", "", 0};
     auto btf = TRY(Btf::parse(result.blob, where, continued));
     if (continued != base.btf)
-        TRY(check_btf(result.blob, btf, where, read.target.address_size));
+        TRY(check_btf(result.blob, btf, where, in.target.address_size));
     else
         TRY(check_btf_header(result.blob, btf, where, std::nullopt));
     count_types(btf, stats);

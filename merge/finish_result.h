@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The last steps before the result is written: the check, a base of its own, a layout.
+// The last steps before the result is written: the check, the distilled base, the layout.
 #pragma once
 
 #include "merge/read_inputs.h"
@@ -9,11 +9,12 @@ namespace btflink::merge
 
 struct MergeResult {
     std::vector<std::byte> blob;
-    std::vector<std::byte> distilled; // the base that `blob` continues, if options ask for one
+    std::vector<std::byte> distilled; // the distilled base that `blob` continues; empty: none
 };
 
-/// Checks that a kernel accepts it, mends what it would not, and adds what the options ask for.
+/// Checks and mends `blob`, and adds the distilled base and the layout that the options ask for.
 Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
-                                  const Base &base, const Read &read, Report &report, Stats &stats);
+                                  const Base &base, const MergeInputs &in, Report &report,
+                                  Stats &stats);
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that follow the linker, one after the other.
+// The passes that find out what the linker decided.
 #include "merge/follow_link.h"
 
 #include "merge/report_passes.h"
@@ -7,23 +7,24 @@
 namespace btflink::merge
 {
 
-Result<Link> follow_link(FeatureSet features, const Read &read, Report &report, Stats &stats)
+Result<LinkResult> follow_link(FeatureSet features, const MergeInputs &in, Report &report,
+                               Stats &stats)
 {
-    const std::vector<Input> &inputs = read.inputs.list;
-    const std::vector<Object> &objects = read.objects();
-    Link link;
+    const std::vector<Input> &inputs = in.files.list;
+    const std::vector<Object> &objects = in.objects();
+    LinkResult link;
     stats.begin_pass("image");
-    auto file = TRY(read.image());
+    auto file = TRY(in.image());
     link.image = TRY(read_image(file, inputs, objects));
 
     stats.begin_pass("locate");
-    link.located = locate(inputs, objects, link.image);
-    report_image(inputs, link.image, objects, link.located, report, stats);
+    link.locations = locate(inputs, objects, link.image);
+    report_image(inputs, link.image, objects, link.locations, report, stats);
 
     stats.begin_pass("select_functions");
-    link.functions = select_functions(inputs, objects, link.image, link.located, features);
+    link.functions = select_functions(inputs, objects, link.image, link.locations, features);
     stats.begin_pass("select_variables");
-    link.variables = select_variables(objects, link.image, link.located, features);
+    link.variables = select_variables(objects, link.image, link.locations, features);
     report_selection(objects, link.functions, link.variables, report, stats);
     return link;
 }

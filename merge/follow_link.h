@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the linker decided, or would decide: which objects, functions and variables there are.
+// What the linker decided: which objects, functions and variables exist, and where.
 #pragma once
 
 #include "merge/link/select_variables.h"
@@ -8,13 +8,14 @@
 namespace btflink::merge
 {
 
-struct Link {
+struct LinkResult {
     Image image;
-    Located located;     // each object's variables and functions, with their final addresses
-    Functions functions; // that the result has, as the variables; from here on names are settled
+    Locations locations; // of each object's variables and functions
+    Functions functions; // of the result
     Variables variables;
 };
 
-Result<Link> follow_link(FeatureSet features, const Read &read, Report &report, Stats &stats);
+Result<LinkResult> follow_link(FeatureSet features, const MergeInputs &in, Report &report,
+                               Stats &stats);
 
 } // namespace btflink::merge

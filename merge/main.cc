@@ -27,7 +27,7 @@ int check(const merge::CommandLine &line)
     return found->empty() ? exit_good : exit_bad_input;
 }
 
-/// Error: the output could not be written to standard output.
+/// Error: standard output could not be written.
 Result<void> print(const merge::CommandLine &line, const merge::Report &report)
 {
     if (!line.quiet)

@@ -16,25 +16,26 @@ namespace btflink::merge
 namespace
 {
 
-/// The objects in which a pass found a malformed type. Those that were not linked do not count:
-/// whether they were looked at is chance.
-std::vector<bool> find_damaged(const std::vector<Object> &objects, const Located &located,
+/// The objects in which a pass found a malformed type. Objects that were not linked do not count:
+/// whether a pass reads their types depends on the threads.
+std::vector<bool> find_damaged(const std::vector<Object> &objects, const Locations &locations,
                                const Sources &sources)
 {
     std::vector<bool> damaged(objects.size());
     for (size_t i = 0; i < objects.size(); ++i) {
         const Damage *by_link = objects[i].damage.get();
         damaged[i] =
-            !located.not_linked[i] && ((by_link && by_link->found()) || sources.found_damage(i));
+            !locations.not_linked[i] && ((by_link && by_link->found()) || sources.found_damage(i));
     }
     return damaged;
 }
 
-/// The passes trusted what they read. An error of theirs may come of what is malformed there.
-Result<void> check_trust(const Read &read, const Base &base, const std::vector<bool> &damaged,
+/// The passes trusted what they read. If they failed, a malformed type may be the cause, so this
+/// error comes first.
+Result<void> check_trust(const MergeInputs &in, const Base &base, const std::vector<bool> &damaged,
                          unsigned threads)
 {
-    TRY(check_marked(read.inputs.list, read.objects(), damaged, threads));
+    TRY(check_marked(in.files.list, in.objects(), damaged, threads));
     if (base.index && base.index->is_damaged())
         return fail(base.where, "its index is damaged; remove the index");
     return {};
@@ -43,12 +44,12 @@ Result<void> check_trust(const Read &read, const Base &base, const std::vector<b
 } // namespace
 
 Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &base,
-                                            const Read &read, const Link &link, Report &report,
-                                            Stats &stats)
+                                            const MergeInputs &in, const LinkResult &link,
+                                            Report &report, Stats &stats)
 {
-    const std::vector<Object> &objects = read.objects();
+    const std::vector<Object> &objects = in.objects();
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
-    const MergedTypes types = TRY(merge_types(read.loaded, link.located.not_linked,
+    const MergedTypes types = TRY(merge_types(in.loaded, link.locations.not_linked,
                                               {base.btf.get(), base.index.get(), base.blob, blamed},
                                               options.why_dup.has_value(), options.threads, stats));
     if (options.why_dup) {
@@ -59,25 +60,26 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     if (writes_result(options)) {
         stats.begin_pass("write_types");
         blob = write_types(objects, types.sources, types.partition, link.functions, link.variables,
-                           types.known, read.target.order, blamed, options.threads);
+                           types.known, in.target.order, blamed, options.threads);
     }
     stats.end_pass();
-    TRY(check_trust(read, base, find_damaged(objects, link.located, types.sources),
+    TRY(check_trust(in, base, find_damaged(objects, link.locations, types.sources),
                     options.threads));
     return blob;
 }
 
 Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
-                                              const Read &read, const Link &link, Stats &stats)
+                                              const MergeInputs &in, const LinkResult &link,
+                                              Stats &stats)
 {
     stats.begin_pass("assemble");
-    auto all = TRY(assemble(read.objects(), link.located, link.functions, link.variables,
+    auto all = TRY(assemble(in.objects(), link.locations, link.functions, link.variables,
                             base.btf.get(), options.threads));
     TRY(check_mapped_files());
     stats.add("types_in", all.types);
     stats.add("bytes_in", all.words.size() * 4 + all.strings.size());
-    stats.begin_pass("dedup"); // of equal types the first stays
-    return dedup_libbpf(std::move(all), base.btf, read.target.order, blamed_for_all(options));
+    stats.begin_pass("dedup");
+    return dedup_libbpf(std::move(all), base.btf, in.target.order, blamed_for_all(options));
 }
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes BTF of the objects, each of equal types once: by hashes, or by libbpf.
+// Makes the BTF of the result, in which equal types are merged: by hashes, or by libbpf.
 #pragma once
 
 #include "merge/follow_link.h"
@@ -7,14 +7,15 @@
 namespace btflink::merge
 {
 
-/// Engine::hash. `report.why_dup` is filled if the options ask for it. Empty: nothing is to be
-/// written.
+/// Engine::hash. Fills in `report.why_dup` if the options ask for it. Returns nothing if they ask
+/// for no result.
 Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &base,
-                                            const Read &read, const Link &link, Report &report,
-                                            Stats &stats);
+                                            const MergeInputs &in, const LinkResult &link,
+                                            Report &report, Stats &stats);
 
 /// Engine::libbpf.
 Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
-                                              const Read &read, const Link &link, Stats &stats);
+                                              const MergeInputs &in, const LinkResult &link,
+                                              Stats &stats);
 
 } // namespace btflink::merge

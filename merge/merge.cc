@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-merge: its passes in order. Each takes earlier results as const and returns
-// its own.
+// The corridor of btf-merge: its passes in order. Each takes the results of earlier ones as const
+// and returns its own.
 #include "merge/merge.h"
 
 #include "merge/base_index/index_file.h"
@@ -20,14 +20,14 @@ namespace btflink::merge
 namespace
 {
 
-/// What is large. Giving it back takes a tenth of a merge.
+/// Freeing these takes a tenth of a merge.
 struct Memory {
     Base base;
-    Read read;
-    Link link;
+    MergeInputs inputs;
+    LinkResult link;
 };
 
-/// Explanations and libbpf look at all of a base, so an index is of no use to them.
+/// --why-dup and libbpf look at the whole base, so they do not use an index.
 Result<Base> open_given_base(const Options &options)
 {
     const bool by_index = options.engine == Engine::hash && !options.why_dup;
@@ -50,14 +50,14 @@ Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
     TRY(check_options(options));
     stats.begin_pass("base");
     m.base = TRY(open_given_base(options));
-    m.read = TRY(read_inputs(options, m.base, report, stats));
+    m.inputs = TRY(read_inputs(options, m.base, report, stats));
     if (!report.nothing.empty())
         return end_without_btf(options, report);
-    options.threads = m.read.threads;
-    m.link = TRY(follow_link(options.features, m.read, report, stats));
+    options.threads = m.inputs.threads;
+    m.link = TRY(follow_link(options.features, m.inputs, report, stats));
     auto blob = TRY(options.engine == Engine::libbpf
-                        ? blob_by_libbpf(options, m.base, m.read, m.link, stats)
-                        : blob_by_hash(options, m.base, m.read, m.link, report, stats));
+                        ? blob_by_libbpf(options, m.base, m.inputs, m.link, stats)
+                        : blob_by_hash(options, m.base, m.inputs, m.link, report, stats));
     if (m.base.btf)
         stats.add("base_index_used", m.base.index ? 1 : 0);
     if (!writes_result(options))
@@ -66,9 +66,10 @@ Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
         report.nothing = "there are no types in it";
         return end_without_btf(options, report);
     }
-    const auto result = TRY(finish_result(std::move(blob), options, m.base, m.read, report, stats));
+    const auto result =
+        TRY(finish_result(std::move(blob), options, m.base, m.inputs, report, stats));
     stats.begin_pass("write");
-    const uint64_t written = TRY(write_result(options, result, m.read));
+    const uint64_t written = TRY(write_result(options, result, m.inputs));
     stats.add("bytes_written", written);
     stats.end_pass();
     return {};
@@ -88,7 +89,7 @@ Result<void> run_timed(const Options &options, Report &report)
                           Milliseconds(std::chrono::steady_clock::now() - start).count());
     report.stats = stats.text();
     if (options.last)
-        (void)memory.release();
+        (void)memory.release(); // the system frees it faster
     return done;
 }
 
@@ -100,7 +101,7 @@ Result<void> merge(const Options &options, Report &report)
         return run_timed(options, report);
     auto trace = TRY(trace::File::start(options.time_trace, "btf-merge"));
     TRY(run_timed(options, report));
-    TRY(check_trace_apart(options)); // the result has its file only now
+    TRY(check_trace_apart(options)); // again, as the result exists only now
     return trace.write();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge as a function: the BTF of many objects becomes that of their link.
+// btf-merge as a function: merges the BTF of objects into the BTF of their link.
 #pragma once
 
 #include "merge/options.h"
@@ -8,8 +8,8 @@
 namespace btflink::merge
 {
 
-/// Merge, and write if there is an output or an update. What there is to say comes out in `report`,
-/// also if it fails.
+/// Merges, and writes the result if `options` name an output or an update. Fills in `report` even
+/// if it fails.
 Result<void> merge(const Options &options, Report &report);
 
 } // namespace btflink::merge

@@ -27,11 +27,11 @@ enum class Engine : uint8_t { hash, libbpf };
 struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
-    std::string base;                // BTF that the result continues; empty: none
-    /// The same, read before, for callers that merge many things over one; its path is `base`.
+    std::string base;                // file with the BTF that the result extends; empty: none
+    /// The base already read from that file, for callers that merge repeatedly over one base.
     std::shared_ptr<const Base> read_base;
-    /// File for an index of `base`; it is made if there is none that fits. It saves time, and
-    /// changes nothing else. Empty: none is used.
+    /// File for an index of `base`, made if it does not exist or does not fit. It only saves time.
+    /// Empty: no index.
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
@@ -42,26 +42,25 @@ struct Options {
     FeatureSet features = default_features();
     unsigned threads = 1;
     bool auto_threads = false; // small inputs get one thread
-    bool verify = false;       // an object whose hashes are not those of its types is an error
+    bool verify = false;       // recompute the hashes of objects; a wrong one is an error
     bool verbose = false;
-    bool last = false;      // the process ends after it: memory is left to the system
+    bool last = false;      // the process ends after this merge, so memory need not be freed
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
-    /// Report::why_dup is wanted: of this name, or of all ("").
+    /// Fills in Report::why_dup for this name, or for all ("").
     std::optional<std::string> why_dup;
-    /// Asked once the inputs are loaded, with the source files that their objects name ("" for one
-    /// that names none, or that was not linked into the image): which further inputs make them
-    /// complete? For callers that can encode what came without object BTF. Inputs without any BTF
-    /// are then no error. Empty: nobody is asked.
-    std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> complete;
-    /// Objects in place of inputs: without a base, and for the engine `hash`.
+    /// Called once the inputs are loaded, with the source file of each object ("" if the object
+    /// names none or was not linked into the image). Returns further inputs, which cover the
+    /// sources without object BTF. With this set, inputs without any BTF are not an error.
+    std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
+    /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
     std::shared_ptr<Gatherer> gathered;
 };
 
-/// False: the run prints a report, and that is all.
+/// False for a run that only prints a report.
 bool writes_result(const Options &options);
 
-/// Error: options that do not go together. merge() asks, too; a program may before that, as to it
-/// this is wrong usage.
+/// Error: options that exclude each other. merge() checks this too; a program that checks first can
+/// report wrong usage.
 Result<void> check_options(const Options &options);
 
 } // namespace btflink::merge

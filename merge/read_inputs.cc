@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens what is merged, reads its objects, and sees to it that they are of one kind and for one
-// machine.
+// Opens the inputs, reads their objects, and checks that all are for one machine.
 #include "merge/read_inputs.h"
 
 #include "merge/base_index/base_index.h"
@@ -20,53 +19,80 @@ namespace btflink::merge
 namespace
 {
 
-/// One target for all: byte order, class and machine. Returns it.
-Result<Target> check_targets(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                             const std::optional<Input> &image, const Base &base)
+/// The image, else the first ELF file among the inputs; null: all inputs are raw BTF.
+const ElfFile *first_elf(const MergeInputs &in)
 {
-    const ElfFile *first = image ? &*image->elf : nullptr;
-    auto agrees = [&](const Input &input) -> Result<void> {
-        if (!input.elf)
-            return {};
-        const ElfFile &elf = *input.elf;
-        if (!first)
-            first = &elf;
-        if (elf.order() != first->order() || elf.address_size() != first->address_size() ||
-            elf.machine() != first->machine())
-            return fail(elf.where(),
-                        "is for another machine, class or byte order than " + first->where().file);
+    if (in.given_image)
+        return &*in.given_image->elf;
+    for (const Input &input : in.files.list)
+        if (input.elf)
+            return &*input.elf;
+    return nullptr;
+}
+
+Result<void> check_machine(const Input &input, const ElfFile &first)
+{
+    if (!input.elf)
         return {};
-    };
-    for (const Input &input : inputs)
-        TRY(agrees(input));
-    if (first && base.input)
-        TRY(agrees(*base.input));
-    Where named = first ? first->where() : objects.front().where;
-    ByteOrder order = first ? first->order() : objects.front().btf.order();
+    const ElfFile &elf = *input.elf;
+    if (elf.order() != first.order() || elf.address_size() != first.address_size() ||
+        elf.machine() != first.machine())
+        return fail(elf.where(),
+                    "is for another machine, class or byte order than " + first.where().file);
+    return {};
+}
+
+Result<void> check_machines(const MergeInputs &in, const Base &base, const ElfFile &first)
+{
+    for (const Input &input : in.files.list)
+        TRY(check_machine(input, first));
+    return base.input ? check_machine(*base.input, first) : Result<void>();
+}
+
+/// `name`: of the file whose byte order this is.
+Result<void> check_byte_order(const std::vector<Object> &objects, const Base &base, ByteOrder order,
+                              const std::string &name)
+{
     for (const Object &o : objects)
         if (o.btf.order() != order)
-            return fail(o.where, "has another byte order than " + named.file);
+            return fail(o.where, "has another byte order than " + name);
     if (base.btf && base.btf->order() != order)
-        return fail(base.input->where, "has another byte order than " + named.file);
+        return fail(base.input->where, "has another byte order than " + name);
+    return {};
+}
+
+/// Raw BTF tells only its byte order. If an object has a `long`, that is as large as a pointer; if
+/// none has, the size does not matter.
+Target target_of_raw(const std::vector<Object> &objects)
+{
     Target target;
-    target.order = order;
-    if (first) {
-        target.machine = first->machine();
-        target.flags = first->machine_flags();
-        target.address_size = first->address_size();
-    } else {
-        // One of them has a `long`, or it does not matter.
-        for (const Object &o : objects)
-            target.address_size = std::min(target.address_size, guess_address_size(o.btf));
-    }
-    auto size = base.btf && first ? address_size_of(*base.btf) : std::nullopt;
-    if (size && *size != target.address_size)
-        return fail(base.input->where, strf("has pointers of %u bytes, %s has such of %u", *size,
-                                            named.file.c_str(), target.address_size));
+    target.order = objects.front().btf.order();
+    for (const Object &o : objects)
+        target.address_size = std::min(target.address_size, guess_address_size(o.btf));
     return target;
 }
 
-/// Ids of the address pools in an image: of the objects that were linked into it.
+/// The one target of all inputs.
+Result<Target> find_target(const MergeInputs &in, const Base &base)
+{
+    const ElfFile *first = first_elf(in);
+    if (!first) {
+        const Target target = target_of_raw(in.objects());
+        TRY(check_byte_order(in.objects(), base, target.order, in.objects().front().where.file));
+        return target;
+    }
+    const std::string &name = first->where().file;
+    TRY(check_machines(in, base, *first));
+    TRY(check_byte_order(in.objects(), base, first->order(), name));
+    const uint8_t size = first->address_size();
+    const auto of_base = base.btf ? address_size_of(*base.btf) : std::nullopt;
+    if (of_base && *of_base != size)
+        return fail(base.input->where,
+                    strf("pointer size is %u, but that of %s is %u", *of_base, name.c_str(), size));
+    return Target{first->machine(), first->machine_flags(), size, first->order()};
+}
+
+/// Ids of the objects whose address pools are in the image, so that were linked into it.
 Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &image)
 {
     std::unordered_set<uint64_t> ids;
@@ -79,7 +105,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
-/// Is there so little to do, as for most modules, that starting a thread takes longer?
+/// Most modules take less time than starting a thread.
 bool is_small(const std::vector<Input> &inputs)
 {
     uint64_t bytes = 0;
@@ -94,75 +120,84 @@ bool is_small(const std::vector<Input> &inputs)
     return bytes < 1 << 20;
 }
 
-/// libbpf's engine takes all types as they are.
-Reading reading_for(Engine engine)
+/// libbpf takes all types as they are.
+ParseMode parse_mode(Engine engine)
 {
-    return engine == Engine::hash ? Reading::marked : Reading::whole;
+    return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;
 }
 
-/// Add the inputs that the caller makes for what has no object BTF, or that of another link.
-Result<void> complete(const Options &options, Read &read)
+template <typename T>
+void append(std::vector<T> &to, std::vector<T> &&from)
 {
-    auto ids = TRY(linked_ids(read.given_image));
+    std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+/// By object: the source that it covers, or "": its BTF does not count, as it has no trailer or was
+/// not linked into the image.
+Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
+{
+    const auto linked = TRY(linked_ids(in.given_image));
     auto has_pool = [](const Object &o) { return o.trailer.flags & trailer_has_pool; };
-    bool pools = std::any_of(read.objects().begin(), read.objects().end(), [&](const Object &o) {
-        return o.has_trailer && has_pool(o) && ids.contains(o.trailer.object_id);
+    auto is_linked = [&](const Object &o) { return linked.contains(o.trailer.object_id); };
+    const bool image_has_pools = std::ranges::any_of(in.objects(), [&](const Object &o) {
+        return o.has_trailer && has_pool(o) && is_linked(o);
     });
     std::vector<std::string_view> sources;
-    for (const Object &o : read.objects()) {
-        bool covers =
-            o.has_trailer && (!pools || !has_pool(o) || ids.contains(o.trailer.object_id));
-        sources.push_back(covers ? o.btf.str(o.trailer.source) : std::string_view());
+    for (const Object &o : in.objects()) {
+        const bool counts = o.has_trailer && (!image_has_pools || !has_pool(o) || is_linked(o));
+        sources.push_back(counts ? o.btf.str(o.trailer.source) : std::string_view());
     }
-    auto names = TRY(options.complete(sources));
+    return sources;
+}
+
+/// Adds the inputs that the caller makes for sources without object BTF.
+Result<void> add_more_inputs(const Options &options, MergeInputs &in)
+{
+    const auto sources = TRY(covered_sources(in));
+    const auto names = TRY(options.more_inputs(sources));
     if (names.empty())
         return {};
     auto more = TRY(open_inputs(names, options.threads));
-    auto added = TRY(load(more.list, reading_for(options.engine), options.threads));
-    for (Object &object : added.objects) {
-        object.input += static_cast<uint32_t>(read.inputs.list.size());
-        read.loaded.objects.push_back(std::move(object));
-    }
-    std::move(more.list.begin(), more.list.end(), std::back_inserter(read.inputs.list));
-    std::move(added.without_btf.begin(), added.without_btf.end(),
-              std::back_inserter(read.loaded.without_btf));
-    std::move(added.decompressed.begin(), added.decompressed.end(),
-              std::back_inserter(read.loaded.decompressed));
+    auto added = TRY(load(more.list, parse_mode(options.engine), options.threads));
+    for (Object &object : added.objects)
+        object.input += static_cast<uint32_t>(in.files.list.size());
+    append(in.files.list, std::move(more.list));
+    append(in.loaded.objects, std::move(added.objects));
+    append(in.loaded.without_btf, std::move(added.without_btf));
+    append(in.loaded.decompressed, std::move(added.decompressed));
     return {};
 }
 
-/// Response files and archives unfold into one list in link order.
-Result<void> open_all(const Options &options, Read &read)
+Result<void> open_all(const Options &options, MergeInputs &in)
 {
-    read.inputs = TRY(open_inputs(options.inputs, options.threads));
-    TRY(check_apart(options, read.inputs));
+    in.files = TRY(open_inputs(options.inputs, options.threads));
+    TRY(check_apart(options, in.files));
     if (options.image.empty())
         return {};
-    read.given_image = TRY(open_input(options.image));
-    if (!read.given_image->elf)
-        return fail(read.given_image->where, "is given as image, but is not an ELF file");
+    in.given_image = TRY(open_input(options.image));
+    if (!in.given_image->elf)
+        return fail(in.given_image->where, "is given as image, but is not an ELF file");
     return {};
 }
 
-/// Every contribution becomes an Object.
-Result<void> load_all(const Options &options, Read &read, Stats &stats)
+Result<void> load_all(const Options &options, MergeInputs &in, Stats &stats)
 {
     if (options.gathered) {
-        CHECK(read.inputs.list.empty() && options.base.empty() && options.engine == Engine::hash);
-        read.inputs.list.push_back({options.gathered->where(), nullptr, {}, {}});
-        read.loaded = options.gathered->finish();
-        read.loaded.decompressed.push_back(options.gathered);
+        CHECK(in.files.list.empty() && options.base.empty() && options.engine == Engine::hash);
+        in.files.list.push_back({options.gathered->where(), nullptr, {}, {}});
+        in.loaded = options.gathered->finish();
+        in.loaded.decompressed.push_back(options.gathered);
     } else {
-        read.loaded = TRY(load(read.inputs.list, reading_for(options.engine), read.threads));
+        in.loaded = TRY(load(in.files.list, parse_mode(options.engine), in.threads));
     }
-    if (options.complete)
-        TRY(complete(options, read));
+    if (options.more_inputs)
+        TRY(add_more_inputs(options, in));
     if (options.verify) {
         stats.begin_pass("verify");
-        TRY(verify_objects(read.inputs.list, read.objects(), options.threads));
+        TRY(verify_objects(in.files.list, in.objects(), options.threads));
     }
     if (options.features.has(Feature::true_signature))
-        use_true_signatures(read.loaded.objects);
+        use_true_signatures(in.loaded.objects);
     return {};
 }
 
@@ -176,21 +211,20 @@ std::optional<KnownArrays> known_arrays(const Base &base)
     return KnownArrays{base.index->arrays(), for_structs};
 }
 
-void report_inputs(const Read &read, const Base &base, Report &report, Stats &stats)
+void report_inputs(const MergeInputs &in, const Base &base, Report &report, Stats &stats)
 {
-    for (const std::string &name : read.inputs.ignored)
+    for (const std::string &name : in.files.ignored)
         report.notes.push_back(name + ": neither ELF nor BTF, skipped");
-    for (const std::string &name : read.loaded.without_btf)
+    for (const std::string &name : in.loaded.without_btf)
         report.notes.push_back(name + ": no BTF, skipped");
-    stats.add("inputs", read.inputs.list.size());
-    stats.add("inputs_without_btf", read.loaded.without_btf.size());
-    stats.add("objects", read.objects().size());
+    stats.add("inputs", in.files.list.size());
+    stats.add("inputs_without_btf", in.loaded.without_btf.size());
+    stats.add("objects", in.objects().size());
     stats.add("objects_by_compiler",
-              static_cast<uint64_t>(
-                  std::count_if(read.objects().begin(), read.objects().end(), [](const Object &o) {
-                      return o.has_trailer && (o.trailer.flags & trailer_by_compiler);
-                  })));
-    count_bytes(read.objects(), base.btf.get(), stats);
+              static_cast<uint64_t>(std::ranges::count_if(in.objects(), [](const Object &o) {
+                  return o.has_trailer && (o.trailer.flags & trailer_by_compiler);
+              })));
+    count_bytes(in.objects(), base.btf.get(), stats);
 }
 
 bool has_dwarf(const Input &input)
@@ -207,16 +241,16 @@ Where blamed_for_all(const Options &options)
     return Where{options.inputs.empty() ? options.image : options.inputs.front()};
 }
 
-Result<const Input *> Read::image() const
+Result<const Input *> MergeInputs::image() const
 {
     if (given_image) {
         // A module that is its own image needs none: its relocations say all.
-        bool same = given_image->elf->is_relocatable() && inputs.list.size() == 1 &&
-                    std::ranges::equal(given_image->bytes, inputs.list[0].bytes);
-        return same ? nullptr : &*given_image;
+        const bool is_input = given_image->elf->is_relocatable() && files.list.size() == 1 &&
+                              std::ranges::equal(given_image->bytes, files.list[0].bytes);
+        return is_input ? nullptr : &*given_image;
     }
     const Input *linked = nullptr;
-    for (const Input &input : inputs.list) {
+    for (const Input &input : files.list) {
         if (!input.elf || input.elf->is_relocatable())
             continue;
         if (linked)
@@ -227,40 +261,41 @@ Result<const Input *> Read::image() const
     return linked;
 }
 
-std::set<uint64_t> Read::object_ids() const
+std::set<uint64_t> MergeInputs::object_ids() const
 {
     std::set<uint64_t> ids;
     for (const Object &o : objects())
-        if (o.has_trailer && o.trailer.object_id) // what was gathered has none, and no pool
+        if (o.has_trailer && o.trailer.object_id) // gathered objects have neither id nor pool
             ids.insert(o.trailer.object_id);
     return ids;
 }
 
-Result<Read> read_inputs(const Options &options, const Base &base, Report &report, Stats &stats)
+Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
+                                Stats &stats)
 {
-    Read read;
+    MergeInputs in;
     stats.begin_pass("open");
-    TRY(open_all(options, read));
-    const bool alone = options.auto_threads && !options.complete && !options.gathered;
-    read.threads = alone && is_small(read.inputs.list) ? 1 : options.threads;
+    TRY(open_all(options, in));
+    const bool alone = options.auto_threads && !options.more_inputs && !options.gathered;
+    in.threads = alone && is_small(in.files.list) ? 1 : options.threads;
     stats.begin_pass("load");
-    TRY(load_all(options, read, stats));
-    report_inputs(read, base, report, stats);
-    if (read.objects().empty()) {
+    TRY(load_all(options, in, stats));
+    report_inputs(in, base, report, stats);
+    if (in.objects().empty()) {
         report.nothing = options.inputs.size() == 1 ? "there is no BTF in it"
                                                     : "there is no BTF in any of the inputs";
-        if (std::ranges::any_of(read.inputs.list, has_dwarf))
-            report.nothing += "; it is btf-emit that makes it of DWARF";
-        return read;
+        if (std::ranges::any_of(in.files.list, has_dwarf))
+            report.nothing += "; btf-emit makes it from DWARF";
+        return in;
     }
-    read.target = TRY(check_targets(read.inputs.list, read.objects(), read.given_image, base));
+    in.target = TRY(find_target(in, base));
     if (base.btf)
         stats.add("objects_made_flat",
-                  take_form_of_base(*base.btf, known_arrays(base), read.loaded.objects,
-                                    options.engine == Engine::hash, read.threads));
-    for (std::string &text : check_settings(read.objects(), options.features))
+                  take_form_of_base(*base.btf, known_arrays(base), in.loaded.objects,
+                                    options.engine == Engine::hash, in.threads));
+    for (std::string &text : check_settings(in.objects(), options.features))
         report.warnings.push_back(std::move(text));
-    return read;
+    return in;
 }
 
 } // namespace btflink::merge

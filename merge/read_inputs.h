@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The first part of the corridor: what is merged, opened, read and checked.
+// The first step of the corridor: opens, reads and checks the inputs.
 #pragma once
 
 #include "merge/input/final_btf.h"
@@ -14,25 +14,25 @@
 namespace btflink::merge
 {
 
-/// From here on input is trusted.
-struct Read {
-    Inputs inputs;
+/// What a merge is made from; later steps trust it.
+struct MergeInputs {
+    Inputs files;
     std::optional<Input> given_image; // --image
-    Loaded loaded;
+    LoadedObjects loaded;
     Target target;
-    unsigned threads = 1; // what is worthwhile of those that Options gives
+    unsigned threads = 1; // as many of Options::threads as are worthwhile
 
     const std::vector<Object> &objects() const { return loaded.objects; }
-    /// The image to be used: the one that is given, or the only linked file among the inputs.
-    /// Null: there is none.
+    /// The given image, or the only linked file among the inputs; null: there is no image.
     Result<const Input *> image() const;
     std::set<uint64_t> object_ids() const;
 };
 
-/// `base`: of the result, perhaps none.
-Result<Read> read_inputs(const Options &options, const Base &base, Report &report, Stats &stats);
+/// `base`: of the result; it may be empty.
+Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
+                                Stats &stats);
 
-/// What an error is about that is not about one input.
+/// The file that an error names if it concerns all inputs.
 Where blamed_for_all(const Options &options);
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel is another program because it needs libarchive, and because a page is wanted once in a
-// thousand merges: nothing of it is in btf-merge, which runs in every build.
+// btf-kernel is a program of its own because it needs libarchive, and because few merges need a
+// page, while btf-merge runs in every build.
 #include "merge/report_page.h"
 
 #include "common/io/file_io.h"
@@ -22,7 +22,7 @@ namespace
 namespace fs = std::filesystem;
 constexpr const char *program_name = "btf-kernel";
 
-/// Beside this program, as it is installed, or in PATH; empty: nowhere.
+/// Looks in this program's folder, then in PATH; empty: not found.
 std::string find_program()
 {
     std::error_code error;
@@ -54,7 +54,7 @@ Result<void> check_report_options(const Options &options)
     return {};
 }
 
-/// The path by which this process and its children can open the copy.
+/// Returns a path by which this process and its children can open the copy.
 Result<std::string> ReportPage::copy_in_memory(const std::string &path)
 {
     auto file = std::make_unique<Fd>(::memfd_create("btf-merge", 0)); // children have it, too
@@ -92,7 +92,7 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
 {
     std::vector<std::string> words{program_, "report", "--quiet", "--output=" + page,
                                    "--time-trace=" + options.time_trace};
-    // It takes no tokens of make's jobserver; those that this program holds meanwhile are for it.
+    // It takes no tokens of make's jobserver, but uses those that this process holds.
     words.push_back("--threads=" + std::to_string(options.threads));
     for (const std::string &object : objects_)
         words.push_back("--objects=" + object);
@@ -113,7 +113,7 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
     int status = 0;
     while (::waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
-            return fail_errno(Where{program_}, "is lost");
+            return fail_errno(Where{program_}, "waitpid failed");
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return fail(Where{page}, "the report is not complete");
     return {};

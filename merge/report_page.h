@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// --report: a page about one merge, as btf-kernel report writes it.
+// --report: a page about one merge, written by btf-kernel report.
 #pragma once
 
 #include "common/io/fd.h"
@@ -12,17 +12,15 @@
 namespace btflink::merge
 {
 
-/// btf-kernel is asked for the page after the merge. What it needs and the merge changes is copied
-/// before.
+/// Runs btf-kernel after the merge. Inputs that the merge changes are copied before.
 class ReportPage
 {
 public:
-    /// Find the program, and copy an input that the merge updates. Without a trace in `options`
-    /// there is one in memory from now on. Errors: btf-kernel is not installed; an input cannot be
-    /// read.
+    /// Finds the program and copies an input that the merge updates. If `options` have no trace,
+    /// sets one in memory. Errors: btf-kernel is not installed; an input cannot be read.
     Result<void> prepare(Options &options);
-    /// Once the merge has written its result. Error: the page could not be written; btf-kernel has
-    /// said why.
+    /// Call it when the merge has written its result. Error: the page could not be written;
+    /// btf-kernel has printed why.
     Result<void> write(const std::string &page, const Options &options);
 
 private:
@@ -33,7 +31,7 @@ private:
     std::vector<std::unique_ptr<Fd>> files_; // in memory
 };
 
-/// Error: the result cannot be read again, or is BTF that btf-kernel does not open.
+/// Error: the result is not in a file, or not of a kind that btf-kernel reads.
 Result<void> check_report_options(const Options &options);
 
 } // namespace btflink::merge

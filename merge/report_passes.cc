@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Turns what the passes about the link found into counts, notes and warnings.
+// Counts, notes and warnings about the link.
 #include "merge/report_passes.h"
 
 #include "merge/link/missing_objects.h"
@@ -28,7 +28,7 @@ void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &sta
 namespace
 {
 
-/// "prog was linked from 2 objects that are not among the inputs: ... the first has add (add.c)"
+/// "prog has 2 objects that are not among the inputs, ...; the first has add (add.c)"
 void report_missing(const std::vector<Object> &objects, const Image &image, Report &report,
                     Stats &stats)
 {
@@ -37,10 +37,9 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
     if (!missing.count)
         return;
     std::string text =
-        strf("%s has %u object%s that %s not among the inputs, so what only %s is "
-             "missing",
+        strf("%s has %u object%s that %s not among the inputs, so %s BTF is missing",
              image.name.c_str(), missing.count, missing.count == 1 ? "" : "s",
-             missing.count == 1 ? "is" : "are", missing.count == 1 ? "that one has" : "they have");
+             missing.count == 1 ? "is" : "are", missing.count == 1 ? "its" : "their");
     for (size_t i = 0; i < missing.names.size(); ++i)
         text += (i ? ", " : missing.count == 1 ? ": " : "; the first has ") + missing.names[i];
     if (!missing.source.empty())
@@ -51,20 +50,20 @@ void report_missing(const std::vector<Object> &objects, const Image &image, Repo
 } // namespace
 
 void report_image(const std::vector<Input> &inputs, const Image &image,
-                  const std::vector<Object> &objects, const Located &located, Report &report,
+                  const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats)
 {
     stats.add("image_function_symbols", image.functions.size());
     stats.add("image_kfuncs", image.kfuncs.size());
-    stats.add("objects_not_in_image", located.not_linked_count);
-    stats.add("objects_without_pool", located.objects_without_pool);
-    stats.add("addresses_by_symbol", located.by_symbol);
+    stats.add("objects_not_in_image", locations.not_linked_count);
+    stats.add("objects_without_pool", locations.objects_without_pool);
+    stats.add("addresses_by_symbol", locations.by_symbol);
     bool any_pool = false;
-    size_t missing = 0; // though it was named itself, not as a member of an archive
+    size_t missing = 0; // inputs of their own, not members of an archive
     const Object *first_missing = nullptr;
     for (size_t i = 0; i < objects.size(); ++i) {
         any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
-        if (!located.not_linked[i])
+        if (!locations.not_linked[i])
             continue;
         report.notes.push_back(objects[i].describe() + ": not in the image, left out");
         if (!inputs[objects[i].input].is_member && missing++ == 0)
@@ -82,7 +81,7 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                                   ": has no symbol table, so nothing tells which functions exist; "
                                   "the result has none");
     if (image.kind != ImageKind::combined && any_pool &&
-        located.objects_without_pool == objects.size())
+        locations.objects_without_pool == objects.size())
         report.warnings.push_back(image.name +
                                   ": has none of the objects' address pools; "
                                   "addresses are taken from symbols where they can be");
@@ -109,7 +108,7 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
     for (size_t i = 1; i < variables.skip_counts.size(); ++i)
         stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
                   variables.skip_counts[i]);
-    size_t lost = 0; // of what another tool made
+    size_t lost = 0; // from objects without a trailer
     std::string first_lost;
     for (const SkippedVariable &v : variables.skipped) {
         if (v.reason == VariableSkip::other_section)
@@ -122,7 +121,7 @@ void report_selection(const std::vector<Object> &objects, const Functions &funct
     }
     if (lost)
         report.warnings.push_back(
-            strf("%zu %s left out, as no DATASEC tells where; the first is %s", lost,
+            strf("%zu %s left out, because no DATASEC lists them; the first is %s", lost,
                  lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a merge says of its passes: counts for --stats, notes for -v, warnings.
+// Reports about the passes: counts for --stats, notes for -v, warnings.
 #pragma once
 
 #include "merge/link/select_variables.h"
@@ -9,15 +9,15 @@
 namespace btflink::merge
 {
 
-/// How many bytes the inputs have, by what they are for. `base` may be null.
+/// Bytes of the inputs, by purpose. `base` may be null.
 void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats);
 
-/// Which objects were linked, and how their addresses were found.
+/// Reports which objects were linked, and how their addresses were found.
 void report_image(const std::vector<Input> &inputs, const Image &image,
-                  const std::vector<Object> &objects, const Located &located, Report &report,
+                  const std::vector<Object> &objects, const Locations &locations, Report &report,
                   Stats &stats);
 
-/// Which functions and variables the result has, and why not the others.
+/// Reports which functions and variables were selected, and why the others were not.
 void report_selection(const std::vector<Object> &objects, const Functions &functions,
                       const Variables &variables, Report &report, Stats &stats);
 

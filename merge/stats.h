@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What --stats prints: "name: value" lines in the order in which they were noted. The passes, whose
-// times are among them, are phases of the trace as well.
+// What --stats prints: "name: value" lines, in the order in which they were added. Passes are also
+// phases of the trace.
 #pragma once
 
 #include "common/io/trace.h"
@@ -28,11 +28,11 @@ public:
     }
     /// Not a count: milliseconds, a ratio.
     void add_measure(std::string name, double value);
-    /// The pass that is under way ends, if any, and this one begins. `name`: a literal.
+    /// Ends the current pass, if any, and begins this one. `name`: a literal.
     void begin_pass(const char *name);
-    /// The pass that is under way ends; its time is noted in milliseconds.
+    /// Ends the current pass and adds its time.
     void end_pass();
-    /// Add what another one noted; this one's time goes on.
+    /// Appends the lines of another Stats. The current pass goes on.
     void append(Stats other)
     {
         std::move(other.lines_.begin(), other.lines_.end(), std::back_inserter(lines_));

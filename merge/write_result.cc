@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Where each part of the result goes.
+// Writes each part of the result to its file.
 #include "merge/write_result.h"
 
 #include "common/io/file_io.h"
@@ -11,16 +11,17 @@
 namespace btflink::merge
 {
 
-Result<uint64_t> write_result(const Options &options, const MergeResult &result, const Read &read)
+Result<uint64_t> write_result(const Options &options, const MergeResult &result,
+                              const MergeInputs &in)
 {
     const auto &[blob, distilled] = result;
     uint64_t written = 0;
     std::vector<std::byte> object;
     if (!options.output.empty() && options.format == OutputFormat::object) {
-        if (read.target.machine == 0)
+        if (in.target.machine == 0)
             return fail(Where{options.output},
                         "raw BTF does not tell the machine of an object file: give an --image");
-        object = btf_object(blob, read.target);
+        object = btf_object(blob, in.target);
     }
     if (!options.output.empty()) {
         const auto &bytes = options.format == OutputFormat::object ? object : blob;
@@ -30,7 +31,7 @@ Result<uint64_t> write_result(const Options &options, const MergeResult &result,
         written += bytes.size() + distilled.size();
     }
     if (!options.update.empty()) {
-        TRY(put_final_btf(options.update, {blob, distilled, read.object_ids()}));
+        TRY(put_final_btf(options.update, {blob, distilled, in.object_ids()}));
         written += blob.size() + distilled.size();
     }
     return written;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes what was made.
+// Writes the result.
 #pragma once
 
 #include "merge/finish_result.h"
@@ -7,12 +7,12 @@
 namespace btflink::merge
 {
 
-/// Returns how many bytes were written of the result.
-Result<uint64_t> write_result(const Options &options, const MergeResult &result, const Read &read);
+/// Returns the number of bytes written.
+Result<uint64_t> write_result(const Options &options, const MergeResult &result,
+                              const MergeInputs &in);
 
-/// For report.nothing, in place of a result: says so. pahole takes that for no error either. A file
-/// that was asked for is not made, and one of an earlier run is not left to be taken for this
-/// one's.
+/// Ends a merge that has nothing to encode: warns with report.nothing, which is not an error for
+/// pahole either, and removes an output of an earlier run so that nobody takes it for this one's.
 Result<void> end_without_btf(const Options &options, Report &report);
 
 } // namespace btflink::merge

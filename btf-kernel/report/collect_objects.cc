@@ -165,7 +165,7 @@ Result<bool> collect_objects(const std::vector<std::string> &objects, const std:
                              unsigned threads, Data &out)
 {
     auto inputs = TRY(merge::open_inputs(objects, threads));
-    auto loaded = TRY(merge::load(inputs.list, merge::Reading::whole, threads));
+    auto loaded = TRY(merge::load(inputs.list, merge::ParseMode::whole, threads));
     if (loaded.objects.empty())
         return false;
     SourceCounter counter(loaded.objects);

@@ -116,6 +116,21 @@ Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where)
     return end_of(header);
 }
 
+std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count)
+{
+    const auto h = read_header(blob, Where{});
+    if (!h || h->order != host_order || h->type_len % 4 || h->str_len == 0 ||
+        count > h->type_len / sizeof(btf_type))
+        return std::nullopt;
+    const uint64_t offset = uint64_t{h->length} + h->type_off;
+    const std::byte *types = blob.data() + offset;
+    const auto *strings = reinterpret_cast<const char *>(blob.data() + h->length + h->str_off);
+    if (reinterpret_cast<uintptr_t>(types) % 4 || strings[0] || strings[h->str_len - 1])
+        return std::nullopt;
+    const std::span words(reinterpret_cast<const uint32_t *>(types), h->type_len / 4);
+    return MarkedTypes{words, {}, count, 0, {strings, h->str_len}, offset};
+}
+
 Btf Btf::trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
                  std::string_view strings)
 {
@@ -154,13 +169,16 @@ Btf Btf::marked(const MarkedTypes &types, Damage &damage)
     btf.damage_ = &damage;
     btf.strings_ = types.strings.data();
     btf.str_size_ = static_cast<uint32_t>(types.strings.size());
+    btf.types_offset_ = types.types_offset;
     return btf;
 }
 
 Btf Btf::noting(Damage &damage) const
 {
     CHECK(is_marked());
-    return marked({words(), {marks_, marks_for(count_)}, count_, plain_end_, strings()}, damage);
+    return marked(
+        {words(), {marks_, marks_for(count_)}, count_, plain_end_, strings(), types_offset_},
+        damage);
 }
 
 const btf_type &Btf::marked_type(uint32_t index) const

@@ -15,6 +15,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,9 +30,10 @@ Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 struct MarkedTypes {
     std::span<const uint32_t> words;
     std::span<const uint32_t> marks;
-    uint32_t count;           // of types; there is a mark for the last
-    uint32_t plain_end;       // types below refer to such only, and are no FUNC, VAR or DATASEC
-    std::string_view strings; // begins and ends with a NUL byte
+    uint32_t count;            // of types; there is a mark for the last
+    uint32_t plain_end;        // types below refer to such only, and are no FUNC, VAR or DATASEC
+    std::string_view strings;  // begins and ends with a NUL byte
+    uint64_t types_offset = 0; // of `words`, from the blob's start
 };
 constexpr uint32_t types_per_mark = 4;
 /// Marks of so many types.
@@ -39,6 +41,11 @@ constexpr uint32_t marks_for(uint32_t types)
 {
     return (types + types_per_mark - 1) / types_per_mark;
 }
+
+/// The types and strings of a blob, used where they are; the caller adds marks and `plain_end`.
+/// Nothing if they cannot be used so: they have another byte order, are not aligned or terminated,
+/// or are too few bytes for `count` types.
+std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
 
 /// Was a type found malformed when it was looked at (Btf::marked())? A pass that has a Damage of
 /// its own knows what its own look-ups found.

@@ -332,7 +332,7 @@ Bytes trailer_hashes(Bytes trailer, ByteOrder order)
     return trailer.subspan(offset, count * hash_size);
 }
 
-std::span<const uint32_t> trailer_marks(Bytes trailer)
+TrailerMarks trailer_marks(Bytes trailer)
 {
     auto word = [&](size_t at) { return load<uint32_t>(trailer.data() + at, host_order); };
     if (trailer.size() < header_length || word(0) != trailer_magic ||
@@ -343,7 +343,7 @@ std::span<const uint32_t> trailer_marks(Bytes trailer)
     if (offset > trailer.size() || count * 4 > trailer.size() - offset ||
         reinterpret_cast<uintptr_t>(marks) % 4)
         return {};
-    return {marks, count};
+    return {{marks, count}, word(44), word(32)};
 }
 
 } // namespace btflink

@@ -99,14 +99,18 @@ Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &wh
 
 /// The object id that a trailer states, before it is decoded; nothing if it is cut off.
 std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
-/// The object id of a trailer's and its blob's bytes, by what stands in the trailer but its own id.
+/// Computes the object id over blob and trailer, with the id field zeroed.
 uint64_t computed_object_id(Bytes trailer, Bytes blob);
 
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
-/// The marks in a trailer, for Btf::marked(), before it is decoded. Empty if it has none, or none
-/// that can be used where they are: of another byte order or not aligned.
-std::span<const uint32_t> trailer_marks(Bytes trailer);
+/// What Btf::marked() needs to know of a blob, read from its trailer before that is decoded.
+struct TrailerMarks {
+    std::span<const uint32_t> marks;
+    uint32_t types = 0, plain_end = 0;
+};
+/// `marks` is empty if the trailer has none, or has them in another byte order or not aligned.
+TrailerMarks trailer_marks(Bytes trailer);
 
 } // namespace btflink

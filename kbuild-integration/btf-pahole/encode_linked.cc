@@ -275,7 +275,7 @@ Result<void> encode_linked(const std::string &file, const PaholeOptions &options
     merge.image = sources.image;
     merge.gathered = std::move(sources.gathered);
     if (!is_module && !from_dwarf)
-        merge.complete =
+        merge.more_inputs =
             [&](std::span<const std::string_view> covered) -> Result<std::vector<std::string>> {
             auto foreign = TRY(encode_foreign(file, covered, options, report));
             if (!foreign)

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An index that is not of this BTF, or is damaged, must never be believed: it would not
-// crash anything, but a module would get other BTF without anybody noticing.
+// Problem. A damaged index, or that of other BTF, must not be used: a module would get wrong BTF
+// without any message.
 //
 // Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not
-// enough: a file can be changed within one tick of the clock, or by way of a mapping. Hashing takes
-// a tenth of what parsing the BTF would. A file that was forged has right sums as well; so each
-// number that comes from it is checked against its bounds when it is used, and what cannot be is
-// noted. It is looked at once for both, as somebody may be changing the file.
+// enough: a file can change within one tick of the clock, or through a mapping. Hashing takes a
+// tenth of the time of parsing the BTF. A forged file may have right hashes, so each number from it
+// is also checked against its bounds when it is used; is_damaged() tells if one was wrong.
 //
-// Cost. A look at each byte, at the speed of memory. A look-up is one or two cache misses.
+// Cost. Opening: one pass over all bytes, at the speed of memory. A look-up: one or two cache
+// misses.
 #include "merge/base_index/base_index.h"
 
-#include "merge/base_index/layout.h"
 #include "merge/base_index/wide_hash.h"
 #include "merge/input/array_form.h"
 
@@ -24,7 +23,7 @@
 namespace btflink::merge
 {
 
-using index_layout::Header, index_layout::Places;
+using index_layout::Header, index_layout::HashedPlace;
 
 namespace index_layout
 {
@@ -53,30 +52,6 @@ uint64_t check_of(Bytes file)
 
 } // namespace index_layout
 
-namespace
-{
-
-/// Types and strings of a blob in host order; empty: they are not where an index can use them.
-std::optional<MarkedTypes> types_of(Bytes blob, uint32_t count)
-{
-    if (blob.size() < btf::header_size || load<uint16_t>(blob.data(), host_order) != BTF_MAGIC)
-        return std::nullopt;
-    auto word = [&](size_t at) { return load<uint32_t>(blob.data() + at, host_order); };
-    const uint64_t types = uint64_t{word(4)} + word(8), strings = uint64_t{word(4)} + word(16);
-    const uint32_t size = word(12), text = word(20);
-    if (types + size > blob.size() || strings + text > blob.size() || text == 0 || size % 4 ||
-        count > size / 12 || reinterpret_cast<uintptr_t>(blob.data() + types) % 4)
-        return std::nullopt;
-    auto *words = reinterpret_cast<const uint32_t *>(blob.data() + types);
-    auto *chars = reinterpret_cast<const char *>(blob.data() + strings);
-    if (chars[0] || chars[text - 1])
-        return std::nullopt;
-    // None counts as plain: in a base these do not come before all others.
-    return MarkedTypes{{words, size / 4}, {}, count, 1, {chars, text}};
-}
-
-} // namespace
-
 IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> owner)
 {
     Header h;
@@ -86,32 +61,24 @@ IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> 
     if (h.magic != index_layout::magic || h.version != index_layout::version ||
         h.file_bytes != bytes.size() || h.blob_bytes != blob.size())
         return {};
-    const Places places(h);
-    if (places.end != bytes.size() || h.check != index_layout::check_of(bytes) ||
+    if (index_layout::bytes_of(h) != bytes.size() || h.check != index_layout::check_of(bytes) ||
         h.blob != index_layout::hash_of_blob(blob))
         return {};
-    auto types = types_of(blob, h.types);
+    auto types = types_in_place(blob, h.types);
     if (h.types == 0 || !types)
         return {true, nullptr};
 
-    auto table = [&]<typename T>(std::span<const T> &out, uint64_t at, size_t count) {
-        out = {reinterpret_cast<const T *>(bytes.data() + at), count};
-    };
     std::shared_ptr<BaseIndex> index(new BaseIndex);
+    index->owner_ = std::move(owner);
     index->arrays_ = h.arrays;
     index->chained_arrays_ = h.chained_arrays;
-    index->owner_ = std::move(owner);
-    table(types->marks, places.marks, marks_for(h.types));
+    index_layout::for_each_table(
+        index->tables_, h, [&]<typename T>(std::span<const T> &table, size_t count, uint64_t at) {
+            table = {reinterpret_cast<const T *>(bytes.data() + at), count};
+        });
+    types->marks = index->tables_.marks;
+    types->plain_end = 1; // a base mixes plain types with others
     index->btf_ = std::make_shared<const Btf>(Btf::marked(*types, index->damage_));
-    table(index->hashes_, places.hashes, h.hashes);
-    table(index->hashed_, places.hashed, h.hashes);
-    table(index->hash_buckets_, places.hash_buckets, index_layout::buckets_for(h.hashes) + 1);
-    table(index->named_, places.named, h.named);
-    table(index->named_buckets_, places.named_buckets, index_layout::buckets_for(h.named) + 1);
-    table(index->strings_, places.strings, h.strings);
-    table(index->string_buckets_, places.string_buckets, index_layout::buckets_for(h.strings) + 1);
-    table(index->words_, places.words, h.words);
-    table(index->words_buckets_, places.words_buckets, index_layout::buckets_for(h.words) + 1);
     return {true, index};
 }
 
@@ -132,21 +99,22 @@ uint32_t BaseIndex::hash_of(std::span<const uint32_t> words)
 
 std::span<const uint32_t> BaseIndex::hashed_with(const Hash128 &hash) const
 {
-    const auto near = bucket(hashes_, hash_buckets_, hash.low, 64);
+    const auto near = bucket(tables_.hashes, tables_.hash_buckets, hash.low, 64);
     size_t begin = 0;
     while (begin < near.size() && !(near[begin] == hash))
         ++begin;
     size_t end = begin;
     while (end < near.size() && near[end] == hash)
         ++end;
-    const auto first = static_cast<size_t>(near.data() - hashes_.data());
-    return near.empty() ? std::span<const uint32_t>() : hashed_.subspan(first + begin, end - begin);
+    const auto first = static_cast<size_t>(near.data() - tables_.hashes.data());
+    return near.empty() ? std::span<const uint32_t>()
+                        : tables_.hashed.subspan(first + begin, end - begin);
 }
 
 std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 {
     const uint32_t hash = hash_of(text);
-    for (const Place &p : bucket(strings_, string_buckets_, hash)) {
+    for (const HashedPlace &p : bucket(tables_.strings, tables_.string_buckets, hash)) {
         if (p.hash != hash)
             continue;
         const uint32_t at = once(p.at);
@@ -159,7 +127,7 @@ std::optional<uint32_t> BaseIndex::find_string(std::string_view text) const
 TypeId BaseIndex::find_words(std::span<const uint32_t> words) const
 {
     const uint32_t hash = hash_of(words);
-    for (const Place &p : bucket(words_, words_buckets_, hash)) {
+    for (const HashedPlace &p : bucket(tables_.words, tables_.words_buckets, hash)) {
         if (p.hash != hash)
             continue;
         const uint32_t id = once(p.at);

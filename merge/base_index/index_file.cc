@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. `make -j` links many modules at once, each in a process of its own. The first ones find
-// no index. None should wait, nobody may see half an index, and making it many times over is waste.
+// Problem. `make -j` links many modules at once, each in its own process. The first ones find no
+// index. None should wait or see half an index, and only one should make it.
 //
-// Method. Who makes an index holds a lock on the base (not on a file of its own, which could be
-// left over). Others go on without an index. The file is renamed into its place when it is
-// complete.
+// Method. The process that makes the index holds a lock on the base (a lock file could be left
+// over). Others go on without an index. The complete file is renamed into place.
 //
 // Cost. Making an index takes as long as two modules without one; opening it, see base_index.cc.
 #include "merge/base_index/index_file.h"
@@ -28,18 +27,17 @@ namespace btflink::merge
 namespace
 {
 
-/// Is there something else than a file? It may be a pipe, and opening it may wait for ever.
-bool is_no_file(const std::string &path)
+/// Opening a pipe could wait for ever.
+bool is_special_file(const std::string &path)
 {
     struct stat info;
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// Is there something at this path that is no index, not even a damaged one? That is somebody
-/// else's, and stays.
-bool is_foreign(const std::string &path)
+/// Is there something at this path without the magic of an index? It must not be overwritten.
+bool is_not_an_index(const std::string &path)
 {
-    if (is_no_file(path))
+    if (is_special_file(path))
         return true;
     const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     uint64_t magic = 0;
@@ -47,11 +45,10 @@ bool is_foreign(const std::string &path)
     return size != 0 && magic != index_layout::magic;
 }
 
-/// The index in `file`, if it is one of this base. Reading it into memory of its own would cost
-/// more than all that is done with it.
+/// Maps the file: reading it into memory would cost more than all look-ups.
 IndexState open_index(const std::string &file, Bytes blob)
 {
-    if (is_no_file(file))
+    if (is_special_file(file))
         return {};
     auto parts = read_parts(file);
     if (!parts)
@@ -67,16 +64,16 @@ IndexState index_in_memory(const Base &base)
 
 void make_file(Base &base, const std::string &path, const std::string &file)
 {
-    // A base from a pipe is there once. An index that cannot be kept is not worth making.
-    if (is_foreign(file) || is_no_file(path) || !check_writable(file))
+    // A pipe can be read only once, and an index that cannot be kept is not worth making.
+    if (is_not_an_index(file) || is_special_file(path) || !check_writable(file))
         return;
     const Fd lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (lock.get() < 0 || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
         return;
-    if (open_index(file, base.blob).fits) // made meanwhile
+    if (open_index(file, base.blob).fits) // made by another process
         return;
     const std::vector<std::byte> bytes = make_index(*base.btf, base.blob);
-    // Else the bytes that it is of may not be those that it was made from.
+    // If the base has changed, the index may mix old and new bytes.
     if (!mapped_files_changed())
         (void)!write_file(file, bytes).has_value();
 }

@@ -9,12 +9,12 @@
 namespace btflink::merge
 {
 
-/// As read_base(), with an index from the file `index`. If there is no such file, or it does not
-/// fit the base, it is made, unless somebody else is just doing so or it cannot be written: then
-/// there is no index, which is no error. With an index the base is not parsed.
+/// read_base() with an index from the file `index`. With an index the base is not parsed. If the
+/// file does not exist or does not fit the base, it is made for later runs, unless another process
+/// is making it or it cannot be written, which is not an error.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
 
-/// Gives a base that was read an index in memory, for callers that merge many things over it.
+/// Makes an index in memory, for callers that merge repeatedly over one base.
 void add_index(Base &base);
 
 } // namespace btflink::merge

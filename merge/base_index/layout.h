@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Where things are in the bytes of an index (FORMAT.md).
+// Header and tables of an index (FORMAT.md).
 #pragma once
 
 #include "common/btf/btf.h"
 #include "common/object_btf/type_hash.h"
-#include "merge/base_index/base_index.h"
 
 #include <bit>
+#include <span>
 
 namespace btflink::merge::index_layout
 {
@@ -28,41 +28,65 @@ struct Header {
 constexpr uint32_t version = 2;
 static_assert(sizeof(Header) == 80);
 
-/// Buckets of so many entries; there is one number more, the end.
+// Entries of the tables, sorted by hash.
+struct HashedPlace { // offset of a string, or id of a type
+    uint32_t hash, at;
+};
+struct NamedType {
+    uint32_t hash, type, lowest;
+};
+
+/// Number of buckets for so many entries. Their table has one number more, the end.
 constexpr size_t buckets_for(uint32_t entries)
 {
     return std::bit_ceil(entries / 4 + size_t{1});
 }
 
-/// Places of the tables, in bytes. Each begins at a multiple of 8.
-struct Places {
-    explicit Places(const Header &h)
-    {
-        uint64_t at = sizeof h;
-        auto table = [&](uint64_t count, size_t size) {
-            const uint64_t begin = at;
-            at = (at + count * size + 7) / 8 * 8;
-            return begin;
-        };
-        hashes = table(h.hashes, sizeof(Hash128));
-        hashed = table(h.hashes, 4);
-        hash_buckets = table(buckets_for(h.hashes) + 1, 4);
-        named = table(h.named, sizeof(BaseIndex::Named));
-        named_buckets = table(buckets_for(h.named) + 1, 4);
-        strings = table(h.strings, sizeof(BaseIndex::Place));
-        string_buckets = table(buckets_for(h.strings) + 1, 4);
-        words = table(h.words, sizeof(BaseIndex::Place));
-        words_buckets = table(buckets_for(h.words) + 1, 4);
-        marks = table(marks_for(h.types), 4);
-        end = at;
-    }
-    uint64_t hashes, hashed, hash_buckets, named, named_buckets, strings, string_buckets, words,
-        words_buckets, marks, end;
+/// The tables in the order of the file. Each begins at a multiple of 8.
+struct Tables {
+    std::span<const Hash128> hashes;
+    std::span<const uint32_t> hashed; // the type with each of `hashes`
+    std::span<const uint32_t> hash_buckets;
+    std::span<const NamedType> named;
+    std::span<const uint32_t> named_buckets;
+    std::span<const HashedPlace> strings;
+    std::span<const uint32_t> string_buckets;
+    std::span<const HashedPlace> words;
+    std::span<const uint32_t> words_buckets;
+    std::span<const uint32_t> marks;
 };
 
-/// The key by which it is known that an index is of certain BTF.
+/// Calls visit(table, number of entries, byte offset) for each. Returns the bytes of the file.
+template <typename AnyTables, typename Visit>
+uint64_t for_each_table(AnyTables &t, const Header &h, Visit visit)
+{
+    uint64_t at = sizeof h;
+    auto next = [&](auto &table, size_t count) {
+        visit(table, count, at);
+        at = align_up(at + count * sizeof table[0], 8);
+    };
+    next(t.hashes, h.hashes);
+    next(t.hashed, h.hashes);
+    next(t.hash_buckets, buckets_for(h.hashes) + 1);
+    next(t.named, h.named);
+    next(t.named_buckets, buckets_for(h.named) + 1);
+    next(t.strings, h.strings);
+    next(t.string_buckets, buckets_for(h.strings) + 1);
+    next(t.words, h.words);
+    next(t.words_buckets, buckets_for(h.words) + 1);
+    next(t.marks, marks_for(h.types));
+    return at;
+}
+
+inline uint64_t bytes_of(const Header &h)
+{
+    Tables none;
+    return for_each_table(none, h, [](auto &, size_t, uint64_t) {});
+}
+
+/// Header::blob of an index of this BTF.
 Hash128 hash_of_blob(Bytes blob);
-/// What Header::check must be.
+/// Header::check of this index.
 uint64_t check_of(Bytes file);
 
 } // namespace btflink::merge::index_layout

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Whether or not there is an index, a module's result must be the same to the byte. What a
-// search does in cases that no kernel has would be hard to do by an index.
+// Problem. A module's result must be the same to the byte with and without an index. In cases that
+// no kernel has, an index could hardly answer as a search does.
 //
-// Method. Hash all types of the base, and sort. For BTF that has such a case no index is made, so a
-// search is left:
-//  - another byte order, or types at an odd address: Btf has a copy of these;
-//  - a string that is there twice, or a name inside of a string: there is more than one offset;
-//  - a cycle that passes no named struct: its hash may depend on which types are hashed;
-//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it if it meets
-//    it.
+// Method. Hash all types of the base, and sort. BTF with one of those cases gets no index:
+//  - another byte order, or types at an odd address: Btf has copied them;
+//  - a string twice, or a name inside of a string: it has several offsets;
+//  - a cycle without a named struct: its hash may depend on which types are hashed;
+//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it on the way.
 //
-// Cost. A look at all types and strings, and four sorts: three times what parsing takes.
+// Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/make_index.h"
 
 #include "common/graph/post_order.h"
-#include "merge/base_index/layout.h"
+#include "merge/base_index/base_index.h"
 #include "merge/input/array_form.h"
 
 #include <algorithm>
@@ -28,14 +26,15 @@ namespace btflink::merge
 namespace
 {
 
-using index_layout::Header, index_layout::Places;
+using index_layout::Header, index_layout::NamedType, index_layout::HashedPlace,
+    index_layout::Tables;
 
 struct HashedType {
     Hash128 hash;
     uint32_t id;
 };
 
-/// Where buckets of entries in the order of their hashes begin. high(entry): highest 32 bits.
+/// Where the buckets begin in a sorted table. high(entry): the highest 32 bits of its hash.
 template <typename Entry, typename High>
 std::vector<uint32_t> buckets_of(const std::vector<Entry> &entries, High high)
 {
@@ -77,7 +76,7 @@ private:
         return !base_.base() && words >= blob_.data() && words < blob_.data() + blob_.size();
     }
 
-    /// False: one is there twice.
+    /// False: a string is there twice.
     bool add_strings()
     {
         const std::string_view all = base_.strings();
@@ -113,7 +112,7 @@ private:
         return fit && !has_cycle();
     }
 
-    /// Does a cycle pass no named struct?
+    /// Is there a cycle without a named struct?
     bool has_cycle() const
     {
         std::vector<uint8_t> state(base_.size() + 1);
@@ -166,7 +165,7 @@ private:
             named_.push_back({BaseIndex::hash_of(base_.name(id)), raw(id), lowest});
     }
 
-    /// May a type that is made for a function be the same? See output/write_btf.cc.
+    /// May a type that the writer makes for a function equal this one? See output/write_btf.cc.
     bool may_be_functions(TypeId id) const
     {
         auto is_marked = [&](TypeId tag) {
@@ -186,14 +185,14 @@ private:
         words_.push_back({BaseIndex::hash_of(words), raw(id)});
     }
 
-    static void sort(std::vector<BaseIndex::Place> &places)
+    static void sort(std::vector<HashedPlace> &places)
     {
         std::sort(places.begin(), places.end(), [](const auto &a, const auto &b) {
             return std::pair(a.hash, a.at) < std::pair(b.hash, b.at);
         });
     }
 
-    /// `types`: 0 if it is none.
+    /// `types`: 0 if the BTF cannot have an index.
     std::vector<std::byte> bytes(uint32_t types) const
     {
         auto count = [](const auto &table) { return static_cast<uint32_t>(table.size()); };
@@ -211,13 +210,7 @@ private:
                  arrays.all,
                  arrays.chained,
                  0};
-        const Places places(h);
-        h.file_bytes = places.end;
-        std::vector<std::byte> out(places.end);
-        auto put = [&](uint64_t at, const auto &table) {
-            if (!table.empty())
-                std::memcpy(out.data() + at, table.data(), table.size() * sizeof table[0]);
-        };
+        h.file_bytes = index_layout::bytes_of(h);
         std::vector<Hash128> hashes;
         std::vector<uint32_t> hashed, marks;
         for (const HashedType &t : hashes_) {
@@ -227,18 +220,18 @@ private:
         for (uint32_t i = 0; i < types; i += types_per_mark)
             marks.push_back(base_.word_index(TypeId{i + 1}));
         auto high = [](const auto &entry) { return entry.hash; };
-        put(places.hashes, hashes);
-        put(places.hashed, hashed);
-        put(places.hash_buckets, buckets_of(hashes_, [](const HashedType &t) {
-                return static_cast<uint32_t>(t.hash.low >> 32);
-            }));
-        put(places.named, named_);
-        put(places.named_buckets, buckets_of(named_, high));
-        put(places.strings, strings_);
-        put(places.string_buckets, buckets_of(strings_, high));
-        put(places.words, words_);
-        put(places.words_buckets, buckets_of(words_, high));
-        put(places.marks, marks);
+        const auto hash_buckets = buckets_of(
+            hashes_, [](const HashedType &t) { return static_cast<uint32_t>(t.hash.low >> 32); });
+        const auto named_buckets = buckets_of(named_, high),
+                   string_buckets = buckets_of(strings_, high),
+                   words_buckets = buckets_of(words_, high);
+        const Tables tables{hashes,   hashed,         hash_buckets, named_,        named_buckets,
+                            strings_, string_buckets, words_,       words_buckets, marks};
+        std::vector<std::byte> out(h.file_bytes);
+        index_layout::for_each_table(tables, h, [&](auto &table, size_t, uint64_t at) {
+            if (!table.empty())
+                std::memcpy(out.data() + at, table.data(), table.size_bytes());
+        });
         std::memcpy(out.data(), &h, sizeof h);
         h.check = index_layout::check_of(out);
         std::memcpy(out.data(), &h, sizeof h);
@@ -249,8 +242,8 @@ private:
     const Bytes blob_;
     std::vector<bool> is_start_; // by offset: does a string begin there?
     std::vector<HashedType> hashes_;
-    std::vector<BaseIndex::Named> named_;
-    std::vector<BaseIndex::Place> strings_, words_;
+    std::vector<NamedType> named_;
+    std::vector<HashedPlace> strings_, words_;
 };
 
 } // namespace

@@ -10,9 +10,8 @@
 namespace btflink::merge
 {
 
-/// An index of `base`, which is what `blob` holds. Where answers by an index could differ from
-/// those of a search, it is one that only says so: for split BTF, BTF of another byte order, with
-/// strings twice or names that are parts of others, with types that no compiler of C makes.
+/// An index of `base`, parsed from `blob`. For BTF for which an index could answer otherwise than a
+/// search, the index only states that there is none (FORMAT.md, "BTF without an index").
 std::vector<std::byte> make_index(const Btf &base, Bytes blob);
 
 } // namespace btflink::merge

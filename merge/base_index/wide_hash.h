@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// XXH3 of much, by vectors of 32 bytes: the same numbers in half the time. The C library's headers
-// alone are here, as wide_hash.cc is compiled for other processors than the rest.
+// XXH3 by vectors of 32 bytes: the same hashes in half the time. wide_hash.cc is compiled for newer
+// processors than the rest, so only headers of the C library are included here.
 #pragma once
 
 #include <stddef.h>
@@ -9,7 +9,7 @@
 namespace btflink::merge::wide_hash
 {
 
-/// May the others be called on this processor?
+/// Can this processor run the functions below?
 #ifdef __x86_64__
 inline bool is_there()
 {

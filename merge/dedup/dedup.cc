@@ -32,7 +32,7 @@ Classes take_classes(const Sources &sources, const KnownClasses &known, unsigned
 
 } // namespace
 
-Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
+Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                                 const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats)
 {

@@ -19,7 +19,7 @@ struct MergedTypes {
 
 /// `not_linked`: per object; these are left out. `explained`: look at all of the base, so that the
 /// result can be explained. If `loaded` has classes, there is no base and all objects were linked.
-Result<MergedTypes> merge_types(const Loaded &loaded, const std::vector<bool> &not_linked,
+Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                                 const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats);
 

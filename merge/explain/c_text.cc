@@ -12,8 +12,8 @@ namespace
 
 constexpr uint32_t shown_whole = 10; // members
 constexpr uint32_t shown_around = 2; // on either side of a place
-constexpr unsigned max_depth = 40;   // of pointers to pointers to ...: nobody writes that many
-constexpr unsigned max_types = 1000; // unnamed structs that reach themselves would have no end
+constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
+constexpr unsigned max_types = 1000; // ends unnamed structs that contain themselves
 
 class CWriter
 {
@@ -135,7 +135,7 @@ private:
         return TypeId{ref};
     }
 
-    /// A qualifier of a pointer stands behind its asterisk, all others in front.
+    /// A pointer's qualifier follows the asterisk; all others come first.
     template <typename To>
     std::string qualified(const std::string &word, uint32_t target, std::string inner, To to)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as C, for people: complete where they are short, else what is around one place in them.
+// Prints types as C for people: short ones whole, others around a given member.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -10,18 +10,18 @@
 namespace btflink::merge
 {
 
-/// `name` declared with type `id`: "int (*name)(struct s *)". `name` may be empty. Names are not
-/// followed. `indent`: tabs before further lines, if there are any. `place`: the index of a member
-/// or enumerator, then that of a member of the unnamed struct or union that this one is, and so on.
+/// `name`, which may be empty, declared with type `id`: "int (*name)(struct s *)". Named types are
+/// not expanded. `indent`: tabs before further lines. `place`: the index of a member or enumerator;
+/// if that member is an unnamed struct or union, then the index of a member of it, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 
-/// A struct, union, enum or typedef as it is written in a source, with its semicolon. Lists of more
-/// than ten members are cut to those around `place`.
+/// The definition of a struct, union, enum or typedef, with its semicolon. Of more than ten
+/// members, only those around `place` are printed.
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent = 0,
                          std::span<const uint32_t> place = {});
 
-/// Member or enumerator `i` of a struct, union or enum; "nothing" if there is none.
+/// Member or enumerator `i` of a struct, union or enum; "nothing" if it has no such member.
 std::string c_element(const Btf &btf, TypeId id, uint32_t i);
 
 /// "struct s", "enum e", "foo_t", "int".

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds what a kernel would refuse in the BTF of a finished file.
 //
-// Problem. "failed to validate module BTF: -22" is all that a kernel says. Most often the module
-// was built over another vmlinux than the one that runs: its numbers of types and offsets of
-// strings go on where those of another base ended.
+// Problem. A kernel only says "failed to validate module BTF: -22". Most often the module was built
+// over another vmlinux than the running one, so its type ids and string offsets continue another
+// base.
 //
-// Method. The rules of the kernel, one after the other. If one is violated in split BTF, what tells
-// that it was made over another base is said, too (common/btf/base_match.h).
+// Method. The kernel's rules are checked one after the other. If split BTF violates one, it is also
+// compared with its base (common/btf/base_match.h), and signs of another base are reported first.
 #include "merge/explain/check_file.h"
 
 #include "common/btf/base_match.h"
@@ -21,13 +21,14 @@ namespace
 
 constexpr size_t most_lines = 20; // of violations
 
-/// What blobs of one file have in common.
+/// What the blobs of one file have in common.
 struct Judge {
-    uint32_t address_size; // 0: not known
+    uint32_t address_size; // 0: unknown
     std::optional<KernelVersion> kernel;
 };
 
-/// The BTF in a section; `over`: what it continues. Its lines go to `out`.
+/// Checks one blob, which continues `over`, and appends its violations to `out`. Returns null if it
+/// cannot be parsed.
 std::shared_ptr<const Btf> check_blob(const FinalBlob &blob, std::shared_ptr<const Btf> over,
                                       const Judge &judge, std::vector<Error> &out)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the object that a refused name comes from: takes the name at the place that the check
-// reports, and looks it up in the objects in link order.
+// Takes the name at the place that the check reports, and looks for it in the objects in link
+// order.
 #include "merge/explain/name_origin.h"
 
 #include <algorithm>
@@ -11,8 +11,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The name of the type, member, parameter or enumerator at byte `at` of the blob; empty if there
-/// is none.
+/// The name of the type, member, parameter or enumerator at byte `at` of the blob; empty: none.
 std::string_view name_at(const Btf &btf, uint64_t at)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds the names whose definitions differ by themselves, and what else was split because of each.
 //
-// Problem. Half of the objects see one `volatile` in a header, the other half do not, and the
-// result has thirty thousand structs twice. All of them differ because of what they refer to, but
-// for the one whose member has the `volatile`. That one is the root cause.
+// Problem. Half of the objects see a `volatile` in a header, the other half do not, and the result
+// has thirty thousand structs twice. One of them differs itself, in the member with the `volatile`;
+// all others only refer to it. That one is the root cause.
 //
 // Method, on the final classes (merge/dedup/partition.h):
 //  1. The shape of a class is its own contents: kind, sizes, names, offsets, and the kinds and
-//     names of the types it refers to; types without a name (pointers, prototypes, unnamed structs)
-//     count by their own shapes. A name whose classes have several shapes is a root.
+//     names of the types it refers to; unnamed types (pointers, prototypes, unnamed structs) count
+//     by their own shapes. A name whose classes have several shapes is a root.
 //  2. Classes of one shape differ only in what they refer to. At a position where they differ, all
 //     refer to types of one name, or to unnamed ones of one shape. So each shape that was split has
 //     edges to the names and unnamed shapes that split it.
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
 //     shape the nearest root and the path to it.
-// A root is blamed for the classes beyond the first of each shape that it is nearest to. Each is
-// counted once, even if other roots would have split it, too.
+// Each class beyond the first of its shape counts for the nearest root, once, even if other roots
+// would have split it, too.
 //
 // Why a root is always found. If the definitions of a name have one shape, they differ at some
-// position, and so on. If this never met two shapes, the classes on the way would agree in
-// everything that is reachable, and deduplication would have merged them. (If any were left all the
-// same, the report would say how many.)
+// position, whose types differ in turn. If this never reached two shapes, these classes would agree
+// in everything reachable, and deduplication would have merged them. (The report counts
+// exceptions.)
 //
-// A declaration differs from a definition only where there is one definition: over a base that only
-// declares the name, typedefs and types without a name (pointers, prototypes) are there twice. If
-// there are several, the declaration is undecided between them, and their root is blamed for it,
-// too.
+// A declaration counts as another shape only if there is one definition: over a base that only
+// declares the name, typedefs and unnamed types (pointers, prototypes) exist twice. If there are
+// several definitions, their root also explains the undecided declaration.
 //
-// Cost. The final types and their references, once; and the class of each input type, for the
-// objects of each version. Nothing is done unless asked for.
+// Cost. One pass over the final types and their references; one over the class of each input type,
+// for the objects of each version. Only with --why-dup.
 #include "merge/explain/root_cause.h"
 
 #include "common/graph/post_order.h"
@@ -41,7 +40,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The name space: 's', 'u', 'e' or 't'. 0: the type has no name, or one of no name space.
+/// The name space: 's', 'u', 'e' or 't'; 0: no name, or a kind without name space.
 char space_of(const Btf &btf, TypeId id)
 {
     if (btf.name(id).empty())
@@ -65,7 +64,7 @@ SplitGraph::SplitGraph(const MergedTypes &types)
     find_blame();
 }
 
-/// What a class refers to, in the order of the type; none: void.
+/// The classes that a class refers to, in the order of its words; none: void.
 void SplitGraph::refs_of(ClassId c, std::vector<ClassId> &out) const
 {
     out.clear();
@@ -101,7 +100,7 @@ void SplitGraph::find_names()
     }
 }
 
-/// What a shape contains for a reference.
+/// The part of a shape that describes a reference.
 uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which names of a merge's result have several definitions, and which of them are to blame.
+// Finds the names with several definitions in a merge's result, and the root cause of each.
 #pragma once
 
 #include "merge/dedup/dedup.h"
@@ -12,21 +12,21 @@ namespace btflink::merge
 
 /// A name of structs, unions, enums or typedefs in the result.
 enum class TypeName : uint32_t { none = UINT32_MAX };
-/// What all classes have in common that differ only in their references.
+/// Classes that differ only in what they refer to have one shape.
 enum class Shape : uint32_t { none = UINT32_MAX };
-/// What splits a shape: a name or an unnamed shape.
+/// What can split a shape: a name or an unnamed shape.
 enum class Vertex : uint32_t {};
 
-/// A name, and the classes that it has in the result.
+/// A name and its classes in the result.
 struct NameUse {
     char space;
     std::vector<ClassId> classes;    // definitions, in order
-    ClassId forward = ClassId::none; // a declaration that stayed one
-    std::vector<Shape> versions;     // shapes that differ, in order; of a root two or more
+    ClassId forward = ClassId::none; // a declaration without a definition
+    std::vector<Shape> versions;     // its shapes, in order; a root has two or more
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// How a shape was split: at `position` of its references by `by`.
+/// A shape was split because its reference number `position` is to `by`, which was split.
 struct Edge {
     Vertex by;
     Shape shape;
@@ -42,13 +42,13 @@ public:
     const IdVector<TypeName, NameUse> &names() const { return names_; }
     /// The final classes of a shape, in order.
     const std::vector<ClassId> &members(Shape shape) const { return members_[shape]; }
-    /// The name because of which `name` has several definitions, perhaps itself; none: it has one.
+    /// The name that causes `name` to have several definitions, perhaps itself; none: it has one.
     TypeName root_of(TypeName name) const { return root_[vertex_of_name(name)]; }
-    /// What split the only shape of a name that is no root.
+    /// What split the only shape of a name that is not a root.
     const Edge &parent_of_name(TypeName name) const { return parent_[split_name_[name]]; }
     /// What split an unnamed shape.
     const Edge &parent_of_shape(Shape shape) const { return parent_[shape]; }
-    /// The name that a vertex is; none: it is a shape.
+    /// The vertex as a name; none: it is a shape.
     TypeName name_of_vertex(Vertex vertex) const
     {
         return raw(vertex) < names_.size() ? TypeName{raw(vertex)} : TypeName::none;
@@ -58,17 +58,17 @@ public:
         return Shape{raw(vertex) - raw(names_.next_id())};
     }
 
-    /// Types beyond the first of each shape that were split because of a root.
+    /// What was split because of a root: types beyond the first of each shape.
     struct Blame {
-        size_t types = 0, structs = 0; // all; named structs and unions
+        size_t types = 0, structs = 0; // all types; named structs and unions
     };
     const Blame &blame(TypeName root) const { return blame_[root]; }
-    /// Types that were split and have no root.
+    /// Types that were split without a root.
     size_t unexplained() const { return unexplained_; }
 
     TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
     const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
-    /// What a shape contains for a reference in a type of `source`: equal for equal names.
+    /// The part of a shape that describes a reference of a type of `source`; equal for equal names.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:
@@ -82,7 +82,7 @@ private:
     // Names are the first vertices.
     static Vertex vertex_of_name(TypeName name) { return Vertex{raw(name)}; }
     Vertex vertex_of_shape(Shape shape) const { return Vertex{raw(names_.next_id()) + raw(shape)}; }
-    /// The name or unnamed shape that a class is of.
+    /// The name of a class, or the shape of an unnamed one.
     Vertex vertex_of(ClassId c) const
     {
         return name_[c] != TypeName::none ? vertex_of_name(name_[c]) : vertex_of_shape(shape_[c]);

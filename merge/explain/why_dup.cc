@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the report of --why-dup: which names have several definitions, where these differ, and in
-// which objects each is.
+// Writes the report of --why-dup: the names with several definitions, where these differ, and the
+// objects that have each.
 #include "merge/explain/why_dup.h"
 
 #include "merge/explain/c_text.h"
@@ -51,8 +51,8 @@ public:
             for (TypeName n : others)
                 if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
                     roots.push_back(graph_.root_of(n));
-        // Duplicates in the base alone, without consequences, were not made by this merge. One
-        // definition of a name that the base declares is no duplicate, unless it causes one.
+        // This merge did not make duplicates that are only in the base and have no consequences.
+        // The definition of a name that the base declares is a duplicate only if it causes one.
         std::erase_if(roots, [&](TypeName n) {
             return (!graph_.blame(n).types && is_of_base(n)) ||
                    (graph_.names()[n].classes.size() == 1 &&
@@ -158,7 +158,7 @@ private:
                 uint32_t version = version_of[c];
                 if (version == no_number || users_[version].last == source)
                     return;
-                // An object that only declares it has no part in the difference.
+                // Objects that only declare the type do not take part in the difference.
                 if (btf::is_declaration(sources_.list[source].btf->type(id)) &&
                     !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
                     return;
@@ -190,7 +190,7 @@ private:
         return out;
     }
 
-    /// Where two types differ first.
+    /// The first difference between two types.
     struct Difference {
         std::vector<uint32_t> place; // see c_text.h
         std::string path;            // names of members
@@ -247,7 +247,7 @@ private:
         out.other = facts(btf_at(b), b, y);
     }
 
-    /// Looks for the difference inside these, if both are structs or unions without a name.
+    /// Looks for the difference inside, if both are unnamed structs or unions.
     bool inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {
@@ -271,10 +271,10 @@ private:
                graph_.stub_at(a.source, m[1]) == graph_.stub_at(b.source, n[1]);
     }
 
-    /// A member or enumerator as C; "nothing" behind the last.
+    /// A member or enumerator as C; "nothing" after the last.
     std::string element(TypeAt at, uint32_t i) const { return c_element(btf_at(at), at.type, i); }
 
-    /// The same, with its offset if the text alone does not differ.
+    /// `mine`, with its offset if the texts are equal.
     std::string with_offset(const std::string &mine, const std::string &other, TypeAt at,
                             uint32_t i) const
     {

@@ -9,8 +9,8 @@
 namespace btflink::merge
 {
 
-/// Lines for people. `name`: only this struct, union, enum or typedef, "s" or "struct s"; empty:
-/// all. `base_name`: what to call the base, if there is one.
+/// Returns the report. `name`: of this struct, union, enum or typedef only, as "s" or "struct s";
+/// empty: of all. `base_name`: what to call the base, if there is one.
 std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
                     std::string_view name, const std::string &base_name);
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Objects that are made in this process, one after the other, and need not be kept whole: taken as
-// they come, in little memory.
+// Collects objects that this process makes one after the other, and keeps each distinct type once.
 #pragma once
 
-#include "merge/gather/shelf.h"
+#include "merge/gather/type_interner.h"
 
 #include <deque>
 
@@ -13,34 +12,33 @@ namespace btflink::merge
 class Gatherer
 {
 public:
-    /// `where`: the file that all of them are made of.
+    /// `where`: the file that the objects are made from.
     explicit Gatherer(Where where) : where_(std::move(where)) {}
 
-    /// Take one object: what it would have in its section (common/FORMAT.md, 2). `btf` is not
-    /// needed any more afterwards. `number`: its place in link order. `order`: of the file's bytes.
-    /// From any thread, in any order.
+    /// Takes one object: what its section would contain (common/FORMAT.md, 2). `number`: its place
+    /// in link order. `order`: of the file's bytes. Any thread may call this, in any order.
     Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order);
     const Where &where() const { return where_; }
     bool empty() const { return objects_.empty(); }
 
-    /// All of them, in link order: once, when all are there. They have no hashes, but `classes`;
-    /// the Gatherer must outlive them.
-    Loaded finish();
+    /// All objects in link order, to be called once after the last add(). Instead of hashes the
+    /// result has `classes`. The Gatherer must outlive it.
+    LoadedObjects finish();
 
 private:
     class Classes;
     struct Gathered {
         uint32_t number;
         Object object;
-        std::unique_ptr<const ShelvedTypes> types;
+        std::unique_ptr<const InternedTypes> types;
     };
 
-    Shelf &take_shelf();
+    TypeInterner &take_interner();
 
     const Where where_;
-    std::mutex lock_; // of all that follows
-    std::deque<Shelf> shelves_;
-    std::vector<Shelf *> free_; // those that no thread is at
+    std::mutex lock_; // of the following
+    std::deque<TypeInterner> interners_;
+    std::vector<TypeInterner *> free_; // not in use by a thread
     std::vector<Gathered> objects_;
 };
 

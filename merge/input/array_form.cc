@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. A base does not say which form its arrays have, and a flat array of several dimensions
-// looks like any other. Over the wrong form, whatever reaches such an array is split off the base.
+// looks like any other array. With the wrong form, every type that reaches such an array differs
+// from the base's.
 //
-// Method. A kernel's BTF has dozens of chained arrays if it has any, so a base in which some are
-// found is a chained one: that is the usual case, and the objects are not looked at. Otherwise the
-// objects' chained arrays are looked up in the base: the member of that name at that offset in the
-// struct of that name and size, the typedef of that name. Most answers decide. (A few chained
-// arrays decide nothing: vectors of compilers are chained in a flat base, too.) If there is no
-// answer, the form does not matter to types that both have; then it is the base's if the base has
-// enough arrays to tell, else chained.
+// Method. A kernel's BTF has dozens of chained arrays or none. A base with chained_enough of them
+// has that form, and the objects need not be read: the usual case. (Fewer decide nothing:
+// compilers' vectors are chained even in a flat base.) Otherwise the objects' chained arrays are
+// looked up in the base: the member of the same name and offset in the struct of the same name and
+// size, or the typedef of the same name. The majority decides. Without any match the form does not
+// matter to types that both have, and the number of the base's arrays decides.
 //
-// To make arrays flat, words of types are changed in their places, so that ids stay what they are:
-// an outer array becomes one of its innermost elements. An inner array that only arrays refer to
-// must not be in the result; it becomes a copy of the array around it, and equal types are merged.
+// To make arrays flat, types are changed in place, so that ids stay the same: an outer array
+// becomes an array of its innermost elements. An inner array that only arrays refer to must not be
+// in the result; it becomes a copy of the outer array, and equal types are merged.
 //
-// Why it is right. The outer array becomes what pahole made of its DIE. An array type that only
-// arrays refer to may have been written in the source as well; that cannot be known, and it is
-// lost.
+// Why it is right. The outer array becomes what pahole made from its DIE. If the source has the
+// inner array type on its own, that type is lost; nothing distinguishes it.
 //
-// Cost. In the usual case the base's types up to some chained arrays, a small part of them. Over a
-// flat base, one look at all types of objects and base, and stub hashes of objects that are
-// changed. An index of the base knows how many arrays it has, and finds structs by their names.
+// Cost. In the usual case a small part of the base's types; nothing with an index of the base. Over
+// a flat base, one look at all types of objects and base, and new stub hashes of changed objects.
 #include "merge/input/array_form.h"
 
 #include "common/io/parallel.h"
@@ -36,12 +34,11 @@ namespace btflink::merge
 namespace
 {
 
-// Chained arrays that only several dimensions explain. A distribution's kernel has a hundred;
-// vectors without a typedef, of which arrays are made, are rare.
+// More than compilers' vectors can explain. A distribution's kernel has a hundred.
 constexpr unsigned chained_enough = 16;
-// Among so many arrays at least one would be chained: in kernels it is one in thirty.
+// If arrays are chained, at least one in so many is: in kernels, one in thirty.
 constexpr unsigned arrays_per_chained = 200;
-// No compiler nests more; it is a cycle.
+// More can only be a cycle.
 constexpr unsigned max_dimensions = 64;
 
 const btf_type *array_at(const Btf &btf, uint32_t id)
@@ -67,10 +64,10 @@ bool is_chained(const Btf &btf, const btf_type &array)
 /// A flat array.
 struct Flat {
     uint32_t element;
-    uint32_t count; // in 32 bits, as pahole multiplied
+    uint32_t count; // modulo 2^32, as pahole computed it
 };
 
-/// Empty if there are too many dimensions.
+/// Nothing if there are too many dimensions.
 std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
 {
     Flat flat{element_of(array), count_of(array)};
@@ -92,8 +89,8 @@ struct ArrayPlace {
     auto operator<=>(const ArrayPlace &) const = default;
 };
 
-/// visit(place, array) if this is a typedef of an array, or for the members of a named struct that
-/// are arrays.
+/// visit(place, array) for a typedef of an array, or for each member of a named struct that is an
+/// array.
 template <typename Visit>
 void for_array_places(const Btf &btf, TypeId id, Visit &visit)
 {
@@ -120,13 +117,13 @@ void for_each_array_place(const Btf &btf, Visit visit)
 
 using ArrayPlaces = std::map<ArrayPlace, uint32_t>; // with the product of dimensions
 
-/// As for_each_array_place(), but it may leave out what is not among `places`.
+/// for_each_array_place() that may skip places not in `places`.
 template <typename Visit>
 void for_array_places_among(const ArrayPlaces &places, const Btf &base,
                             const std::optional<KnownArrays> &known, Visit visit)
 {
     auto is_typedef = [](const auto &place) { return place.first.kind == btf::Kind::TYPEDEF; };
-    if (!known || std::ranges::any_of(places, is_typedef)) // an index has no names of those
+    if (!known || std::ranges::any_of(places, is_typedef)) // which an index does not find by name
         return for_each_array_place(base, visit);
     std::set<std::string_view> names;
     for (const auto &[place, count] : places)
@@ -209,7 +206,7 @@ public:
     }
 
 private:
-    /// The array whose copy `id` becomes: itself, if others than arrays refer to it.
+    /// The array whose copy `id` becomes: itself if a type that is not an array refers to it.
     uint32_t outermost(uint32_t id) const
     {
         for (unsigned n = 1; n < max_dimensions && !used_[id] && outer_[id]; ++n)
@@ -218,8 +215,8 @@ private:
     }
 
     const Btf &btf_;
-    std::vector<bool> used_;      // by id: something that is no array refers to it
-    std::vector<uint32_t> outer_; // by id: the first array of such arrays
+    std::vector<bool> used_;      // by id: a type that is not an array refers to it
+    std::vector<uint32_t> outer_; // by id: the first array that has it as element
     bool chained_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// int a[2][3] has two forms in BTF. Object BTF, and pahole since 1.32, have an ARRAY of 2 ARRAYs of
-// 3: chained arrays. pahole up to 1.31 made one ARRAY of 6: flat arrays. Types over a base equal
-// those of the base only if they have the same form.
+// int a[2][3] has two forms in BTF: an ARRAY of 2 ARRAYs of 3 (chained arrays) in object BTF and
+// from pahole 1.32 on, one ARRAY of 6 (a flat array) up to pahole 1.31. Types over a base equal the
+// base's only if they have its form.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -16,18 +16,18 @@ struct ArrayCounts {
     uint32_t all = 0, chained = 0;
 };
 
-/// Of the types up to so many chained arrays that nothing else explains them.
+/// Counts arrays, up to the type with which there are enough chained ones to be sure of the form.
 ArrayCounts count_arrays(const Btf &btf);
 
-/// What an index of a base tells without a look at all of it.
+/// What an index of the base knows without reading all of it.
 struct KnownArrays {
     ArrayCounts counts;
-    /// Visits the structs and unions of this name, and perhaps others.
+    /// Visits the structs and unions of this name, and perhaps other types.
     std::function<void(std::string_view, const std::function<void(TypeId)> &)> for_structs;
 };
 
-/// Makes the objects' arrays flat if those of `base` are, and updates their stub hashes if
-/// `hashed`. Returns how many objects it changed.
+/// If the arrays of `base` are flat, makes those of the objects flat and, if `hashed`, updates the
+/// objects' stub hashes. Returns the number of objects changed.
 size_t take_form_of_base(const Btf &base, const std::optional<KnownArrays> &known,
                          std::vector<Object> &objects, bool hashed, unsigned threads);
 

@@ -13,11 +13,11 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// A feature that decides what emit writes. The merge handles all others.
+/// A feature that changes what btf-emit writes, in a way that the merge cannot make up for.
 struct Effect {
     Feature feature;
     const char *without; // the effect if objects lack it
-    const char *with;    // and if they have it unasked; null: merge leaves it out
+    const char *with;    // the effect if they have it unasked; null: the merge leaves it out
 };
 constexpr Effect effects[] = {
     {Feature::var, "per-CPU variables are missing", nullptr},
@@ -30,8 +30,8 @@ constexpr Effect effects[] = {
     {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
-/// Features that were not asked for make no difference if the merge leaves them out.
-FeatureSet of_emit(FeatureSet set, FeatureSet asked)
+/// Without features that the merge would leave out, as they are not asked for.
+FeatureSet that_matter(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // per-CPU variables are among them
         set.add(Feature::var);
@@ -52,8 +52,8 @@ std::string name_of(const Effect &e)
     return feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
 }
 
-/// Not among them: whether a compiler or btf-emit made the object. Their types are the same, so
-/// they mix well; `btf-cc --plugin` leaves some objects to btf-emit.
+/// Whether the gcc plugin or btf-emit made the object is not a setting: both make the same types,
+/// and `btf-cc --plugin` leaves some objects to btf-emit.
 struct Setting {
     uint32_t emitter;
     uint32_t features;
@@ -66,12 +66,12 @@ std::string version_text(uint32_t emitter)
 }
 
 /// ", without float (floating-point types are INTs)", and so on for each feature of `set`.
-std::string each_feature(FeatureSet set, const char *preposition, const char *where)
+std::string each_feature(FeatureSet set, const char *preposition, const char *suffix)
 {
     std::string text;
     for (const Effect &e : effects)
         if (set.has(e.feature))
-            text += strf(", %s %s (%s%s)", preposition, name_of(e).c_str(), where, e.without);
+            text += strf(", %s %s (%s%s)", preposition, name_of(e).c_str(), e.without, suffix);
     return text;
 }
 
@@ -85,7 +85,7 @@ std::string difference_text(const Setting &few, const Setting &most)
         text += ", by btf-emit " + version_text(few.emitter) + " (not " +
                 version_text(most.emitter) + ")";
     text += each_feature(difference(theirs, mine), "without", "");
-    text += each_feature(difference(mine, theirs), "with", "of the others ");
+    text += each_feature(difference(mine, theirs), "with", " in the others");
     return text.substr(2);
 }
 
@@ -104,7 +104,8 @@ std::vector<std::string> check_settings(const std::vector<Object> &objects, Feat
     std::map<Setting, std::vector<const Object *>> groups;
     for (const Object &o : objects)
         if (o.has_trailer)
-            groups[{o.trailer.emitter, of_emit(o.trailer.features, asked).bits()}].push_back(&o);
+            groups[{o.trailer.emitter, that_matter(o.trailer.features, asked).bits()}].push_back(
+                &o);
     if (groups.empty())
         return {};
     auto most = std::max_element(groups.begin(), groups.end(), [](const auto &a, const auto &b) {

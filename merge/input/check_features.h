@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that all objects of a link were emitted in the same way, and as the link asks. A build
-// folder may have objects that were compiled with earlier settings.
+// Checks that all objects of a link were emitted with the same features, and with those that the
+// link asks for. A build folder may have objects that were compiled with earlier settings.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -12,8 +12,9 @@
 namespace btflink::merge
 {
 
-/// Warnings that name objects: those emitted by another version or with other features than most,
-/// and those whose features differ from what is `asked` for if the merge cannot make up for it.
+/// Returns warnings about objects whose btf-emit version or features differ from those of most
+/// objects, and about features that differ from those `asked` for if the merge cannot make up for
+/// it.
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);
 
 } // namespace btflink::merge

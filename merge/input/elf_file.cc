@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The only file of merge/, with reloc_kind.cc, that includes LLVM. LLVM checks what it reads
-// (tables inside the file, names inside string tables) and reports errors as values; they become
-// our Errors here.
+// Only this file and reloc_kind.cc include LLVM. LLVM checks what it reads (tables inside the file,
+// names inside string tables) and returns errors, which become our Errors here.
 #include "merge/input/elf_file.h"
 
 #include "common/elf/arch.h"
@@ -41,6 +40,15 @@ Failure llvm_fail(const Where &where, llvm::Error error)
     return fail(where, llvm::toString(std::move(error)));
 }
 
+/// LLVM's value or error as one of ours.
+template <typename T>
+Result<T> ours(llvm::Expected<T> value, const Where &where)
+{
+    if (!value)
+        return llvm_fail(where, value.takeError());
+    return std::move(*value);
+}
+
 } // namespace
 
 template <typename ElfType>
@@ -48,17 +56,15 @@ class ElfReader
 {
 public:
     using File = object::ELFFile<ElfType>;
-    // LLVM has this as well, by a name that changed with version 19.
+    // LLVM's own constant for this was renamed in version 19.
     static constexpr bool little =
         std::is_same_v<ElfType, object::ELF32LE> || std::is_same_v<ElfType, object::ELF64LE>;
 
     static Result<ElfFile> read(Bytes bytes, const Where &where)
     {
-        auto file = File::create(text(bytes));
-        if (!file)
-            return llvm_fail(where.at(0), file.takeError());
+        const auto file = TRY(ours(File::create(text(bytes)), where.at(0)));
         ElfFile out;
-        const auto &header = file->getHeader();
+        const auto &header = file.getHeader();
         out.where_ = where;
         out.bytes_ = bytes;
         out.machine_ = header.e_machine;
@@ -66,26 +72,23 @@ public:
         out.flags_ = header.e_flags;
         out.address_size_ = ElfType::Is64Bits ? 8 : 4;
         out.order_ = little ? ByteOrder::little : ByteOrder::big;
-        TRY(read_sections(*file, out));
-        TRY(read_symbols(*file, out));
+        const Headers headers = TRY(ours(file.sections(), where.at(header.e_shoff)));
+        TRY(read_sections(file, headers, out));
+        TRY(read_symbols(file, headers, out));
         return out;
     }
 
     static Result<SectionContents> contents(const ElfFile &in, uint32_t index)
     {
         const Section &section = in.sections_[index];
-        Where where = in.where_.in(section.name);
-        auto file = File::create(text(in.bytes_));
-        auto header = file->getSection(index);
-        if (!header)
-            return llvm_fail(where, header.takeError());
+        const Where where = in.where_.in(section.name);
+        const auto file = TRY(ours(File::create(text(in.bytes_)), where));
+        const auto *header = TRY(ours(file.getSection(index), where));
         if (section.type == elf::SHT_NOBITS)
             return SectionContents{};
-        auto data = file->getSectionContents(**header);
-        if (!data)
-            return llvm_fail(where, data.takeError());
+        const auto data = TRY(ours(file.getSectionContents(*header), where));
         SectionContents out;
-        out.bytes = std::as_bytes(std::span(data->data(), data->size()));
+        out.bytes = std::as_bytes(std::span(data.data(), data.size()));
         if (!is_compressed(section.name, section.flags, out.bytes))
             return out;
         auto plain = TRY(decompress(out.bytes, section.flags, ElfType::Is64Bits, in.order_, where));
@@ -96,26 +99,18 @@ public:
     static Result<std::vector<Reloc>> relocations(const ElfFile &in, uint32_t target, uint8_t width)
     {
         std::vector<Reloc> relocs;
-        auto file = File::create(text(in.bytes_));
-        auto sections = file->sections();
-        if (!sections)
-            return llvm_fail(in.where_, sections.takeError());
-        for (const auto &header : *sections) {
-            if (header.sh_info != target ||
-                (header.sh_type != elf::SHT_REL && header.sh_type != elf::SHT_RELA))
+        const auto file = TRY(ours(File::create(text(in.bytes_)), in.where_));
+        const Headers headers = TRY(ours(file.sections(), in.where_));
+        for (const auto &header : headers) {
+            if (header.sh_info != target)
                 continue;
-            auto index = static_cast<uint32_t>(&header - sections->begin());
-            Where where = in.where_.in(in.sections_[index].name);
+            const Where where = in.where_.in(in.sections_[index_of(headers, header)].name);
             if (header.sh_type == elf::SHT_RELA) {
-                auto relas = file->relas(header);
-                if (!relas)
-                    return llvm_fail(where, relas.takeError());
-                TRY(add(in, target, width, *relas, where, relocs));
-            } else {
-                auto rels = file->rels(header);
-                if (!rels)
-                    return llvm_fail(where, rels.takeError());
-                TRY(add(in, target, width, *rels, where, relocs));
+                const auto relas = TRY(ours(file.relas(header), where));
+                TRY(add_relocs(in, target, width, relas, where, relocs));
+            } else if (header.sh_type == elf::SHT_REL) {
+                const auto rels = TRY(ours(file.rels(header), where));
+                TRY(add_relocs(in, target, width, rels, where, relocs));
             }
         }
         auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
@@ -125,20 +120,26 @@ public:
     }
 
 private:
-    static Result<void> read_sections(const File &file, ElfFile &out)
+    using Headers = typename ElfType::ShdrRange;
+    using Record = typename ElfType::Sym;
+    using Words = llvm::ArrayRef<typename ElfType::Word>;
+
+    /// Of one of the entries of a table.
+    template <typename Entry>
+    static size_t index_of(llvm::ArrayRef<Entry> table, const Entry &entry)
     {
-        auto sections = file.sections();
-        const uint64_t table = file.getHeader().e_shoff;
-        if (!sections)
-            return llvm_fail(out.where_.at(table), sections.takeError());
-        if (sections->empty())
+        return static_cast<size_t>(&entry - table.begin());
+    }
+
+    static Result<void> read_sections(const File &file, Headers headers, ElfFile &out)
+    {
+        if (headers.empty())
             return {};
-        auto names = file.getSectionStringTable(*sections);
-        if (!names)
-            return llvm_fail(out.where_.at(table), names.takeError());
-        out.sections_.reserve(sections->size());
-        for (const auto &header : *sections) {
-            auto name = file.getSectionName(header, *names);
+        const uint64_t table = file.getHeader().e_shoff;
+        const auto names = TRY(ours(file.getSectionStringTable(headers), out.where_.at(table)));
+        out.sections_.reserve(headers.size());
+        for (const auto &header : headers) {
+            auto name = file.getSectionName(header, names);
             if (!name)
                 return llvm_fail(out.where_.at(table + out.sections_.size() * sizeof header),
                                  name.takeError());
@@ -149,75 +150,72 @@ private:
         return {};
     }
 
-    static Result<void> read_symbols(const File &file, ElfFile &out)
+    static Result<void> read_symbols(const File &file, Headers headers, ElfFile &out)
     {
-        auto sections = file.sections();
-        if (!sections)
-            return llvm_fail(out.where_, sections.takeError());
-        const typename ElfType::Shdr *table = nullptr;
-        llvm::ArrayRef<typename ElfType::Word> extended;
-        for (const auto &header : *sections)
-            if (header.sh_type == elf::SHT_SYMTAB) {
-                table = &header;
-                break;
-            }
-        if (!table)
+        const auto table = std::ranges::find(headers, elf::SHT_SYMTAB,
+                                             [](const auto &h) { return uint32_t{h.sh_type}; });
+        if (table == headers.end())
             return {};
-        auto table_index = static_cast<uint32_t>(table - sections->begin());
-        Where where = out.where_.in(out.sections_[table_index].name);
-        for (const auto &header : *sections)
-            if (header.sh_type == elf::SHT_SYMTAB_SHNDX && header.sh_link == table_index) {
-                auto words = file.getSHNDXTable(header);
-                if (!words)
-                    return llvm_fail(where, words.takeError());
-                extended = *words;
-            }
-        auto symbols = file.symbols(table);
-        if (!symbols)
-            return llvm_fail(where, symbols.takeError());
-        auto names = file.getStringTableForSymtab(*table);
-        if (!names)
-            return llvm_fail(where, names.takeError());
+        const size_t index = index_of(headers, *table);
+        const Where where = out.where_.in(out.sections_[index].name);
+        Words extended;
+        for (const auto &header : headers)
+            if (header.sh_type == elf::SHT_SYMTAB_SHNDX && header.sh_link == index)
+                extended = TRY(ours(file.getSHNDXTable(header), where));
+        const auto symbols = TRY(ours(file.symbols(table), where));
+        const auto names = TRY(ours(file.getStringTableForSymtab(*table), where));
         SymbolTable &all = out.symbols_;
-        all.size_ = symbols->size();
-        all.records_ = symbols->data();
+        all.size_ = symbols.size();
+        all.records_ = symbols.data();
         all.extended_ = extended.data();
         all.extended_size_ = extended.size();
-        all.names_ = view(*names);
+        all.names_ = view(names);
         all.sections_ = out.sections_.size();
         all.is_arm_ = out.machine_ == elf::EM_ARM;
         all.read_ = read_symbol;
-        for (const auto &symbol : *symbols) {
-            auto here = [&] {
-                return where.at(static_cast<uint64_t>(&symbol - symbols->begin()) * sizeof symbol);
-            };
-            if (symbol.st_name >= names->size())
-                return llvm_fail(here(), symbol.getName(*names).takeError());
-            if (symbol.st_shndx < std::min<size_t>(all.sections_, elf::SHN_LORESERVE))
-                continue; // nearly all
-            auto [home, section] = home_of(all, symbol, extended);
-            const auto number = static_cast<size_t>(&symbol - symbols->begin());
-            if (symbol.st_shndx == elf::SHN_XINDEX && number >= extended.size())
-                return fail(here(), "symbol without an extended section index");
-            if (home == Home::section && section >= all.sections_)
-                return fail(here(), strf("symbol is in section %u, but there are %zu", section,
-                                         all.sections_));
-        }
+        for (const Record &symbol : symbols)
+            if (!is_in_order(all, symbol))
+                return bad_symbol(all, symbol, names, where);
         return {};
     }
 
-    using Record = typename ElfType::Sym;
+    static bool is_in_order(const SymbolTable &all, const Record &symbol)
+    {
+        if (symbol.st_name >= all.names_.size())
+            return false;
+        if (symbol.st_shndx < std::min<size_t>(all.sections_, elf::SHN_LORESERVE))
+            return true; // nearly all
+        const auto [home, section] = home_of(all, symbol);
+        return home != Home::section || section < all.sections_;
+    }
 
-    /// Of SHN_XINDEX without an extended index: a section that there is not.
-    static std::pair<Home, uint32_t> home_of(const SymbolTable &table, const Record &symbol,
-                                             llvm::ArrayRef<typename ElfType::Word> extended)
+    static Failure bad_symbol(const SymbolTable &all, const Record &symbol, llvm::StringRef names,
+                              const Where &where)
+    {
+        const size_t number = number_of(all, symbol);
+        const Where here = where.at(number * sizeof symbol);
+        if (symbol.st_name >= names.size())
+            return llvm_fail(here, symbol.getName(names).takeError());
+        if (symbol.st_shndx == elf::SHN_XINDEX && number >= all.extended_size_)
+            return fail(here, "symbol without an extended section index");
+        return fail(here, strf("symbol is in section %u, but there are %zu",
+                               home_of(all, symbol).second, all.sections_));
+    }
+
+    static size_t number_of(const SymbolTable &table, const Record &symbol)
+    {
+        return static_cast<size_t>(&symbol - static_cast<const Record *>(table.records_));
+    }
+
+    /// SHN_XINDEX without an extended index counts as a section that does not exist.
+    static std::pair<Home, uint32_t> home_of(const SymbolTable &table, const Record &symbol)
     {
         const uint32_t section = symbol.st_shndx;
         if (section == elf::SHN_XINDEX) {
-            const auto number =
-                static_cast<size_t>(&symbol - static_cast<const Record *>(table.records_));
+            const auto *extended = static_cast<const typename ElfType::Word *>(table.extended_);
+            const size_t number = number_of(table, symbol);
             return {Home::section,
-                    number < extended.size() ? uint32_t{extended[number]} : UINT32_MAX};
+                    number < table.extended_size_ ? uint32_t{extended[number]} : UINT32_MAX};
         }
         if (section == elf::SHN_UNDEF)
             return {Home::undefined, section};
@@ -226,8 +224,7 @@ private:
         return {section >= elf::SHN_LORESERVE ? Home::absolute : Home::section, section};
     }
 
-    /// The file may have been changed since it was checked: then what it says is wrong, but
-    /// harmless.
+    /// The file may have changed since it was checked. What is read then is wrong, but harmless.
     static Symbol read_symbol(const SymbolTable &table, size_t number)
     {
         const Record &symbol = static_cast<const Record *>(table.records_)[number];
@@ -241,41 +238,35 @@ private:
         s.binding = symbol.getBinding();
         if (table.is_arm_ && s.type == elf::STT_FUNC)
             s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
-        std::tie(s.home, s.section) = home_of(
-            table, symbol,
-            {static_cast<const typename ElfType::Word *>(table.extended_), table.extended_size_});
+        std::tie(s.home, s.section) = home_of(table, symbol);
         if (s.home == Home::section && s.section >= table.sections_)
             s.home = Home::undefined;
         return s;
     }
 
-    template <typename Range>
-    static Result<void> add(const ElfFile &in, uint32_t target, uint8_t width, Range range,
-                            const Where &where, std::vector<Reloc> &out)
+    template <typename Entries>
+    static Result<void> add_relocs(const ElfFile &in, uint32_t target, uint8_t width,
+                                   Entries entries, const Where &where, std::vector<Reloc> &out)
     {
-        constexpr bool rela =
-            std::is_same_v<std::decay_t<decltype(*range.begin())>, typename ElfType::Rela>;
-        if (range.empty())
+        using Entry = typename Entries::value_type;
+        constexpr bool rela = std::is_same_v<Entry, typename ElfType::Rela>;
+        if (entries.empty())
             return {};
-        auto data = TRY(in.contents(target));
+        const auto data = TRY(in.contents(target));
         const Arch *arch = find_arch(in.machine_, in.address_size_);
         RelocClassifier classify(view(text(in.bytes_)), rela,
                                  {arch ? arch->reloc_abs32 : 0, arch ? arch->reloc_pointer : 0});
-        bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
-        out.reserve(out.size() + range.size());
-        for (const auto &entry : range) {
-            auto here = [&] {
-                return where.at(static_cast<size_t>(&entry - range.begin()) * sizeof entry);
-            };
-            RelocKind kind = classify(entry.getType(mips64el));
+        const bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
+        out.reserve(out.size() + entries.size());
+        for (const Entry &entry : entries) {
+            auto here = [&] { return where.at(index_of(entries, entry) * sizeof entry); };
+            const uint32_t type = entry.getType(mips64el);
+            const RelocKind kind = classify(type);
             if (kind == RelocKind::none)
                 continue;
             if (kind == RelocKind::other)
-                return fail(here(), strf("relocation of type %u is not an absolute address",
-                                         uint32_t{entry.getType(mips64el)}));
-            Reloc reloc;
-            reloc.offset = entry.r_offset;
-            reloc.symbol = entry.getSymbol(mips64el);
+                return fail(here(), strf("relocation of type %u is not an absolute address", type));
+            Reloc reloc{entry.r_offset, entry.getSymbol(mips64el), 0};
             if (reloc.offset > data.bytes.size() || width > data.bytes.size() - reloc.offset)
                 return fail(here(), "relocation is outside of its section");
             if (reloc.symbol >= in.symbols_.size())
@@ -283,22 +274,24 @@ private:
                                          reloc.symbol, in.symbols_.size()));
             if constexpr (rela)
                 reloc.addend = entry.r_addend;
-            else if (width == 8)
-                reloc.addend = static_cast<int64_t>(
-                    load<uint64_t>(data.bytes.data() + reloc.offset, in.order_));
             else
-                reloc.addend = static_cast<int32_t>(
-                    load<uint32_t>(data.bytes.data() + reloc.offset, in.order_));
+                reloc.addend = addend_at(data.bytes.data() + reloc.offset, width, in.order_);
             out.push_back(reloc);
         }
         return {};
+    }
+
+    static int64_t addend_at(const std::byte *place, uint8_t width, ByteOrder order)
+    {
+        return width == 8 ? static_cast<int64_t>(load<uint64_t>(place, order))
+                          : static_cast<int32_t>(load<uint32_t>(place, order));
     }
 };
 
 namespace
 {
 
-/// Call visit.operator()<ElfType>() for the class and byte order of an ELF file.
+/// Calls visit.operator()<ElfType>() for the class and byte order of an ELF file.
 template <typename Visit>
 auto with_elf_type(bool is64, ByteOrder order, Visit visit)
 {
@@ -350,45 +343,44 @@ Result<std::vector<Reloc>> ElfFile::relocations(uint32_t section, uint8_t width)
     });
 }
 
+namespace
+{
+
+Result<ArchiveMember> read_member(const object::Archive::Child &child, bool is_thin,
+                                  const Where &where)
+{
+    const auto name = TRY(ours(child.getName(), where));
+    ArchiveMember member;
+    member.name = name.str();
+    if (is_thin) {
+        member.path = TRY(ours(child.getFullName(), where));
+        return member;
+    }
+    const auto data = TRY(ours(child.getBuffer(), where));
+    member.bytes = std::as_bytes(std::span(data.data(), data.size()));
+    return member;
+}
+
+} // namespace
+
 Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where)
 {
-    auto archive = object::Archive::create(llvm::MemoryBufferRef(text(bytes), where.file));
-    if (!archive)
-        return llvm_fail(where.at(0), archive.takeError());
+    const auto archive = TRY(
+        ours(object::Archive::create(llvm::MemoryBufferRef(text(bytes), where.file)), where.at(0)));
     std::vector<ArchiveMember> members;
     uint64_t at = 0; // where a member begins
     llvm::Error error = llvm::Error::success();
-    std::optional<Error> ours;
-    for (const object::Archive::Child &child : (*archive)->children(error)) {
-        ArchiveMember member;
+    for (const object::Archive::Child &child : archive->children(error)) {
         at = child.getChildOffset();
-        auto name = child.getName();
-        if (!name) {
-            ours = Error{where.at(at), llvm::toString(name.takeError())};
-            break;
+        auto member = read_member(child, archive->isThin(), where.at(at));
+        if (!member) {
+            llvm::consumeError(std::move(error));
+            return fail(std::move(member).error());
         }
-        member.name = name->str();
-        if ((*archive)->isThin()) {
-            auto path = child.getFullName();
-            if (!path) {
-                ours = Error{where.at(at), llvm::toString(path.takeError())};
-                break;
-            }
-            member.path = *path;
-        } else {
-            auto data = child.getBuffer();
-            if (!data) {
-                ours = Error{where.at(at), llvm::toString(data.takeError())};
-                break;
-            }
-            member.bytes = std::as_bytes(std::span(data->data(), data->size()));
-        }
-        members.push_back(std::move(member));
+        members.push_back(std::move(*member));
     }
     if (error)
         return llvm_fail(where.at(at), std::move(error));
-    if (ours)
-        return fail(std::move(*ours));
     return members;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// ELF files and archives as the merge sees them: sections, symbols, relocations and contents of
-// any class and byte order. The rest of merge/ knows neither LLVM nor the shapes of ELF records.
+// Reads ELF files of any class and byte order, and archives. The rest of merge/ includes neither
+// LLVM nor ELF's structures.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -26,7 +26,7 @@ struct Section {
     uint32_t link = 0, info = 0;
 };
 
-/// What a symbol is defined by.
+/// Where a symbol is defined.
 enum class Home : uint8_t { undefined, section, absolute, common };
 
 struct Symbol {
@@ -41,8 +41,8 @@ struct Symbol {
     std::string_view name() const { return text; } // measures it
 };
 
-/// Symbols of a file. A kernel has half a million, of which few are looked at, so each is read when
-/// it is asked for; that all can be read is checked before.
+/// Symbols of a file. A kernel has half a million and few are needed, so each is decoded on access;
+/// ElfFile::parse() has checked all.
 class SymbolTable
 {
 public:
@@ -81,10 +81,10 @@ private:
 
     size_t size_ = 0;
     const void *records_ = nullptr;
-    const void *extended_ = nullptr; // section indexes of .symtab_shndx; null: there are none
+    const void *extended_ = nullptr; // section indexes of .symtab_shndx
     size_t extended_size_ = 0;
     std::string_view names_;
-    size_t sections_ = 0; // of the file
+    size_t sections_ = 0; // number of the file's sections
     bool is_arm_ = false;
     Symbol (*read_)(const SymbolTable &, size_t) = nullptr;
 };
@@ -96,7 +96,7 @@ struct Reloc {
     int64_t addend = 0;
 };
 
-/// Contents of a section; `owned` keeps them alive if they had to be decompressed.
+/// Contents of a section. `owned` keeps them alive if they were decompressed.
 struct SectionContents {
     Bytes bytes;
     std::shared_ptr<const void> owned;
@@ -105,8 +105,7 @@ struct SectionContents {
 class ElfFile
 {
 public:
-    /// Read headers and symbols; all sections' names and all symbols are checked. Names and
-    /// contents point into `bytes`, which must outlive the ElfFile.
+    /// Checks headers, names of sections and all symbols. `bytes` must outlive the ElfFile.
     static Result<ElfFile> parse(Bytes bytes, const Where &where);
 
     const Where &where() const { return where_; }
@@ -122,10 +121,10 @@ public:
     const SymbolTable &symbols() const { return symbols_; }
     bool has_symbols() const { return !symbols_.empty(); }
 
-    /// Decompressed if need be. Empty for SHT_NOBITS.
+    /// Decompressed if necessary. Empty for SHT_NOBITS.
     Result<SectionContents> contents(uint32_t section) const;
-    /// Relocations that apply to `section`, sorted by offset. All must be absolute; `width` is the
-    /// number of bytes that each fills (needed where the addend stands in the section).
+    /// Relocations of `section`, sorted by offset. Error: one is not an absolute address. `width`:
+    /// bytes that each fills, for addends that are stored in the section.
     Result<std::vector<Reloc>> relocations(uint32_t section, uint8_t width) const;
 
 private:
@@ -151,7 +150,7 @@ bool is_archive(Bytes bytes);
 struct ArchiveMember {
     std::string name;
     Bytes bytes;      // inside the archive's bytes
-    std::string path; // thin archives: the file that is meant; `bytes` is empty
+    std::string path; // thin archives: of the member's file; `bytes` is empty
 };
 
 Result<std::vector<ArchiveMember>> archive_members(Bytes bytes, const Where &where);

@@ -10,34 +10,34 @@ namespace btflink::merge
 
 class BaseIndex;
 
-/// Raw BTF, or what a section of an ELF file holds.
+/// Raw BTF, or the contents of a section of an ELF file.
 struct FinalBlob {
-    SectionContents contents; // keeps `blob`
+    SectionContents contents; // keeps `blob` alive
     Bytes blob;
     Where where; // of the blob's first byte
 };
-/// None: an ELF file without that section. Object BTF is an error.
+/// Nothing for an ELF file without that section. Object BTF is an error.
 Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);
 
-/// BTF that other BTF continues.
+/// The BTF that other BTF extends.
 struct Base {
     std::optional<Input> input;
     SectionContents contents;
-    Bytes blob; // as it is in the file
+    Bytes blob; // in the file
     Where where;
     std::shared_ptr<const Btf> btf;         // null: none
     std::shared_ptr<const BaseIndex> index; // of it; null: none
 };
-/// No base if `path` is empty.
+/// An empty path gives an empty Base.
 Result<Base> read_base(const std::string &path);
-/// The same in two steps: `btf` is not there until the second.
+/// read_base() in two steps; the second sets `btf`.
 Result<Base> open_base(const std::string &path);
 Result<void> parse_base(Base &base);
 
-/// Bytes of a pointer. Raw BTF does not tell, but where there is a C `long`, it is as large.
-/// Empty if there is no C `long`.
+/// Bytes of a pointer. Raw BTF does not state it, but a C `long` has the same size. Nothing if
+/// there is no C `long`.
 std::optional<uint8_t> address_size_of(const Btf &btf);
-/// The same; 8 if it is not known.
+/// address_size_of(), or 8 if that is unknown.
 uint8_t guess_address_size(const Btf &btf);
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which types have equal stub hashes, where that is known of all objects before they are
-// deduplicated (merge/gather).
+// Classes of types with equal stub hashes, where they are known before the deduplication
+// (merge/gather).
 #pragma once
 
 #include "common/btf/ids.h"
@@ -16,7 +16,7 @@ class KnownClasses
 {
 public:
     virtual ~KnownClasses() = default;
-    /// The lowest type of each class, {object, type}: in the order of these.
+    /// {object, type}: the lowest type of each class, in ascending order.
     virtual std::span<const std::pair<uint32_t, TypeId>> first() const = 0;
     /// The classes of an object's plain types, in id order.
     virtual void copy(uint32_t object, std::span<uint32_t> out) const = 0;

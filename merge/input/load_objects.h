@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Turns opened files into objects, one per contribution, in link order. Checks everything that an
-// object states, except hashes; later passes may trust it.
+// Turns inputs into objects, one per contribution, in link order. Everything that an object states
+// is checked, except hashes; later passes trust it.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -18,7 +18,7 @@ namespace btflink::merge
 
 struct Variable {
     TypeId var{};
-    TypeId datasec{}; // the DATASEC that lists it; void: none does
+    TypeId datasec{}; // that lists it; void: none does
     uint32_t size = 0;
     uint32_t pool_index = 0; // 0: none
     bool weak = false;       // its definition is weak
@@ -30,24 +30,25 @@ struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    std::unique_ptr<Damage> damage; // what is noted if `btf` was made by marks
+    std::unique_ptr<Damage> damage; // what `btf` notes if its types are found by marks
     LinkTrailer trailer{};          // computed if the blob came without one
     bool has_trailer = false;
-    Bytes hashes{}; // stub hashes as in a trailer; those of the trailer, or own_hashes
-    std::vector<Hash128> own_hashes{};
+    Bytes hashes{};                      // stub hashes as in a trailer
+    std::vector<Hash128> own_hashes{};   // where rehash() keeps them
     Bytes blob_bytes{}, trailer_bytes{}; // as they were read, if there is a trailer
-    // Ids that are not plain types (see FORMAT.md, 2): those from trailer.plain_end on; without a
-    // trailer they may stand anywhere, and this is true for them.
+    // Without a trailer: by id - first_id(), true for the types of the link part. With one, these
+    // are the ids from trailer.plain_end on (FORMAT.md, 2).
     std::vector<bool> in_link_part{};
     std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
-    // Places of pool entries, entry i at [i - 1]; empty if the input has no pool for the object.
+    // Places of the pool's entries, entry i at [i - 1]; empty: the input has no pool for the
+    // object.
     std::vector<Place> pool{};
 
     /// For messages: the place, and the source file if it is known.
     std::string describe() const;
-    /// `hashes` are own_hashes from now on: of the types as they are.
+    /// Computes `hashes` from the types.
     void rehash();
     /// {target, tag} of the DECL_TAGs on a function or variable.
     std::span<const std::pair<TypeId, TypeId>> tags_of(TypeId target) const
@@ -65,8 +66,8 @@ struct Object {
     }
 };
 
-/// The prototype of a function, a FUNC_PROTO of its object's blob or words of its trailer. In slot
-/// 0 is the result, in the others the parameters.
+/// The prototype of a function: a FUNC_PROTO of its object's blob, or words of its trailer. Slot 0
+/// is the result, the others are the parameters.
 struct Prototype {
     uint32_t name, info;              // words of the FUNC_PROTO
     uint32_t result;                  // type
@@ -78,28 +79,28 @@ struct Prototype {
 };
 Prototype prototype_of(const Object &object, const LinkFunction &f);
 
-struct Loaded {
+struct LoadedObjects {
     std::vector<Object> objects;
     std::vector<std::string> without_btf;                  // inputs that contributed nothing
     std::vector<std::shared_ptr<const void>> decompressed; // kept for the objects
-    /// If it is known which types have equal hashes; then the objects' hashes are not there.
+    /// Set if it is already known which types have equal hashes; the objects then have no hashes.
     std::unique_ptr<const KnownClasses> classes;
 };
 
-/// The object of a blob and trailer that were made by us in this process: without an address pool,
-/// for an input that is no ELF file. Its hashes, of plain types at least, stay in its trailer.
+/// An object from a blob and trailer made in this process, without address pool or ELF file. The
+/// hashes, at least those of plain types, stay in its trailer.
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
-enum class Reading {
-    whole,  // all types are checked now; stub hashes are not computed where there are none
-    marked, // types that can be found by marks are checked when they are looked at
+enum class ParseMode {
+    whole,    // all types are checked now; blobs without a trailer get no stub hashes
+    by_marks, // types that marks can find are checked when they are looked at
 };
-Result<Loaded> load(const std::vector<Input> &inputs, Reading reading, unsigned threads);
+Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, unsigned threads);
 
-/// From here on functions have their true signatures, if the object states them.
+/// Replaces functions by their true signatures, in objects that state these.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Error: one of the objects is `damaged`. Results made from it must not be used.
+/// Error: an object is `damaged`, so results made from it must not be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                           const std::vector<bool> &damaged, unsigned threads);
 

@@ -24,7 +24,7 @@ bool is_btf(Bytes bytes)
     return magic == BTF_MAGIC || byte_swap(magic) == BTF_MAGIC;
 }
 
-/// `bytes` as one input, if they are one of the formats.
+/// Nothing if `bytes` are neither ELF nor BTF.
 Result<std::optional<Input>> as_input(std::shared_ptr<const void> storage, Bytes bytes,
                                       const Where &where)
 {

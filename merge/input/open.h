@@ -17,20 +17,21 @@ struct Input {
     std::shared_ptr<const void> storage; // keeps `bytes` alive
     Bytes bytes;
     std::optional<ElfFile> elf; // none: raw BTF
-    bool is_member = false;     // of an archive: the link may not have taken it
+    bool is_member = false;     // of an archive, from which the link takes what it needs
 };
 
 struct Inputs {
     std::vector<Input> list;
-    std::vector<std::string> files;   // that were opened: archives and members of thin ones, too
+    std::vector<std::string> files;   // opened ones, archives and members of thin archives included
     std::vector<std::string> ignored; // archive members that are neither ELF nor BTF
 };
 
-/// Open one ELF or raw BTF file (not an archive).
+/// Opens one ELF or raw BTF file (not an archive).
 Result<Input> open_input(const std::string &path);
 
-/// Open all of `names`. "@file" stands for the names in that file, separated by white space;
-/// quotes ('...', "...") and backslashes protect. Archives stand for their members.
+/// Opens all of `names`. "@file" stands for the names in that file, separated by white space;
+/// quotes
+/// ('...', "...") and backslashes protect. Archives stand for their members.
 Result<Inputs> open_inputs(const std::vector<std::string> &names, unsigned threads);
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds address pools, and what their entries' relocations name.
+// Finds address pools and the relocations of their entries.
 #include "merge/input/pools.h"
 
 #include <elf.h>
@@ -11,8 +11,8 @@ namespace btflink::merge
 namespace
 {
 
-/// The places of a pool's entries; nothing for what is DWARF's own: an address stands where a pool
-/// has its id. `next`: the first relocation behind what was looked at before.
+/// The places of a pool's entries. Nothing if the part is DWARF's own: it has an address where a
+/// pool has its id. `next`: the first relocation that no earlier part has.
 std::optional<PlacedPool> placed(const PoolPart &part, Bytes section,
                                  const std::vector<Reloc> &relocs,
                                  std::vector<Reloc>::const_iterator &next)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Address pools in the files of a link: linked, with addresses; relocatable, with the places that
-// will have these.
+// Finds address pools in files. In a linked file they have addresses, in a relocatable one
+// relocations.
 #pragma once
 
 #include "common/object_btf/address_pool.h"
@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// A section of a file that may have pools: these, and DWARF's own contributions.
+/// A section that may have pools; some of `parts` may be DWARF's own.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into
@@ -19,13 +19,13 @@ struct PoolSection {
 };
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
 
-/// A place in an input, in that input's own terms.
+/// A place in an input, by its symbols and sections.
 struct Place {
     enum Kind : uint8_t {
-        none,    // not known
+        none,    // unknown
         symbol,  // a symbol of the input plus addend
         named,   // an offset in the section that the DATASEC is named after
-        address, // a final address, cut to 32 bits
+        address, // the lower 32 bits of a final address
     };
     Kind kind = none;
     uint32_t symbol_index = 0;
@@ -34,7 +34,7 @@ struct Place {
     bool operator==(const Place &) const = default;
 };
 
-/// An address pool of a relocatable file: its entries' places.
+/// An address pool of a relocatable file, by entry.
 struct PlacedPool {
     uint64_t object_id;
     std::vector<Place> places;

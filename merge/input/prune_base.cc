@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A module has two thousand types, the kernel that it is built over has a hundred and
-// forty thousand. Nearly all of these can be told apart from the module's at a glance, so neither
-// their hashes nor their strings should be looked at.
+// Problem. A module has two thousand types, its kernel a hundred and forty thousand. Most of these
+// obviously differ from all of the module's, and should not be hashed.
 //
-// Method. Equal types have equal names, down to their members'. So the objects' strings are put
-// into a set, and the base's are marked that are in it. Types of which a name is not marked are not
-// wanted; nor is what has no name and refers to something that is not wanted. Definitions of named
-// structs, unions and enums are wanted by that name alone: declarations may stand for them.
+// Method. Equal types have equal names, down to the names of members. So a type of the base is
+// wanted only if the objects have all of its names, and only if all types that it refers to are
+// wanted. Named structs, unions and enums are wanted by that name alone, because declarations may
+// stand for them.
 //
-// Why it is right. Everything is wanted at first, and is put aside only if it has a name that no
-// object has, or refers (other than by a struct's name) to what was put aside. Sweeps end after
-// max_sweeps or when nothing changes; and strings are compared by their beginnings, ends and
-// lengths. Both err on one side: too much may be wanted, never too little.
+// Why it is right. A type is dropped only if it has a name that no object has, or refers (other
+// than by a struct's name) to a dropped type. Sweeps end after max_sweeps or when nothing changes,
+// and strings are compared by their beginnings, ends and lengths. Both can only want too much.
 //
-// Cost. A look at each of the base's strings; one at each of its types, and one or two more at
-// those whose names are known.
+// Cost. A look at each string and each type of the base, and one or two more at types whose names
+// are known.
 #include "merge/input/prune_base.h"
 
 #include "common/graph/open_table.h"
@@ -31,7 +29,7 @@ namespace
 
 constexpr int max_sweeps = 6;
 
-/// Strings that agree in length and in their first and last eight bytes have the same.
+/// Depends on the length and on the first and last eight bytes.
 uint64_t key_of(std::string_view s)
 {
     uint64_t first = 0, last = 0;
@@ -39,14 +37,14 @@ uint64_t key_of(std::string_view s)
     if (n == sizeof first) { // a copy of constant size is one instruction
         std::memcpy(&first, s.data(), sizeof first);
         std::memcpy(&last, s.data() + s.size() - n, sizeof last);
-    } else if (n) { // an empty one may be nowhere
+    } else if (n) { // the data of an empty view may be null
         std::memcpy(&first, s.data(), n);
     }
     return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
 }
 
-/// A set of strings, by their keys. Most strings that it is asked for are not in it, which one bit
-/// tells mostly.
+/// A set of strings, by their keys. Most look-ups are of other strings, and most of those end at
+/// one bit.
 class StringSet
 {
 public:
@@ -57,7 +55,7 @@ public:
         keys_.find_or_add(
             fresh.home(), [&](Slot slot) { return slot.key == fresh.key; }, [&] { return fresh; });
     }
-    /// True for some that are not in it, too.
+    /// May be true for a string that is not in the set.
     bool has(std::string_view s) const
     {
         const Slot wanted{key_of(s) | 1};
@@ -96,8 +94,8 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
 {
     BasePart out;
     StringSet known;
-    for (std::string_view own : {std::string_view(), kfunc_tag, fastcall_tag, arena_tag})
-        known.add(own);
+    for (std::string_view ours : {std::string_view(), kfunc_tag, fastcall_tag, arena_tag})
+        known.add(ours);
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });
     // An offset into the middle of a string may be any of its endings.
@@ -110,7 +108,7 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
     });
     Selection &wanted = out.wanted;
     wanted = Selection(base.size());
-    std::vector<uint32_t> open; // what refers to others and is wanted so far
+    std::vector<uint32_t> open; // wanted so far, but may refer to unwanted types
     for (uint32_t i = 0; i < base.size(); ++i) {
         const btf_type &t = base.type(TypeId{i + 1});
         if (!may_be_known[t.name_off])

@@ -10,10 +10,10 @@ namespace btflink::merge
 {
 
 struct BasePart {
-    /// By id - 1. No type, function or tag of the objects equals any other type of the base, and no
-    /// declaration of theirs stands for one.
+    /// By id - 1: the types of the base that types, functions or tags of the objects may equal, or
+    /// that declarations in the objects may stand for.
     Selection wanted;
-    /// Offsets of the base's strings that the objects may have, too.
+    /// Offsets of the base's strings that the objects may have as well.
     std::vector<uint32_t> strings;
 };
 

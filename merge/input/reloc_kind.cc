@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Tries relocation types that the machine's row does not name with LLVM's resolver.
+// Tries unknown relocation types with LLVM's resolver.
 #include "merge/input/reloc_kind.h"
 
 #include <llvm/Object/ELFObjectFile.h>
@@ -30,8 +30,8 @@ RelocKind RelocClassifier::operator()(uint32_t type)
         return RelocKind::absolute;
     if (type == last_type_)
         return last_;
-    // Resolve a made-up relocation: symbol + addend comes out of the absolute ones only, since its
-    // place is not 0.
+    // Resolve a made-up relocation. Only absolute types give symbol + addend, as the place is not
+    // 0.
     constexpr uint64_t place = 0x1000, symbol = 0x200000, addend = 0x30;
     last_type_ = type;
     last_ = RelocKind::other;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which relocation types are absolute addresses: those that btf-emit writes, and what LLVM knows of
-// any machine (LLVM 14 does not know LoongArch).
+// Tells which relocation types are absolute addresses: by our own table for those that btf-emit
+// writes, by LLVM for the rest. (LLVM 14 does not know LoongArch.)
 //
-// C++17, alone in a library of its own: the LLVM 14 headers behind it are ill-formed as C++20 (they
-// instantiate std::vector of an incomplete type), which clang 14 notices.
+// This is a library of its own, in C++17: the LLVM 14 headers that it includes are ill-formed in
+// C++20 (they instantiate std::vector of an incomplete type), which clang 14 rejects.
 #pragma once
 
 #include <array>
@@ -22,15 +22,15 @@ enum class RelocKind : uint8_t {
 class RelocClassifier
 {
 public:
-    /// `elf`: the whole ELF file. `rela`: its relocations carry their addends. `known`: absolute
-    /// types that LLVM is not asked about; 0: none.
+    /// `elf`: the whole ELF file. `rela`: its relocations have addends. `known`: types known to be
+    /// absolute; 0: none.
     RelocClassifier(std::string_view elf, bool rela, std::array<uint32_t, 2> known);
     RelocKind operator()(uint32_t type);
 
 private:
     bool rela_;
     std::array<uint32_t, 2> known_;
-    // Null: a machine that LLVM does not know.
+    // Null if LLVM does not know the machine.
     bool (*supports_)(uint64_t) = nullptr;
     uint64_t (*resolve_)(uint64_t type, uint64_t offset, uint64_t symbol, uint64_t contents,
                          int64_t addend) = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Texts of the tags that the merge itself adds. Objects need not contain these strings.
+// Texts of the tags that the merge adds. Objects need not contain these strings.
 #pragma once
 
 #include <string_view>

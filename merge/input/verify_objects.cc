@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Recomputes what link trailers state (--verify).
 //
-// Problem. The merge trusts the hashes of objects. A wrong hash, because the file was changed or
-// another program made it, can replace a type by another object's. Computing all hashes costs more
-// than the merge.
+// Problem. The merge trusts the hashes of objects. A wrong hash (the file was changed, or another
+// program made it) can replace a type by another object's. Computing all hashes costs more than the
+// merge.
 //
-// Method. The blob of each contribution with a trailer is parsed whole. Stub hashes, prototype
-// hashes and marks are compared with those of its types, and the object id with that of its bytes,
-// which reveals any other change. The object id is not compared where linkers may change the blob:
-// relocations without addends (REL) keep the addends in the entries of DATASECs.
+// Method. The blob of each contribution with a trailer is parsed whole, and its stub hashes,
+// prototype hashes and marks are computed again. The object id reveals any other change of the
+// bytes. It is not compared where linkers may change the blob: with relocations without addends
+// (REL), the addends are in the entries of DATASECs.
 #include "merge/input/verify_objects.h"
 
 #include "common/io/parallel.h"
@@ -21,7 +21,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Where a byte of an object's trailer is.
+/// The place of a byte of the blob or trailer.
 Where place_of(const Object &o, const void *byte)
 {
     auto at = static_cast<const std::byte *>(byte) - o.blob_bytes.data();
@@ -38,8 +38,8 @@ Result<void> verify_hashes(const Object &o, const Btf &btf)
         const auto id = TypeId{raw(btf.first_id()) + static_cast<uint32_t>(i)};
         if (hash != hashes[i])
             return fail(place_of(o, stated),
-                        strf("hash of type %u (%s '%s') is not that of what it is", raw(id),
-                             btf.kind_name(id), btf.name(id).data()));
+                        strf("stored hash of type %u (%s '%s') does not match its contents",
+                             raw(id), btf.kind_name(id), btf.name(id).data()));
     }
     return {};
 }
@@ -58,15 +58,17 @@ Result<void> verify_prototypes(const Object &o, const Btf &btf)
     for (const auto &list : {std::span(o.trailer.functions), std::span(o.trailer.true_signatures)})
         for (const LinkFunction &f : list)
             if (!is_true(f))
-                return fail(place_of(o, o.trailer_bytes.data()),
-                            strf("hash of the prototype of function '%s' is not that of what it is",
-                                 btf.str(f.name).data()));
+                return fail(
+                    place_of(o, o.trailer_bytes.data()),
+                    strf(
+                        "stored hash of the prototype of function '%s' does not match its contents",
+                        btf.str(f.name).data()));
     return {};
 }
 
 Result<void> verify_marks(const Object &o, const Btf &btf)
 {
-    const auto marks = trailer_marks(o.trailer_bytes);
+    const auto marks = trailer_marks(o.trailer_bytes).marks;
     for (uint32_t i = 0; i < marks.size(); ++i) {
         const auto id = TypeId{raw(btf.first_id()) + i * types_per_mark};
         if (id >= btf.end_id() || marks[i] != btf.word_index(id))
@@ -76,7 +78,7 @@ Result<void> verify_marks(const Object &o, const Btf &btf)
     return {};
 }
 
-/// Does a linker put addends into the contents of the input's `.BTF`?
+/// Do linkers put addends into the contents of the input's `.BTF`?
 bool has_addends_inside(const Input &input)
 {
     if (!input.elf)
@@ -95,7 +97,7 @@ Result<void> verify(const Input &input, const Object &o)
     TRY(verify_marks(o, btf));
     if (!has_addends_inside(input) &&
         o.trailer.object_id != computed_object_id(o.trailer_bytes, o.blob_bytes))
-        return fail(o.where, "its object id is not that of its contents: they were changed");
+        return fail(o.where, "object id does not match the contents, which were changed");
     return {};
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Whether a function exists, where a variable is and what a kfunc is, only the link
-// knows. With modules and plain `ld -r` there is no final link; then merging objects one by one
-// must give what merging their `ld -r` result gives.
+// Problem. Only the link tells whether a function exists, where a variable is and which functions
+// are kfuncs. Modules and plain `ld -r` have no final link; merging objects must then give the same
+// as merging their `ld -r` result.
 //
 // Method. If there is an image, everything is read from it. Otherwise the inputs are laid out as by
-// `ld -r`: sections of one name one behind the other in input order, each at its alignment; a
-// global symbol is its strong definition, else a common one, else the first weak one. DATASECs of
-// raw BTF count as sections; several of one name in one blob stay separate, as with btf__dedup.
+// `ld -r`: sections of one name follow each other in input order, each at its alignment; a global
+// symbol is its strong definition, else a common one, else the first weak one. DATASECs of raw BTF
+// count as sections; several of one name in one blob stay separate, as with btf__dedup.
 //
 // Cost. One walk over each symbol table.
 #include "merge/link/image.h"
@@ -24,13 +24,14 @@ namespace btflink::merge
 namespace
 {
 
-/// Parts that compilers split off a function are not the function.
+/// Compilers split such parts off a function; they are not the function.
 bool is_split_part(std::string_view suffix)
 {
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
 }
 
-/// Where the name ends, if it is mangled by Rust's older scheme, which ends with a hash; else 0.
+/// Rust's older mangling ends with a hash. Returns the end of such a name, without suffixes; 0 for
+/// other names.
 size_t end_of_rust_name(std::string_view name)
 {
     constexpr std::string_view head = "17h", digits = "0123456789abcdef";
@@ -46,7 +47,7 @@ size_t end_of_rust_name(std::string_view name)
     return 0;
 }
 
-/// Behind the first dot compilers say what they made of a function; but Rust has dots of its own.
+/// Without the suffix that compilers append from the first dot on. Rust's names have dots, too.
 std::string_view base_of(std::string_view name)
 {
     const size_t end = name.starts_with("_ZN") ? end_of_rust_name(name) : 0;
@@ -55,7 +56,7 @@ std::string_view base_of(std::string_view name)
 
 void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
 {
-    // Undefined ones are elsewhere, for example in a shared library.
+    // Undefined functions are elsewhere, for example in a shared library.
     if (symbol.type != STT_FUNC || symbol.home == Home::undefined || !*symbol.text)
         return;
     const std::string_view name = symbol.name(), base = base_of(name);
@@ -64,7 +65,7 @@ void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Addres
     out.push_back({base, name, address});
 }
 
-/// The kfunc sets of one file (common/btf/id_symbols.h).
+/// Reads the kfunc sets of one file (common/btf/id_symbols.h).
 Result<void> read_kfuncs(const ElfFile &elf, Image &out)
 {
     const auto &sections = elf.sections();
@@ -80,26 +81,24 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
             return load<uint32_t>(contents.bytes.data() + at, elf.order());
         };
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
-        for (const Symbol &symbol : elf.symbols())
-            if (symbol.home == Home::section && symbol.section == index &&
-                parse_id_symbol(symbol.name()).kind == "set8" &&
-                (flags_at(symbol).value_or(0) & set_of_kfuncs))
-                sets.emplace_back(symbol.value, symbol.value + symbol.size);
-        if (sets.empty())
-            continue;
-        std::sort(sets.begin(), sets.end());
+        std::vector<std::pair<std::string_view, Symbol>> functions;
         for (const Symbol &symbol : elf.symbols()) {
             if (symbol.home != Home::section || symbol.section != index)
                 continue;
-            const IdSymbol function = parse_id_symbol(symbol.name());
-            if (function.kind != "func")
-                continue;
+            const IdSymbol id = parse_id_symbol(symbol.name());
+            if (id.kind == "set8" && (flags_at(symbol).value_or(0) & set_of_kfuncs))
+                sets.emplace_back(symbol.value, symbol.value + symbol.size);
+            else if (id.kind == "func")
+                functions.emplace_back(id.name, symbol);
+        }
+        std::sort(sets.begin(), sets.end());
+        for (const auto &[name, symbol] : functions) {
             auto set =
                 std::upper_bound(sets.begin(), sets.end(), std::pair(symbol.value, UINT64_MAX));
             if (set == sets.begin() || symbol.value >= std::prev(set)->second)
                 continue;
             if (auto flags = flags_at(symbol))
-                out.kfuncs[function.name] |= *flags;
+                out.kfuncs[name] |= *flags;
         }
     }
     return {};
@@ -113,7 +112,7 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
             out.pools[part.first_id].push_back(part);
         out.kept.push_back(std::move(section.contents));
     }
-    out.functions.reserve(elf.symbols().size()); // pages that are not used cost nothing
+    out.functions.reserve(elf.symbols().size()); // unused pages cost nothing
     for (const Symbol &symbol : elf.symbols()) {
         add_function(out.functions, symbol, {0, symbol.value});
         if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
@@ -169,7 +168,7 @@ public:
     }
 
 private:
-    /// `which`: of several of that name in one blob.
+    /// `which`: number of the DATASEC among those of that name in one blob.
     uint32_t section_named(std::string_view name, uint32_t which = 0)
     {
         auto find_or_add = [&](auto &index, const auto &key) {
@@ -209,7 +208,7 @@ private:
         }
     }
 
-    /// Raw blobs: all that is known of a section is its DATASEC.
+    /// Raw blobs have no sections but their DATASECs.
     void lay_out_raw()
     {
         out_.datasecs.resize(objects_.size());
@@ -270,7 +269,7 @@ private:
     const std::vector<Object> &objects_;
     Image &out_;
     std::unordered_map<std::string_view, uint32_t> by_name_;
-    std::map<std::pair<std::string_view, uint32_t>, uint32_t> further_; // of several in one blob
+    std::map<std::pair<std::string_view, uint32_t>, uint32_t> further_; // by name and `which`
 };
 
 } // namespace

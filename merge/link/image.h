@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the link decided. Sections, function symbols, address pools and kfunc sets of the
-// linked image; without one, of the inputs taken together as `ld -r` would combine them.
+// Sections, function symbols, address pools and kfunc sets of the linked image; without an image,
+// of the inputs as `ld -r` would combine them.
 #pragma once
 
 #include "common/object_btf/address_pool.h"
@@ -14,8 +14,8 @@
 namespace btflink::merge
 {
 
-/// Where something is after the link. In a linked image `value` is the final address and `section`
-/// is 0: addresses alone tell things apart. In a relocatable one it is an offset in a section.
+/// A place after the link. In a linked image `value` is the final address and `section` is 0. In a
+/// relocatable one `value` is an offset in `section`.
 struct Address {
     uint32_t section = 0;
     uint64_t value = 0;
@@ -26,7 +26,7 @@ constexpr uint32_t absolute_section = UINT32_MAX; // relocatable: SHN_ABS
 enum class ImageKind : uint8_t {
     linked,      // ET_EXEC, ET_DYN: addresses are final
     relocatable, // ET_REL given as image: sections and offsets of that file
-    combined,    // no image: the inputs one behind the other
+    combined,    // no image: the inputs combined
 };
 
 struct OutputSection {
@@ -35,11 +35,11 @@ struct OutputSection {
     uint64_t flags = 0;
     uint64_t address = 0;
     uint64_t size = 0;
-    bool is_datasec = false; // nothing but DATASECs of raw BTF is known of it
+    bool is_datasec = false; // known only from DATASECs of raw BTF
 };
 
 struct FunctionSymbol {
-    std::string_view base; // name without what compilers append, which begins with a dot
+    std::string_view base; // name without the suffix that compilers append (".isra.0")
     std::string_view name;
     Address address;
 };
@@ -49,10 +49,10 @@ struct Image {
     std::string name;             // of the image file; empty: none
     const ElfFile *elf = nullptr; // linked, relocatable
     bool has_symbols = false;     // linked, relocatable: there is a symbol table
-    /// linked, relocatable: by section index. combined: one per name, in order of appearance;
-    /// several where raw BTF has several DATASECs of it.
+    /// linked, relocatable: by section index. combined: one per name, in order of appearance, but
+    /// several if a raw blob has several DATASECs of one name.
     std::vector<OutputSection> sections;
-    /// STT_FUNC symbols that are defined, in symbol table order.
+    /// Defined STT_FUNC symbols, in symbol table order.
     std::vector<FunctionSymbol> functions;
     /// Flags of kfuncs by function name.
     std::unordered_map<std::string_view, uint32_t> kfuncs;
@@ -61,24 +61,24 @@ struct Image {
     std::unordered_map<uint64_t, std::deque<PoolPart>> pools;
     /// relocatable: the same, as places in `elf`.
     std::unordered_map<uint64_t, std::deque<PlacedPool>> placed;
-    /// linked: STT_OBJECT symbols at address 0, with their sections.
+    /// linked: names and sections of STT_OBJECT symbols at address 0.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;
 
-    /// combined: where each input's sections begin, by input and section.
+    /// combined: where each input's sections begin, by input and section; nothing: not allocated.
     std::vector<std::vector<std::optional<Address>>> bases;
-    /// combined: which input's symbol (input, symbol) a global name stands for.
+    /// combined: {input, symbol} that defines a global name.
     std::unordered_map<std::string_view, std::pair<uint32_t, uint32_t>> globals;
-    /// combined, by object; of raw inputs: where its DATASECs begin.
+    /// combined: where the DATASECs of objects from raw inputs begin, by object.
     std::vector<std::optional<std::unordered_map<TypeId, Address>>> datasecs;
 
     std::vector<SectionContents> kept; // what pools point into
 
-    /// The symbol that defines what `symbol` of `input` names (combined). `input` becomes the input
-    /// that it is in.
+    /// combined: the symbol that defines `symbol` of `input`. Sets `input` to the input that has
+    /// the definition.
     Symbol definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const;
 };
 
-/// `image`: the file given as image, or null.
+/// `image`: the image file, or null.
 Result<Image> read_image(const Input *image, const std::vector<Input> &inputs,
                          const std::vector<Object> &objects);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The link part of a result: prototypes, FUNCs and their tags in the order of the functions' names,
-// then DATASECs. Both engines write it here.
+// Writes the link part of a result, for both engines: prototypes, FUNCs and their tags by function
+// name, then DATASECs.
 #pragma once
 
 #include "merge/input/tag_texts.h"
@@ -12,7 +12,7 @@
 namespace btflink::merge
 {
 
-/// The plain type that is a function's prototype; void: the function gets one of its own.
+/// The plain type that is a function's prototype; void: the function gets its own prototype.
 inline TypeId plain_prototype(const std::vector<Object> &objects, const SelectedFunction &f)
 {
     const Object &o = objects[f.object];
@@ -23,7 +23,7 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
     return o.is_plain(proto) ? proto : void_id;
 }
 
-/// Appends a prototype's words; `id` and `text` say what its ids and strings become.
+/// Appends a prototype's words; id() and text() translate its ids and strings.
 template <typename Id, typename Text>
 void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id id, Text text)
 {
@@ -35,22 +35,23 @@ void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id i
     }
 }
 
-/// `Out` says what ids and strings of objects become, and takes the types:
+/// `Out` translates ids and strings of objects, and takes the types:
 ///
-///     std::vector<uint32_t> &words()       types are appended here, ...
-///     uint32_t finish(size_t begin)        ... and get ids; equal ones may have one
+///     std::vector<uint32_t> &words()       where types are appended
+///     uint32_t finish(size_t begin)        gives the type there an id; equal types may share one
 ///     uint32_t finish_named(size_t begin)  the same for a FUNC or DATASEC, whose names are unique
-///     uint32_t finish_unique(size_t begin) ... which is never one that there is already
-///     uint32_t id(object, type)            of a plain type, or 0
+///     uint32_t finish_unique(size_t begin) the same for a type that is never shared
+///     uint32_t id(object, type)            of a plain type; 0 for void
 ///     uint32_t text(object, offset)
 ///     uint32_t text(std::string_view)
 ///     uint32_t var(selected variable)      id of its VAR
 ///
-/// and of each function, in the order in which they are written, so that they can be read ahead:
+/// `Out` may read functions ahead, so it is asked for each in turn, and hands out parts of them:
 ///
-///     uint32_t begin_function(f)   id of its plain_prototype(), or 0
-///     append_prototype(f)          else: appends that of its own to words()
-///     uint32_t function_name(f)    at last
+///     part next_function(f)
+///     uint32_t prototype_id(part)  id of the plain_prototype(), or 0
+///     append_prototype(part)       its own prototype, to words()
+///     uint32_t function_name(part)
 template <typename Out>
 class LinkPart
 {
@@ -70,7 +71,7 @@ public:
     }
 
 private:
-    // Of a tag on a function, not on one of its parameters.
+    // A tag on the function itself, not on one of its parameters.
     static constexpr uint32_t whole_tag = btf::make_info(btf::Kind::DECL_TAG, 0, false);
     static constexpr auto whole = static_cast<uint32_t>(-1);
 
@@ -84,12 +85,13 @@ private:
 
     void add_function(const SelectedFunction &f)
     {
-        uint32_t proto = out_.begin_function(f);
+        const auto &part = out_.next_function(f);
+        uint32_t proto = out_.prototype_id(part);
         if (!proto)
-            proto = add_prototype(f);
+            proto = add_prototype(f, part);
         const size_t begin =
-            append({out_.function_name(f), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false),
-                    proto});
+            append({out_.function_name(part),
+                    btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
         uint32_t func = f.linkage.empty() ? out_.finish_named(begin) : out_.finish_unique(begin);
         if (!f.linkage.empty())
             out_.finish(append({out_.text(f.linkage), whole_tag, func, whole}));
@@ -113,10 +115,11 @@ private:
             out_.finish(append({out_.text(fastcall_tag), whole_tag, func, whole}));
     }
 
-    uint32_t add_prototype(const SelectedFunction &f)
+    template <typename Part>
+    uint32_t add_prototype(const SelectedFunction &f, const Part &part)
     {
         std::array<uint32_t, arena_slots>
-            pointers{}; // in place of the prototype's; 0: not replaced
+            pointers{}; // that replace the prototype's; 0: not replaced
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
             if (f.arena >> slot & 1) {
                 const Object &o = objects_[f.object];
@@ -124,14 +127,14 @@ private:
                 pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});
             }
         const size_t begin = out_.words().size();
-        out_.append_prototype(f);
+        out_.append_prototype(part);
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
             if (pointers[slot])
                 out_.words()[begin + 2 + slot * 2] = pointers[slot];
         return out_.finish(begin);
     }
 
-    /// A pointer into an arena, like `pointer` but for a type tag with kflag.
+    /// A pointer like `pointer`, but with a type tag with kflag in between.
     uint32_t add_arena_pointer(uint32_t object, TypeId pointer)
     {
         uint32_t target = out_.id(object, objects_[object].btf.type(pointer).type);

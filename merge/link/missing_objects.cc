@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A pool has an object id and addresses, no name. In the section there may also be DWARF's
-// own addresses (clang's DWARF 5), which look the same but for the id.
+// Problem. A pool has an object id and addresses, but no name. The section may also have addresses
+// of DWARF itself (clang's DWARF 5), which differ from a pool only in that they have no id.
 //
-// Method. In a relocatable image a place that has a relocation is not an id (placed_pools() skips
-// it); in a linked one a value that may be an address is not an id. The symbols at a pool's
-// addresses tell what the object contains.
+// Method. A place with a relocation in a relocatable image (placed_pools() skips it), or a value
+// that may be an address in a linked one, is not an id. The symbols at a pool's addresses tell what
+// the object contains.
 #include "merge/link/missing_objects.h"
 
 #include <algorithm>
@@ -29,8 +29,8 @@ struct Named {
 /// By section (0 in a linked file) and value.
 using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Named>;
 
-/// Names the places that `symbols` has: the first function or variable of each. A local symbol
-/// comes behind that of its source file.
+/// Names the places in `symbols` by the first function or variable at each. In a symbol table,
+/// local symbols follow that of their source file.
 void name_places(const Image &image, SymbolsByPlace &symbols)
 {
     std::string_view source;
@@ -45,7 +45,7 @@ void name_places(const Image &image, SymbolsByPlace &symbols)
     }
 }
 
-/// DWARF's own first address instead of an object id.
+/// Is the first entry an address of DWARF, not an object id?
 bool may_be_address(const PoolPart &part, const Image &image)
 {
     const std::byte *first = part.entries.data() - sizeof part.first_id;
@@ -70,7 +70,7 @@ public:
 
     MissingObjects run()
     {
-        // In link order, which the tables of the image do not keep.
+        // In link order, which Image::pools does not keep.
         std::map<uint64_t, const PoolPart *> linked;
         for (const auto &[id, parts] : image_.pools)
             for (const PoolPart &part : parts)
@@ -93,7 +93,7 @@ public:
     }
 
 private:
-    /// `for_each_address` calls what it is given with the section and value of each.
+    /// for_each_address(visit) calls visit(section, value) for each address of the object.
     template <typename Visit>
     void add(Visit for_each_address)
     {
@@ -128,7 +128,7 @@ private:
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
 {
-    // If a caller encoded the image itself, that covers what it has beyond the inputs.
+    // An object made from the image's DWARF covers everything beyond the inputs.
     const bool completed = std::any_of(objects.begin(), objects.end(), [](const Object &o) {
         return o.has_trailer && (o.trailer.flags & trailer_final_addresses);
     });

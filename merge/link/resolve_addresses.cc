@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An object names its variables and functions by relocations, in its own terms; the merge
-// needs final addresses. Names are not enough: two statics may share one.
+// Problem. An object names its variables and functions by relocations against its own symbols; the
+// merge needs final addresses. Names are not enough: two statics may share one.
 //
-// Method. With an image: the object's address pool there, found by object id; objects with equal
-// ids do not differ and pair up in link order. If the image has no pool for an object, the symbol
-// that the object's relocation names, or the one that stands at that place in the object, is looked
-// up in the image's symbol table and taken if its name is unique there. Without an image: the
-// relocation itself, on top of where the input's section begins.
+// Method. With an image, the object's address pool in the image is found by object id; objects with
+// equal ids are equal and pair up in link order. If the image has no pool for an object, the symbol
+// that the object's relocation names, or the one at that place in the object, is looked up in the
+// image's symbol table and used if its name is unique there. Without an image, the relocation is
+// added to where the input's section begins.
 //
-// Invariant. A Location is never a guess: if it is not certain it is `unknown`. One thing cannot be
-// told here. Linkers write 0 into the pools for what they discard, and 0 may also be an address (of
-// per-CPU variables). So 0 in a linked image is `known`, and its users judge it.
+// Invariant. A Location is never a guess: what is uncertain is `unknown`. Except for 0 in a linked
+// image: linkers write it into the pools for what they discard, but it may also be the address of a
+// per-CPU variable. Such a location is `known`, and its users must judge.
 #include "merge/link/resolve_addresses.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ public:
         std::sort(by_place_.begin(), by_place_.end());
     }
 
-    /// The first there.
+    /// The first symbol at that place.
     std::optional<Symbol> at(uint32_t section, uint64_t value) const
     {
         auto it = std::lower_bound(by_place_.begin(), by_place_.end(), Placed{section, value, 0});
@@ -84,7 +84,7 @@ public:
     {
     }
 
-    Located run()
+    Locations run()
     {
         out_.not_linked.resize(objects_.size());
         out_.pool.resize(objects_.size());
@@ -149,7 +149,7 @@ private:
         return {Location::known, {0, value}};
     }
 
-    /// A place in the terms of a relocatable image.
+    /// A place in a relocatable image.
     Location in_image(const Place &p) const
     {
         if (p.kind != Place::symbol)
@@ -208,7 +208,7 @@ private:
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// A place of an input, by layout or by symbol.
+    /// A place in an input, by the layout of the inputs or by its symbol.
     Location place(const Object &o, const Place &p)
     {
         if (p.kind != Place::symbol)
@@ -253,7 +253,7 @@ private:
         return *input_symbols_[input];
     }
 
-    /// An address of which only the lower 32 bits are known: the linker relocated `.BTF` itself.
+    /// An address cut to its lower 32 bits, because the linker relocated `.BTF` itself.
     Location cut_address(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
@@ -295,18 +295,18 @@ private:
     const std::vector<Input> &inputs_;
     const std::vector<Object> &objects_;
     const Image &image_;
-    Located out_;
+    Locations out_;
     std::unordered_map<uint64_t, size_t> used_;
     std::vector<const Object *> with_pool_;
-    bool image_has_pools_ = false; // some object's
+    bool image_has_pools_ = false; // of some object
     std::unique_ptr<SymbolIndex> image_symbols_;
     std::vector<std::unique_ptr<SymbolIndex>> input_symbols_;
 };
 
 } // namespace
 
-Located locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-               const Image &image)
+Locations locate(const std::vector<Input> &inputs, const std::vector<Object> &objects,
+                 const Image &image)
 {
     return Locator(inputs, objects, image).run();
 }

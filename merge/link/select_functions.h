@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/object_btf/features.h"
-#include "merge/link/resolve_addresses.h"
+#include "merge/link/function_groups.h"
 
 #include <array>
 #include <deque>
@@ -27,19 +27,14 @@ enum class FunctionSkip : uint8_t {
 };
 const char *skip_name(FunctionSkip skip); // as in "inconsistent"
 
-struct Instance {
-    uint32_t object;
-    uint32_t record; // index into trailer.functions
-};
-
 struct SelectedFunction : Instance {
     uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;
-    // Pointers of its prototype into an arena: bit 0 the result, 1 and 2 the first parameters.
-    // The FUNC gets a prototype of its own, in which a type tag with kflag marks them.
+    // Pointers of its prototype into an arena: bit 0 the result, bits 1 and 2 the first parameters.
+    // The FUNC then gets its own prototype, in which a type tag with kflag marks these pointers.
     uint8_t arena = 0;
-    // Of a clone, by its true signature: the name of its symbol. Empty: it is named as its record.
+    // Name of the clone that it is, with its true signature; empty: it has its record's name.
     std::string_view clone = {};
     // Text of the tag that names its symbol; empty: that is the FUNC's name. Other FUNCs may have
     // the same name, even with the same prototype.
@@ -49,27 +44,21 @@ struct SelectedFunction : Instance {
 std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
 constexpr uint32_t arena_slots = 3;
 
-/// {FUNC, tag} of the DECL_TAGs of an instance.
-std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
-                                                   const Instance &instance);
-
-/// The text of a tag on the whole of a function, if the tag names its symbol; else empty.
-std::string_view linkage_text(const Object &o, TypeId tag);
-
 struct SkippedFunction {
     std::string_view name; // of the symbol
     FunctionSkip reason;
 };
 
 struct Functions {
-    std::vector<SelectedFunction> selected; // by name; of one name that whose symbol it is is first
-    std::vector<Instance> tagged;           // instances whose DECL_TAGs are a FUNC's
+    // By name; of several with one name, the one whose symbol has that name is first.
+    std::vector<SelectedFunction> selected;
+    std::vector<Instance> tagged;           // instances whose DECL_TAGs a FUNC gets
     std::vector<SkippedFunction> skipped;   // by name
-    std::vector<std::string_view> no_arena; // kfuncs whose flags name something not a pointer
+    std::vector<std::string_view> no_arena; // kfuncs whose arena flags are on what is not a pointer
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
-    std::deque<std::string> texts; // of clones that have other names than their symbols
+    std::deque<std::string> texts; // names of clones whose symbols have other names
     uint64_t candidates = 0;       // instances in all objects
-    uint64_t without_symbol = 0;   // of these, instances of functions not in the image
+    uint64_t without_symbol = 0;   // instances of functions that are not in the image
 
     std::span<const Instance> tagged_of(const SelectedFunction &f) const
     {
@@ -78,6 +67,6 @@ struct Functions {
 };
 
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                           const Image &image, const Located &located, FeatureSet features);
+                           const Image &image, const Locations &locations, FeatureSet features);
 
 } // namespace btflink::merge

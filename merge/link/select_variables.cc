@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An object's VARs name input sections; BTF wants output sections and offsets in them, no
-// two variables in one place, and nothing that the linker dropped.
+// Problem. An object's VARs name input sections. BTF needs output sections and offsets in them,
+// without two variables in one place and without what the linker dropped.
 //
 // Method. Final addresses are looked up in the image's allocated sections; without a final link the
 // section is already known. Then each section's variables are sorted by offset. Of several at one
@@ -10,7 +10,7 @@
 // Where pahole is plainly wrong we differ:
 //   pahole                                                  here
 //   a weak and a strong definition give two VARs            one: the strong
-//   .tbss, which takes no room, hides what is behind it     thread-local sections are passed over
+//   .tbss, which takes no room, hides what follows it       thread-local sections are ignored
 //   offset 0 in a section needs a symbol of that name       only address 0 does
 // An address of 0 may mean "discarded": it counts only if a symbol of that name is there (x86-64
 // kernels before 6.15 link per-CPU variables to address 0).
@@ -37,9 +37,9 @@ struct Entry {
 class VariableSelector
 {
 public:
-    VariableSelector(const std::vector<Object> &objects, const Image &image, const Located &located,
-                     FeatureSet features)
-        : objects_(objects), image_(image), located_(located), features_(features),
+    VariableSelector(const std::vector<Object> &objects, const Image &image,
+                     const Locations &locations, FeatureSet features)
+        : objects_(objects), image_(image), locations_(locations), features_(features),
           by_section_(image.sections.size())
     {
     }
@@ -49,7 +49,7 @@ public:
         out_.kept.resize(objects_.size());
         for (uint32_t o = 0; o < objects_.size(); ++o) {
             out_.kept[o].resize(objects_[o].variables.size());
-            if (located_.not_linked[o])
+            if (locations_.not_linked[o])
                 continue;
             for (uint32_t v = 0; v < objects_[o].variables.size(); ++v)
                 if (VariableSkip skip = sort_in(o, v); skip != VariableSkip::none)
@@ -76,7 +76,7 @@ private:
     VariableSkip sort_in(uint32_t o, uint32_t v)
     {
         const Variable &variable = objects_[o].variables[v];
-        const Location &l = located_.variables[o][v];
+        const Location &l = locations_.variables[o][v];
         switch (l.state) {
         case Location::unknown:
             return without_place(o, v);
@@ -113,7 +113,7 @@ private:
         return VariableSkip::none;
     }
 
-    /// Raw BTF loses nothing: variables that no DATASEC lists are kept, too.
+    /// Variables of raw BTF are kept even if no DATASEC lists them.
     VariableSkip without_place(uint32_t o, uint32_t v)
     {
         const Object &object = objects_[o];
@@ -199,7 +199,7 @@ private:
 
     const std::vector<Object> &objects_;
     const Image &image_;
-    const Located &located_;
+    const Locations &locations_;
     FeatureSet features_;
     std::vector<std::vector<Entry>> by_section_;
     std::vector<uint32_t> order_; // sections that have variables
@@ -218,9 +218,9 @@ const char *skip_name(VariableSkip skip)
 }
 
 Variables select_variables(const std::vector<Object> &objects, const Image &image,
-                           const Located &located, FeatureSet features)
+                           const Locations &locations, FeatureSet features)
 {
-    return VariableSelector(objects, image, located, features).run();
+    return VariableSelector(objects, image, locations, features).run();
 }
 
 } // namespace btflink::merge

@@ -18,8 +18,8 @@ enum class VariableSkip : uint8_t {
     other_section, // in a section that the features do not include
     discarded,     // dropped by the linker
     undefined,     // defined nowhere
-    common,        // without a place before the final link
-    no_address,    // nothing tells where it is
+    common,        // gets its place at the final link
+    no_address,    // its place is unknown
     duplicate,     // another definition (weak against strong) at the same place
     overlap,       // begins inside another variable, which the kernel refuses
     too_large,     // offset or size above 32 bits
@@ -37,7 +37,7 @@ struct SelectedVariable {
 struct DataSection {
     std::string_view name;
     std::vector<SelectedVariable> entries; // by offset
-    uint32_t size = 0;                     // end of the last entry; of raw BTF as it says
+    uint32_t size = 0;                     // end of the last entry; of raw BTF at least as stated
 };
 
 struct SkippedVariable {
@@ -48,12 +48,12 @@ struct SkippedVariable {
 
 struct Variables {
     std::vector<DataSection> sections;
-    std::vector<std::vector<bool>> kept; // [object][variable]; some are in no section
+    std::vector<std::vector<bool>> kept; // [object][variable]; some without a section
     std::vector<SkippedVariable> skipped;
     std::array<uint32_t, static_cast<size_t>(VariableSkip::count)> skip_counts{};
 };
 
 Variables select_variables(const std::vector<Object> &objects, const Image &image,
-                           const Located &located, FeatureSet features);
+                           const Locations &locations, FeatureSet features);
 
 } // namespace btflink::merge

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes a distilled base: what a module needs to find its base types in another kernel.
 //
-// Problem. Split BTF names types of its base by number, so it fits only one kernel. An external
-// module is built for one kernel and loaded into another, which has other numbers.
+// Problem. Split BTF refers to types of its base by id, so it fits only one kernel. An external
+// module is built for one kernel and loaded into another, which has other ids.
 //
-// Method. The module brings a base of its own, of a few hundred bytes, which describes each type
-// that it needs just well enough to find it by name: INT, FLOAT and FWD as they are, named structs,
-// unions and enums by kind, name and size, without members. When the kernel loads the module, it
-// looks them up in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
+// Method. The module gets its own base of a few hundred bytes, which describes each type that it
+// needs just well enough to find it by name: INT, FLOAT and FWD as they are, named structs, unions
+// and enums by kind, name and size, without members. A kernel that loads the module looks them up
+// in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
 //
-// Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, types without a
-// name) cannot be found by name and are copied behind the module's own types. Types that a needed
-// type refers to are needed, too, except by members of named structs and unions, which are dropped.
+// Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, unnamed types)
+// cannot be found by name and are copied behind the module's own types. What a needed type refers
+// to is needed too, except for the members of named structs and unions, which are dropped.
 //
 //     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
 //     split    [90] STRUCT mine { PTR 8; 9 }
@@ -19,9 +19,9 @@
 //     base     [1] INT  [2] STRUCT list_head, no members
 //     split    [3] STRUCT mine { 4; 5 }  [4] PTR -> 2  [5] TYPEDEF u8 -> 1
 //
-// A FUNC is needed if the module has a tag on a function that is the same in base and module: the
-// merge kept only the base's. It is the module's function all the same, so it is copied (pahole
-// gives up here).
+// A FUNC is needed if the module has a tag on a function that base and module share, as the merge
+// kept only the base's. It is copied, because the module has that function, too (pahole gives up
+// here).
 //
 // Invariant. The order of the old base and of the module's own types is kept. References are the
 // same once names are looked up.
@@ -81,9 +81,9 @@ public:
     }
 
 private:
-    static constexpr uint32_t needed = UINT32_MAX; // in ids_, until it is numbered
+    static constexpr uint32_t needed = UINT32_MAX; // in ids_, before number()
 
-    /// Can be found again in another base by kind, name and size.
+    /// Can the type be found in another base by kind, name and size?
     static bool stays_in_base(const btf_type &t)
     {
         const btf::Family family = btf::kind_info(t).family;
@@ -91,7 +91,7 @@ private:
                btf::has_tag_name(t);
     }
 
-    /// Mark what a type of the module, or a needed one of the base, refers to.
+    /// Marks what a type of the module, or a needed type of the base, refers to.
     Result<void> need_what(TypeId id)
     {
         uint32_t wrong = 0;
@@ -178,7 +178,7 @@ private:
 
     const Btf &old_;
     const Where &where_;
-    uint32_t first_;              // first id of the module's own, before
+    uint32_t first_;              // the module's first id, before
     uint32_t new_first_ = 0;      // and after
     std::vector<uint32_t> ids_;   // new ids of the base's types; 0: not needed
     std::vector<TypeId> waiting_; // needed types whose targets are to be looked at

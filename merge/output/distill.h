@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes split BTF that can be used over other kernels than the one it was made for.
+// Makes split BTF that fits other kernels than the one it was made for.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -14,8 +14,8 @@ struct Distilled {
     std::vector<std::byte> split; // continues it; for `.BTF`
 };
 
-/// `split` continues a base. Errors: it refers to nothing of that base, or to something that a
-/// distilled base cannot have (a VAR, DATASEC or DECL_TAG); more types than the format can count.
+/// `split` continues a base. Errors: it refers to nothing in that base, or to a VAR, DATASEC or
+/// DECL_TAG, which a distilled base cannot have.
 Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where);
 
 } // namespace btflink::merge

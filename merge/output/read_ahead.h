@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ahead what the writer will need, in its order: strings, ids, whole types with the ids of
-// the result. They are scattered over the inputs, so reading them is mostly waiting for memory.
-// Other threads collect them batch by batch; the writer collects a batch itself if nobody has taken
-// it yet.
+// Collects what the writer will need, in the writer's order: strings, and types with the ids of the
+// result. They are scattered over the inputs, so reading them is mostly waiting for memory. Other
+// threads collect batches ahead of the writer, which collects a batch itself if no thread has taken
+// it.
 #pragma once
 
 #include "common/io/trace.h"
@@ -22,7 +22,7 @@ namespace btflink::merge
 class ReadAhead
 {
 public:
-    /// What was collected: types, or what else has words and strings.
+    /// The words and strings of several items.
     struct Batch {
         struct Counts {
             uint32_t words, texts;
@@ -35,7 +35,7 @@ public:
     struct Type {
         std::span<const uint32_t> words; // names are still those of the input
         std::span<const Text> texts;     // names that are not empty, in the order of the words
-        uint32_t note = 0;               // whatever the writer wants to know
+        uint32_t note = 0;               // as collect() set it, for the writer
     };
     /// Appends what one item needs.
     using Collect = std::function<void(size_t item, Batch &out)>;
@@ -61,7 +61,7 @@ public:
             other.join();
     }
 
-    /// The next of all that was collected.
+    /// The next item.
     Type next()
     {
         while (!checked_ || type_ == batches_[batch_].types.size())
@@ -78,7 +78,7 @@ public:
 private:
     static constexpr size_t batch_size = 512; // items
 
-    /// Collects the first batch that nobody has taken; false: all are taken.
+    /// Collects the first batch that no thread has taken; false: all are taken.
     bool collect_next()
     {
         size_t b = taken_++;
@@ -93,14 +93,14 @@ private:
 
     void wait_for(size_t b)
     {
-        // Else the inputs have changed meanwhile: somebody writes to a mapped file.
+        // If this fails, a mapped input file has changed.
         CHECK(b < batches_.size());
         while (!ready_[b].load(std::memory_order_acquire))
             if (!collect_next())
                 ready_[b].wait(false, std::memory_order_acquire);
     }
 
-    /// To the batch, if it was not looked at yet; else to the next one.
+    /// Goes to the first batch, or to the next one, and waits for it.
     void go_on()
     {
         if (checked_) {
@@ -117,7 +117,7 @@ private:
     std::vector<std::atomic<bool>> ready_;
     std::atomic<size_t> taken_ = 0;
     size_t batch_ = 0, type_ = 0, words_ = 0, texts_ = 0; // of the next
-    bool checked_ = false;                                // that the batch is ready
+    bool checked_ = false;                                // batch_ is ready
     std::vector<std::thread> others_;
 };
 

@@ -30,7 +30,7 @@ struct Text {
     operator std::string_view() const { return {begin, size}; }
 };
 
-/// Strings of the result. What the base has, too, is used where it is there.
+/// Strings of the result. For strings that the base has as well, the base's offset is used.
 class ResultStrings
 {
     auto is(const Text &text) const
@@ -39,7 +39,7 @@ class ResultStrings
     }
 
 public:
-    /// `index`: says where strings are in the base; null: use() does.
+    /// `index`: finds strings in the base; null: use() names those.
     ResultStrings(const Btf *base, const BaseIndex *index) : index_(index)
     {
         if (base)
@@ -48,7 +48,7 @@ public:
             own_.push_back('\0');
     }
 
-    /// The base's string at `offset` is used where it is, if no equal one was added before.
+    /// The base's string at `offset` is to be used, unless an equal one was added before.
     void use(uint32_t offset) { find(Text(std::string_view(base_.data() + offset)), offset); }
 
     /// Offset of the string, added if new.
@@ -69,7 +69,7 @@ public:
     }
     uint32_t add(std::string_view text) { return add(Text(text)); }
 
-    /// Offset of the string; empty: it was neither added nor used.
+    /// Offset of the string; nothing: it was neither added nor used.
     std::optional<uint32_t> find(std::string_view string) const
     {
         const Text text(string);
@@ -87,7 +87,7 @@ private:
                                      : own_.data() + (offset - base_.size());
     }
 
-    /// Offset of an equal string; `offset`, which then is its own, if there is none.
+    /// Offset of an equal string. If there is none, the string gets `offset`.
     uint32_t find(const Text &text, uint32_t offset)
     {
         return offsets_.find_or_add(text.hash, offset, is(text)).first;

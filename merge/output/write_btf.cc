@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the result: one type id per final class, one offset per string.
 //
-// Problem. Final classes are scattered over thousands of blobs. The result must not depend on who
-// computed the classes, and its order is that of btf__dedup.
+// Problem. Final classes are scattered over thousands of blobs. The result must not depend on the
+// engine or the threads, and has the order of btf__dedup.
 //
-// Method. First ids: classes in the order of their lowest types, and behind those of an object its
-// VARs. Then words: each class is a copy of its canonical type, ids and strings translated. Then
-// functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by their
-// final words with each other, with the prototypes among the plain types, and with those of the
-// base: a module's FUNC that the base has, too, is left out.
+// Method. First ids: classes in the order of their lowest types; each object's VARs follow its
+// classes. Then words: each class is a copy of its canonical type with translated ids and strings.
+// Then functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by
+// their final words with each other, with prototypes among the plain types, and with the base's: a
+// module's FUNC that the base also has is left out.
 //
-// Strings get their offsets in the order in which the inputs first refer to them. This includes
-// types that are not in the result, like resolved forward declarations.
+// Strings get their offsets in the order in which the inputs first refer to them, even in types
+// that are not in the result, like resolved forward declarations.
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
@@ -36,10 +36,10 @@ namespace
 class WordIndex
 {
 public:
-    /// `base`: an index of the base, whose types then count as added; may be null.
+    /// `base`: an index of the base, whose types count as added; may be null.
     explicit WordIndex(const BaseIndex *base) : base_(base) {}
 
-    /// Id of the type with these words: one that was added before, or `id` itself.
+    /// The id of the type with these words: of one added before, or `id`.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
         auto [number, is_new] = types_.add(words);
@@ -49,7 +49,7 @@ public:
         }
         return ids_[number];
     }
-    /// The same for a type of the result's own that is like none of the base.
+    /// Adds a type that equals none of the base.
     void add_own(std::span<const uint32_t> words, uint32_t id)
     {
         if (types_.add(words).second)
@@ -105,7 +105,7 @@ private:
         for (ClassId c : partition_.classes.ids())
             order_.push_back(c);
         auto first = [&](ClassId c) { return std::pair(partition_.classes[c].first, c); };
-        // Nearly all are in order; classes that split_conflicts() added are behind all others.
+        // Nearly all are sorted; only the classes that split_conflicts() appended are not.
         auto before = [&](ClassId a, ClassId b) { return first(a) < first(b); };
         auto rest = std::is_sorted_until(order_.begin(), order_.end(), before);
         std::sort(rest, order_.end(), before);
@@ -163,7 +163,7 @@ private:
         return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
     }
 
-    /// Append a type of a source, translated.
+    /// Appends a type of a source, with translated ids and strings.
     void copy(uint32_t source, const btf_type &t)
     {
         const size_t begin = out_.size();
@@ -179,12 +179,12 @@ private:
         const auto *words = reinterpret_cast<const uint32_t *>(&t);
         const size_t begin = to.size(), count = btf::words_of(t);
         to.insert(to.end(), words, words + count);
-        // Else the inputs have changed meanwhile: somebody writes to a mapped file.
+        // If this fails, a mapped input file has changed.
         CHECK(btf::words_of(*reinterpret_cast<const btf_type *>(to.data() + begin)) == count);
     }
 
-    /// The type of a class, with the ids of the result. One that is not in the result has no words,
-    /// but strings.
+    /// Collects the type of a class, with the result's ids. A type that is not in the result has no
+    /// words, but still gives its strings offsets.
     void collect(ClassId number, ReadAhead::Batch &out) const
     {
         const FinalClass &c = partition_.classes[number];
@@ -200,7 +200,7 @@ private:
             if (off)
                 out.texts.emplace_back(btf.str(off));
         });
-        const bool recurs = is_live && may_recur(btf, mine); // while ids are the input's
+        const bool recurs = is_live && may_recur(btf, mine); // before ids are translated
         if (!is_live)
             out.words.resize(begin);
         else if (c.refs == no_refs)
@@ -217,7 +217,7 @@ private:
 
     void write_plain()
     {
-        // Room for more words than types have on average; pages that are not used cost nothing.
+        // More words than types have on average; unused pages cost nothing.
         out_.reserve(order_.size() * 16);
         ReadAhead ahead(order_.size(), threads_,
                         [this](size_t i, ReadAhead::Batch &out) { collect(order_[i], out); });
@@ -257,7 +257,7 @@ private:
             index_.add_own(std::span(out_).subspan(begin), ids_[c]);
     }
 
-    /// Appends what was collected, with the strings of the result; returns where it begins.
+    /// Appends a collected type with the result's strings; returns where it begins.
     size_t append(const ReadAhead::Type &type)
     {
         const size_t begin = out_.size();
@@ -270,7 +270,7 @@ private:
         return begin;
     }
 
-    /// May a type that is made for a function be equal to this one?
+    /// May a type that is made for a function equal this one?
     static bool may_recur(const Btf &btf, const btf_type &t)
     {
         btf::Kind kind = btf::kind_of(t);
@@ -281,7 +281,7 @@ private:
                (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
     }
 
-    /// Index the types of the base that a function's may be equal to.
+    /// Indexes the types of the base that a function's types may equal.
     void index_base()
     {
         known_.part->wanted.for_each(0, [&](uint32_t i) {
@@ -299,7 +299,7 @@ private:
         base_words_.resize(btf::words_of(t));
         std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
-        bool known = true; // else no type of the result has such a string
+        bool known = true; // false: no type of the result has this string
         btf::for_each_str_off(copied, [&](uint32_t &off) {
             const auto found = strings_.find(base_->str(off));
             known &= found.has_value();
@@ -309,7 +309,7 @@ private:
             index_.add(base_words_, id);
     }
 
-    /// Sections of an image may have other names than those of the objects.
+    /// An image's sections may have names that no object has.
     void use_section_names()
     {
         const std::string_view all = base_->strings();
@@ -322,7 +322,7 @@ private:
         }
     }
 
-    /// Names of clones are not among the objects' strings, so those of the base are not wanted.
+    /// Clones have names that no object has, so the base's FUNCs of these names were not chosen.
     void index_base_clones()
     {
         std::unordered_set<std::string_view> clones;
@@ -354,7 +354,7 @@ private:
         index_all(btf::Kind::DECL_TAG, [&](const btf_type &t) { return found.contains(t.type); });
     }
 
-    /// The words behind `begin` are a type of the link part: drop them if there is one like it.
+    /// The words from `begin` on are a type of the link part. Drops them if there is an equal type.
     uint32_t finish(size_t begin)
     {
         uint32_t found = index_.add(std::span(out_).subspan(begin), next_id_);
@@ -370,8 +370,8 @@ private:
         out_.insert(out_.end(), {text, info, target, component});
     }
 
-    /// A prototype of a function's own, or the id of the plain one; and the function's name, which
-    /// is the last string.
+    /// Collects a function's own prototype, or the id of its plain one; and as last string its
+    /// name.
     void collect(const SelectedFunction &f, ReadAhead::Batch &out) const
     {
         const Object &o = objects_[f.object];
@@ -395,7 +395,7 @@ private:
     // The interface for LinkPart.
     friend class LinkPart<ResultWriter>;
     std::vector<uint32_t> &words() { return out_; }
-    // Without a base no two are equal: there is one per name.
+    // Without a base there is one per name, so none are equal.
     uint32_t finish_named(size_t begin) { return base_ ? finish(begin) : next_id_++; }
     uint32_t finish_unique(size_t) { return next_id_++; }
     uint32_t id(uint32_t object, uint32_t type) const
@@ -408,15 +408,12 @@ private:
     }
     uint32_t text(std::string_view text) { return strings_.add(text); }
     uint32_t var(const SelectedVariable &v) const { return var_ids_[v.object][v.index]; }
-    uint32_t begin_function(const SelectedFunction &)
+    ReadAhead::Type next_function(const SelectedFunction &) { return ahead_->next(); }
+    uint32_t prototype_id(const ReadAhead::Type &function) const { return function.note; }
+    void append_prototype(const ReadAhead::Type &function) { append(function); }
+    uint32_t function_name(const ReadAhead::Type &function)
     {
-        function_ = ahead_->next();
-        return function_.note;
-    }
-    void append_prototype(const SelectedFunction &) { append(function_); }
-    uint32_t function_name(const SelectedFunction &)
-    {
-        return strings_.add(function_.texts.back());
+        return strings_.add(function.texts.back());
     }
 
     const std::vector<Object> &objects_;
@@ -435,7 +432,6 @@ private:
     std::vector<uint32_t> out_;
     std::vector<uint32_t> base_words_; // of a type of the base
     ReadAhead *ahead_ = nullptr;       // of functions
-    ReadAhead::Type function_;         // that is being written
     uint32_t next_id_ = 1;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the BTF of the result: final classes, functions and variables.
+// Writes the result's BTF: final classes, functions and variables.
 #pragma once
 
 #include "merge/dedup/classes/choose_base.h"
@@ -10,8 +10,8 @@
 namespace btflink::merge
 {
 
-/// Types and strings in byte order `order`, continuing the base of `sources`, if there is one, of
-/// which `known` tells what is needed.
+/// Returns BTF in byte order `order` that continues the base of `sources`, if there is one.
+/// `known`: what to look up in that base.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the result into ELF files.
 //
-// Problem. Final BTF goes into an ELF file: a new small object, a linked image of a gigabyte that
-// has no `.BTF` yet, or a module whose object BTF must go without a trace.
+// Problem. Final BTF goes into a new small object, a linked image of a gigabyte without `.BTF`, or
+// a module whose object BTF must be removed completely.
 //
-// Method. The file is mapped, the sections to be dropped are found, and
-// common/object_btf/elf_append.h does the rest: it appends to an image; it lays out a module anew
-// without the old sections and renumbers symbols and indexes.
+// Method. The file is mapped and the sections to drop are found. common/object_btf/elf_append.h
+// does the rest: it appends to an image, or lays out a module without the old sections and
+// renumbers symbols and indexes.
 //
-// Cost. An image without BTF, or whose BTF was put there by us: the bytes that are added. Else a
-// copy of the file, but not in memory.
+// Cost. The bytes added, for an image without BTF or with ours; else a copy of the file, but not in
+// memory.
 #include "merge/output/write_elf.h"
 
 #include "common/elf/elf_rewrite.h"
@@ -32,8 +32,8 @@ bool is_final_name(std::string_view name)
     return name == ".BTF" || name == ".BTF.base";
 }
 
-/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section for
-/// them. It stays for these symbols, under another name: there shall be one `.BTF`.
+/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section. It
+/// stays for these symbols but is renamed, so that there is one `.BTF`.
 void set_empty_aside(ElfImage &image)
 {
     if (!image.is_linked())
@@ -43,7 +43,7 @@ void set_empty_aside(ElfImage &image)
             s.name = ".BTF.empty";
 }
 
-/// All that goes before final BTF comes.
+/// The sections to drop before final BTF is added.
 Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<uint64_t> &ids)
 {
     for (uint32_t i = 1; i < image.sections.size(); ++i)
@@ -64,7 +64,7 @@ Result<std::vector<bool>> find_unwanted(const ElfImage &image, const std::set<ui
     return drop;
 }
 
-/// Made by a merge, not by a compilation or `ld -r`.
+/// Is this final BTF, not object BTF?
 bool is_final(const ElfSection &s, const Where &where)
 {
     if (s.head.sh_type != SHT_PROGBITS || (s.head.sh_flags & SHF_EXCLUDE))

@@ -24,25 +24,25 @@ struct Target {
 /// A relocatable object that holds `btf` in an allocated, read-only `.BTF`.
 std::vector<std::byte> btf_object(Bytes btf, const Target &target);
 
-/// What is put into an ELF file.
+/// What an ELF file gets.
 struct FinalBtf {
     Bytes btf;                     // `.BTF`
     Bytes base;                    // `.BTF.base`, the distilled base; empty: none
-    std::set<uint64_t> object_ids; // of the objects that were merged: their pools can be told
+    std::set<uint64_t> object_ids; // of the merged objects, to recognise their pools
 };
 
-/// How the ELF file `file` gets `added`: `.BTF` and `.BTF.base` of type SHT_PROGBITS, not
-/// allocated, in place of all by these names that it has, their relocations too. From a
-/// relocatable file (a module) address pools go with them; in a linked one nothing else changes.
-/// Doing it twice gives the same bytes as once. Errors: a malformed ELF file, allocated BTF, BTF
+/// The change that gives the ELF file `file` sections `.BTF` and `.BTF.base`, of type SHT_PROGBITS
+/// and not allocated. They replace all sections of these names, with their relocations and, in a
+/// relocatable file (a module), the address pools; nothing else changes in a linked file. Applying
+/// it twice gives the same bytes as once. Errors: a malformed ELF file; BTF that is allocated, or
 /// that something else in the file refers to.
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where);
 
-/// Carry that out on the file at `path`, which is at every instant the old or the new one.
+/// Applies that change to the file at `path`, which at every instant is the old or the new one.
 Result<void> put_final_btf(const std::string &path, const FinalBtf &added);
 
-/// Drop object BTF and address pools from a relocatable file, final BTF that it may have stays.
-/// For modules whose BTF goes elsewhere or that have nothing to encode.
+/// Removes object BTF and address pools, but not final BTF, from a relocatable file: a module whose
+/// BTF goes elsewhere or that has nothing to encode.
 Result<void> remove_object_btf(const std::string &path);
 
 } // namespace btflink::merge

@@ -450,7 +450,7 @@ class Strict(KbuildCase):
 
     def test_lying_hash(self):
         self.lie()
-        self.refuse(r'add\.o: \.BTF\+0x[0-9a-f]+: hash of type 1 \(.+\) is not that of what it is',
+        self.refuse(r'add\.o: \.BTF\+0x[0-9a-f]+: stored hash of type 1 \(.+\) does not match its contents',
                     *self.ENCODE, same=['add.o'], settings=self.ON)
         self.encode(*self.ENCODE)
 

@@ -4,6 +4,7 @@
 // that changes while it is read. And BTF that has no index. (What an accident does to an index:
 // base-index-test.py. That results are the same: property_test.cc.)
 #include "common/io/file_io.h"
+#include "merge/base_index/base_index.h"
 #include "merge/base_index/index_file.h"
 #include "merge/base_index/layout.h"
 #include "merge/base_index/make_index.h"

@@ -210,7 +210,7 @@ TEST_F(Inputs, NothingToMerge)
     write_text(dir_ / "dwarf.s", ".section .debug_info\n.byte 0\n");
     run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
-                      "dwarf.o: there is no BTF in it; it is btf-emit that makes it of DWARF"));
+                      "dwarf.o: there is no BTF in it; btf-emit makes it from DWARF"));
     // BTF of no types, as btf-emit makes it of DWARF that has functions alone. A file of an earlier
     // run is not left.
     write_text(dir_ / "out.btf", "old");
@@ -307,7 +307,7 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
         Report report;
         auto done = merge(options, report);
         ASSERT_FALSE(done);
-        EXPECT_NE(done.error().str().find("is to have both the result and the trace"),
+        EXPECT_NE(done.error().str().find("--output and --time-trace name the same file"),
                   std::string::npos);
     }
     options.time_trace = "";
@@ -332,7 +332,7 @@ TEST_F(Inputs, BasesOfOtherMachines)
                         strf("[1] INT 'long int' size=%d bits_offset=0 nr_bits=%d encoding=SIGNED",
                              bytes, bytes * 8));
     };
-    EXPECT_NE(error(raw("small", 4)).find("small.btf: has pointers of 4 bytes, "),
+    EXPECT_NE(error(raw("small", 4)).find("small.btf: pointer size is 4, but that of "),
               std::string::npos);
     EXPECT_EQ(error(raw("same", 8)), "");
     EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
@@ -405,7 +405,7 @@ TEST_F(Inputs, TypesThatAreLookedAt)
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     const uint32_t marks = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
     EXPECT_TRUE(fails(with(trailer + marks + 4, 1000),
-                      "b.o: .BTF+0x0: the marks in its link trailer are not where its types are"));
+                      "b.o: .BTF+0x0: the marks in its link trailer do not point at its types"));
 }
 
 /// Whatever a file claims, there is an answer and no crash.

@@ -231,7 +231,8 @@ TEST_F(LyingHashes, AreNamedIfVerified)
     EXPECT_EQ(verified(contribution(b)), "");
     // The object id is right: whoever wrote it lied.
     std::string text = verified(contribution(b, Hash128{1, 2}));
-    EXPECT_TRUE(text.ends_with("hash of type 1 (STRUCT 's') is not that of what it is")) << text;
+    EXPECT_TRUE(text.ends_with("stored hash of type 1 (STRUCT 's') does not match its contents"))
+        << text;
 }
 
 TEST_F(LyingHashes, EachByteIsVerified)

@@ -76,7 +76,7 @@ class CommandLine(Report):
         """Wrong usage, told before a file is looked at."""
         for option in ('--image=x', '--distilled-base', '--format=raw', '--dedup=hash',
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
-            self.assertIn(f'has no use for {option.partition("=")[0]}\n',
+            self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
                           self.merge('--check=x', option, status=2).stderr)
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
@@ -120,7 +120,7 @@ int add(int n) { state.x = n; return get(&state); }
                 self.assertEqual(self.said(image, 'main.o', 'add.o'), '')
                 said = self.said(image, 'main.o')
                 self.assertRegex(said, r'^btf-merge: WARNING: \S+ has 1 object that is not among the '
-                                 r'inputs, so what only that one has is missing: .* \(add\.c\)\n$')
+                                 r'inputs, so its BTF is missing: .* \(add\.c\)\n$')
                 names = re.search('missing: (.*) [(]', said).group(1).split(', ')
                 self.assertEqual(set(names), {'add', 'get', 'state'})
                 self.assertIn('(main.c)', self.said(image, 'add.o'))
@@ -137,7 +137,7 @@ int add(int n) { state.x = n; return get(&state); }
         self.linked('gcc')
         self.must(self.btf_emit, '--address-pool', *names)
         self.must('gcc', '-o', 'prog', 'main.o', 'add.o', *names)
-        self.assertIn('prog has 4 objects that are not among the inputs, so what only they have is '
+        self.assertIn('prog has 4 objects that are not among the inputs, so their BTF is '
                       'missing; the first has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
 
     def test_functions_from_elsewhere(self):
@@ -171,7 +171,7 @@ class Names(Report):
             for dedup in 'hash', 'libbpf':
                 said = self.merge('-o', 'out.btf', f'--dedup={dedup}', good, bad).stderr
                 self.assertRegex(said, rf'^btf-merge: WARNING: type \d+ {part}: name is no identifier: '
-                                 rf"it is called 'pair_int_'; it is of {bad}: \.BTF\+0x0 \({name}\)\n$")
+                                 rf"it is called 'pair_int_'; it comes from {bad}: \.BTF\+0x0 \({name}\)\n$")
                 self.assertIn(b'\0pair_int_\0', self.read('out.btf'))
                 self.must(self.btf_merge, '--check=out.btf')
 
@@ -192,7 +192,7 @@ class StandardOutput(Report):
 
     def test_where_it_cannot_be(self):
         for said, *arguments in (
-                ('--update changes a file where it is', '--update=-'),
+                ('--update needs a file', '--update=-'),
                 ('--why-dup prints to standard output', '--why-dup', '-o-'),
                 ('no place for the base', '--distilled-base', '--base=x', '-o', '-')):
             self.assertIn(said, self.merge(*arguments, 'a.o', status=2).stderr)

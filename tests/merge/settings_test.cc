@@ -126,7 +126,7 @@ TEST_F(Settings, ACallerCompletesTheInputs)
         options.inputs = {object("given", default_features())};
         options.engine = engine;
         size_t asked_for = 0;
-        options.complete =
+        options.more_inputs =
             [&](std::span<const std::string_view> sources) -> Result<std::vector<std::string>> {
             asked_for = sources.size();
             return std::vector<std::string>{added};
@@ -141,7 +141,8 @@ TEST_F(Settings, ACallerCompletesTheInputs)
 TEST_F(Settings, NothingAtAllIsNoError)
 {
     Options options;
-    options.complete = [](std::span<const std::string_view>) -> Result<std::vector<std::string>> {
+    options.more_inputs =
+        [](std::span<const std::string_view>) -> Result<std::vector<std::string>> {
         return std::vector<std::string>();
     };
     EXPECT_TRUE(fails(merged(dir_, options), "nothing is written"));

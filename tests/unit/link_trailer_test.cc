@@ -127,23 +127,24 @@ TEST_P(Trailer, TrueSignatures)
 TEST_P(Trailer, Marks)
 {
     auto bytes = encode();
-    std::span<const uint32_t> marks = trailer_marks(bytes);
+    const auto [marks, types, plain_end] = trailer_marks(bytes);
     if (GetParam() != host_order) {
         EXPECT_TRUE(marks.empty());
         return;
     }
     std::vector<uint32_t> want = {blob_->word_index(TypeId{1}), blob_->word_index(TypeId{5})};
     EXPECT_EQ(std::vector(marks.begin(), marks.end()), want);
+    EXPECT_EQ(std::pair(types, plain_end), std::pair(blob_->size(), 3u));
     // As they were before there were marks.
     store<uint16_t>(bytes.data() + 6, 96, GetParam());
-    EXPECT_TRUE(trailer_marks(bytes).empty());
+    EXPECT_TRUE(trailer_marks(bytes).marks.empty());
     EXPECT_TRUE(decode(bytes));
     for (uint32_t lie : {3u, 1000u, UINT32_MAX}) {
         bytes = encode();
         store<uint32_t>(bytes.data() + 100, lie, GetParam());
-        EXPECT_TRUE(trailer_marks(bytes).empty());
+        EXPECT_TRUE(trailer_marks(bytes).marks.empty());
     }
-    EXPECT_TRUE(trailer_marks(Bytes(bytes).first(100)).empty());
+    EXPECT_TRUE(trailer_marks(Bytes(bytes).first(100)).marks.empty());
 }
 
 TEST_P(Trailer, ObjectIdCoversBlobAndTrailer)

@@ -43,10 +43,10 @@ struct Slot {
 class Assembler
 {
 public:
-    Assembler(const std::vector<Object> &objects, const Located &located,
+    Assembler(const std::vector<Object> &objects, const Locations &locations,
               const Functions &functions, const Variables &variables, const Btf *base,
               unsigned threads)
-        : objects_(objects), located_(located), functions_(functions), variables_(variables),
+        : objects_(objects), locations_(locations), functions_(functions), variables_(variables),
           base_(base), threads_(threads), slots_(objects.size())
     {
     }
@@ -55,7 +55,7 @@ public:
     {
         TRY(plan());
         parallel_for(objects_.size(), threads_, [&](size_t i) {
-            if (!located_.not_linked[i])
+            if (!locations_.not_linked[i])
                 fill(objects_[i], slots_[i], variables_.kept[i]);
         });
         LinkPart(objects_, functions_, variables_, *this).write();
@@ -78,7 +78,7 @@ private:
         uint64_t id = first_id();
         uint64_t string = base_ ? 0 : 1; // without a base the first string is empty
         for (size_t i = 0; i < objects_.size(); ++i) {
-            if (located_.not_linked[i])
+            if (locations_.not_linked[i])
                 continue;
             const Object &o = objects_[i];
             Slot &slot = slots_[i];
@@ -211,7 +211,8 @@ private:
         return found->second;
     }
     uint32_t var(const SelectedVariable &v) const { return slots_[v.object].vars[v.index]; }
-    uint32_t begin_function(const SelectedFunction &f) const
+    const SelectedFunction &next_function(const SelectedFunction &f) const { return f; }
+    uint32_t prototype_id(const SelectedFunction &f) const
     {
         const TypeId plain = plain_prototype(objects_, f);
         return plain == void_id ? 0 : id(f.object, raw(plain));
@@ -231,7 +232,7 @@ private:
     }
 
     const std::vector<Object> &objects_;
-    const Located &located_;
+    const Locations &locations_;
     const Functions &functions_;
     const Variables &variables_;
     const Btf *base_;
@@ -244,11 +245,11 @@ private:
 
 } // namespace
 
-Result<Assembled> assemble(const std::vector<Object> &objects, const Located &located,
+Result<Assembled> assemble(const std::vector<Object> &objects, const Locations &locations,
                            const Functions &functions, const Variables &variables, const Btf *base,
                            unsigned threads)
 {
-    return Assembler(objects, located, functions, variables, base, threads).run();
+    return Assembler(objects, locations, functions, variables, base, threads).run();
 }
 
 } // namespace btflink::merge

@@ -19,7 +19,7 @@ struct Assembled {
 };
 
 /// `base` may be null.
-Result<Assembled> assemble(const std::vector<Object> &objects, const Located &located,
+Result<Assembled> assemble(const std::vector<Object> &objects, const Locations &locations,
                            const Functions &functions, const Variables &variables, const Btf *base,
                            unsigned threads);
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The objects of an image have millions of types, and of a hundred one is new. Kept as
+// Problem. The objects of an image have millions of types, one in a hundred of them new. Kept as
 // they are they take as much memory as the image.
 //
-// Method. Per type its class on the shelf is kept, 4 bytes. Words are kept of the types that are
-// the first of their class. The deduplication reads few others: where conflicts are, and where its
-// choice for a class is not the lowest type. These are made of the kept one: types with equal stub
-// hashes differ in the ids that they refer to, and what a reference goes by is the same: a name, or
-// a class. That leads to one type in an object that has one of each. Objects that do not (several
-// definitions of a name, or a definition and a declaration) keep all their words.
+// Method. For each type the interner keeps its class, 4 bytes; words only for the first type of a
+// class. The deduplication reads few others: where there are conflicts, and where it does not
+// choose the lowest type of a class. These are made from the words that are kept: types with equal
+// stub hashes differ only in ids, and each id means the same in both, a name or a class. That leads
+// to one type in an object that has one of each. Objects with more (several definitions of a name,
+// or a definition and a declaration) keep all their words.
 //
-// Invariant. A type reads as it stood in its object, whatever else is on the shelf. Of a class the
-// lowest type is known, in whatever order objects come.
+// Invariant. A type reads as it was in its object. Each class knows its lowest type, in whatever
+// order objects come.
 //
 // Cost. One look-up per type, a copy per distinct one.
-#include "merge/gather/shelf.h"
+#include "merge/gather/type_interner.h"
 
 #include <cstring>
 
@@ -28,44 +28,45 @@ constexpr uint32_t ahead = 12; // slots are fetched this many types ahead
 
 } // namespace
 
-const btf_type &ShelvedTypes::type(uint32_t index) const
+const btf_type &InternedTypes::type(uint32_t index) const
 {
     if (index >= first_own_)
-        return shelf_.at(starts_[index - first_own_]);
-    const Shelf::Kept &kept = shelf_.kept()[classes_[index]];
-    const btf_type &like = shelf_.at(kept.word);
+        return interner_.at(starts_[index - first_own_]);
+    const TypeInterner::Kept &kept = interner_.kept()[classes_[index]];
+    const btf_type &words = interner_.at(kept.word);
     if (kept.home == this) // a class has one type in such an object
-        return like;
+        return words;
     std::lock_guard hold(lock_);
     std::unique_ptr<uint32_t[]> &made = made_[index];
     if (!made)
-        made = make(*kept.home, like);
+        made = make(*kept.home, words);
     return *reinterpret_cast<const btf_type *>(made.get());
 }
 
-/// What is `like` in `home`, in this object's ids.
-std::unique_ptr<uint32_t[]> ShelvedTypes::make(const ShelvedTypes &home, const btf_type &like) const
+/// A type of `other` with this object's ids.
+std::unique_ptr<uint32_t[]> InternedTypes::make(const InternedTypes &other,
+                                                const btf_type &kept) const
 {
-    const size_t words = btf::words_of(like);
+    const size_t words = btf::words_of(kept);
     auto out = std::make_unique<uint32_t[]>(words);
-    std::memcpy(out.get(), &like, words * sizeof(uint32_t));
+    std::memcpy(out.get(), &kept, words * sizeof(uint32_t));
     btf::for_each_type_id(*reinterpret_cast<btf_type *>(out.get()), [&](uint32_t &ref) {
         if (ref)
-            ref = id_of(shelf_.key_of(home.classes_[ref - 1]));
+            ref = id_of(interner_.key_of(other.classes_[ref - 1]));
     });
     return out;
 }
 
-uint32_t ShelvedTypes::id_of(uint64_t key) const
+uint32_t InternedTypes::id_of(uint64_t key) const
 {
     auto hash = [](uint64_t k) { return k * 0x9e3779b97f4a7c15; };
     auto has = [&](uint64_t k) {
-        return [this, k](uint32_t i) { return shelf_.key_of(classes_[i]) == k; };
+        return [this, k](uint32_t i) { return interner_.key_of(classes_[i]) == k; };
     };
     if (!ids_) {
         ids_.emplace(classes_.size());
         for (uint32_t i = 0; i < classes_.size(); ++i) {
-            const uint64_t mine = shelf_.key_of(classes_[i]);
+            const uint64_t mine = interner_.key_of(classes_[i]);
             ids_->find_or_add(hash(mine), i, has(mine));
         }
     }
@@ -74,9 +75,9 @@ uint32_t ShelvedTypes::id_of(uint64_t key) const
     return found + 1;
 }
 
-std::unique_ptr<const ShelvedTypes> Shelf::put(uint32_t number, Object &o)
+std::unique_ptr<const InternedTypes> TypeInterner::put(uint32_t number, Object &o)
 {
-    auto out = std::make_unique<ShelvedTypes>(*this);
+    auto out = std::make_unique<InternedTypes>(*this);
     const bool simple = classify(number, o, *out) && o.trailer.ambiguous.empty();
     const uint32_t plain = raw(o.trailer.plain_end) - 1;
     out->first_own_ = simple ? plain : 0;
@@ -92,9 +93,9 @@ std::unique_ptr<const ShelvedTypes> Shelf::put(uint32_t number, Object &o)
     return out;
 }
 
-/// Finds the classes of the plain types, and lists in `fresh_` which are the first of theirs.
+/// Finds the classes of the plain types, and lists in `fresh_` which are the first of their class.
 /// Returns whether the object has one type of each class and name.
-bool Shelf::classify(uint32_t number, const Object &o, ShelvedTypes &out)
+bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out)
 {
     const uint32_t plain = raw(o.trailer.plain_end) - 1, put = ++puts_;
     bool simple = true;
@@ -107,38 +108,38 @@ bool Shelf::classify(uint32_t number, const Object &o, ShelvedTypes &out)
         auto same = [&](const HashSlot &slot) { return slot.hash == hash; };
         auto make = [&] {
             kept_.push_back({hash, number, TypeId{i + 1}, 0, nullptr});
-            marks_.push_back({stub_of(o.btf, TypeId{i + 1}), number, 0});
+            uses_.push_back({name_number(o.btf, TypeId{i + 1}), number, 0});
             fresh_.push_back(i);
             return HashSlot{hash, static_cast<uint32_t>(kept_.size())};
         };
         auto [slot, is_new] = slots_.find_or_add(hash.low, same, make);
         const uint32_t c = out.classes_[i] = slot->entry - 1;
-        Mark &mark = marks_[c];
-        if (number < mark.object) { // a later object came before
-            mark.object = number;
+        Use &use = uses_[c];
+        if (number < use.object) { // a later object came before
+            use.object = number;
             fresh_.push_back(i);
         }
-        simple &= std::exchange(mark.seen, put) != put;
-        if (mark.stub)
-            simple &= std::exchange(stub_seen_[mark.stub], put) != put;
+        simple &= std::exchange(use.seen, put) != put;
+        if (use.name)
+            simple &= std::exchange(name_seen_[use.name], put) != put;
     }
     return simple;
 }
 
-/// The number of the name that a reference to the type goes by; 0: none.
-uint32_t Shelf::stub_of(const Btf &btf, TypeId id)
+/// Of the name that references to the type go by; 0: none.
+uint32_t TypeInterner::name_number(const Btf &btf, TypeId id)
 {
     const char kind = stub_class(btf, id);
     if (!kind)
         return 0;
     const uint64_t key = uint64_t{translated(btf, btf.type(id).name_off)} << 1 | (kind == 'U');
-    auto [stub, is_new] = stubs_.emplace(key, static_cast<uint32_t>(stub_seen_.size()));
+    auto [name, is_new] = names_.emplace(key, static_cast<uint32_t>(name_seen_.size()));
     if (is_new)
-        stub_seen_.push_back(0);
-    return stub->second;
+        name_seen_.push_back(0);
+    return name->second;
 }
 
-uint32_t Shelf::copy(const Btf &btf, TypeId id)
+uint32_t TypeInterner::copy(const Btf &btf, TypeId id)
 {
     const btf_type &t = btf.type(id);
     const size_t begin = words_.size(), count = btf::words_of(t);
@@ -149,7 +150,7 @@ uint32_t Shelf::copy(const Btf &btf, TypeId id)
     return static_cast<uint32_t>(begin);
 }
 
-void Shelf::translate(const Btf &btf, LinkTrailer &trailer)
+void TypeInterner::translate(const Btf &btf, LinkTrailer &trailer)
 {
     auto move = [&](StrOff &off) { off = StrOff{translated(btf, raw(off))}; };
     move(trailer.source);

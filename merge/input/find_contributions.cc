@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Finds contributions: many in an `ld -r` result, one in an object, all of a raw file. Relocations
+// belong to the contribution that they are in, address pools to that with their object id. Equal
+// ids pair up in order.
+#include "merge/input/find_contributions.h"
+
+#include "common/io/parallel.h"
+#include "common/object_btf/link_trailer.h"
+
+#include <algorithm>
+#include <elf.h>
+#include <unordered_map>
+
+namespace btflink::merge
+{
+
+namespace
+{
+
+Result<void> split_section(const Input &input, uint32_t number, uint32_t section, unsigned threads,
+                           InputParts &out)
+{
+    const ElfFile &elf = *input.elf;
+    auto contents = TRY(elf.contents(section));
+    Where where{input.where.file, std::string(elf.sections()[section].name), 0};
+    auto parts = TRY(split_contributions(contents.bytes, where, threads));
+    out.contents.push_back(contents);
+    std::vector<Reloc> &relocs = out.relocs.emplace_back();
+    if (elf.is_relocatable() && !parts.empty())
+        relocs = TRY(elf.relocations(section, 4));
+    for (const Contribution &part : parts) {
+        const auto begin = std::ranges::lower_bound(relocs, part.offset, {}, &Reloc::offset);
+        const auto end =
+            std::ranges::lower_bound(relocs, part.offset + part.blob.size(), {}, &Reloc::offset);
+        out.list.push_back(
+            {number, where.at(part.offset), part, !relocs.empty(), {begin, end}, {}});
+    }
+    return {};
+}
+
+Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
+{
+    auto pools = TRY(placed_pools(elf));
+    std::unordered_map<uint64_t, std::deque<PlacedPool *>> by_id;
+    for (PlacedPool &pool : pools)
+        by_id[pool.object_id].push_back(&pool);
+    for (InputPart &part : parts) {
+        auto id = stated_object_id(part.bytes.trailer, elf.order());
+        auto found = id ? by_id.find(*id) : by_id.end();
+        if (found == by_id.end() || found->second.empty())
+            continue;
+        part.pool = std::move(found->second.front()->places);
+        found->second.pop_front();
+    }
+    return {};
+}
+
+Result<void> split_input(const Input &input, uint32_t number, unsigned threads, InputParts &out)
+{
+    if (!input.elf) {
+        Where where = input.where.at(0);
+        auto parts = TRY(split_contributions(input.bytes, where, threads));
+        for (const Contribution &part : parts)
+            out.list.push_back({number, where.at(part.offset), part, false, {}, {}});
+        return {};
+    }
+    const ElfFile &elf = *input.elf;
+    for (uint32_t i = 0; i < elf.sections().size(); ++i)
+        if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
+            TRY(split_section(input, number, i, threads, out));
+    if (elf.is_relocatable() && !out.list.empty())
+        TRY(attach_pools(elf, out.list));
+    return {};
+}
+
+} // namespace
+
+Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inputs,
+                                                   unsigned threads)
+{
+    std::vector<InputParts> parts(inputs.size());
+    std::vector<Result<void>> done(inputs.size());
+    auto split = [&](size_t i, unsigned of_one) {
+        done[i] = split_input(inputs[i], static_cast<uint32_t>(i), of_one, parts[i]);
+    };
+    auto size = [](const Input &input) { return input.bytes.size(); };
+    const auto largest =
+        static_cast<size_t>(std::ranges::max_element(inputs, {}, size) - inputs.begin());
+    parallel_for(inputs.size(), threads, [&](size_t i) {
+        if (i != largest)
+            split(i, 1);
+    });
+    if (!inputs.empty())
+        split(largest, threads); // vmlinux.o has nearly all bytes of a kernel
+    for (Result<void> &result : done)
+        TRY(std::move(result));
+    return parts;
+}
+
+} // namespace btflink::merge
