@@ -5,10 +5,8 @@
 
 #include "common/io/trace.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,11 +30,6 @@ public:
     void begin_pass(const char *name);
     /// Ends the current pass and adds its time.
     void end_pass();
-    /// Appends the lines of another Stats. The current pass goes on.
-    void append(Stats other)
-    {
-        std::move(other.lines_.begin(), other.lines_.end(), std::back_inserter(lines_));
-    }
     std::string text() const;
 
 private:

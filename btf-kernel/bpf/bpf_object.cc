@@ -73,7 +73,7 @@ private:
 
 bool is_weak(const merge::ElfFile &elf, std::string_view name)
 {
-    return std::any_of(elf.symbols().begin(), elf.symbols().end(), [&](const merge::Symbol &s) {
+    return std::ranges::any_of(elf.symbols().all(), [&](const merge::Symbol &s) {
         return s.name() == name && s.binding == STB_WEAK;
     });
 }

@@ -19,9 +19,8 @@ struct Contribution {
     uint64_t trailer_offset;
 };
 
-/// Walk a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
+/// Walks a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
 /// `where`: of the section. Errors: a blob or a trailer that claims more bytes than there are.
-Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where,
-                                                      unsigned threads = 1);
+Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 } // namespace btflink

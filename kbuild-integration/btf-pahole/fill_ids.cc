@@ -51,10 +51,10 @@ public:
 
     Result<void> run()
     {
-        for (const Symbol &symbol : elf_.symbols())
+        for (const Symbol &symbol : elf_.symbols().all())
             if (is_here(symbol))
                 TRY(add_set(symbol));
-        for (const Symbol &symbol : elf_.symbols())
+        for (const Symbol &symbol : elf_.symbols().all())
             if (is_here(symbol))
                 TRY(fill_word(symbol));
         for (const auto &[at, set] : sets_)

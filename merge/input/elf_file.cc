@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Only this file and reloc_kind.cc include LLVM. LLVM checks what it reads (tables inside the file,
+// The only file that includes LLVM. LLVM checks what it reads (tables inside the file,
 // names inside string tables) and returns errors, which become our Errors here.
 #include "merge/input/elf_file.h"
 
 #include "common/elf/arch.h"
 #include "common/elf/compressed_section.h"
-#include "merge/input/reloc_kind.h"
 
 #include <algorithm>
 #include <llvm/Object/Archive.h>
@@ -254,17 +253,14 @@ private:
             return {};
         const auto data = TRY(in.contents(target));
         const Arch *arch = find_arch(in.machine_, in.address_size_);
-        RelocClassifier classify(view(text(in.bytes_)), rela,
-                                 {arch ? arch->reloc_abs32 : 0, arch ? arch->reloc_pointer : 0});
         const bool mips64el = in.machine_ == elf::EM_MIPS && ElfType::Is64Bits && little;
         out.reserve(out.size() + entries.size());
         for (const Entry &entry : entries) {
             auto here = [&] { return where.at(index_of(entries, entry) * sizeof entry); };
             const uint32_t type = entry.getType(mips64el);
-            const RelocKind kind = classify(type);
-            if (kind == RelocKind::none)
+            if (type == 0) // R_*_NONE: lld leaves it where `ld -r` discarded a section
                 continue;
-            if (kind == RelocKind::other)
+            if (!arch || !is_absolute(*arch, type))
                 return fail(here(), strf("relocation of type %u is not an absolute address", type));
             Reloc reloc{entry.r_offset, entry.getSymbol(mips64el), 0};
             if (reloc.offset > data.bytes.size() || width > data.bytes.size() - reloc.offset)
@@ -279,6 +275,14 @@ private:
             out.push_back(reloc);
         }
         return {};
+    }
+
+    /// Does a linker write symbol + addend?
+    static bool is_absolute(const Arch &arch, uint32_t type)
+    {
+        return std::ranges::any_of(arch.debug_relocs, [&](const DebugReloc &r) {
+            return r.type == type && r.op == RelocOp::set;
+        });
     }
 
     static int64_t addend_at(const std::byte *place, uint8_t width, ByteOrder order)

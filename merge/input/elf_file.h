@@ -7,8 +7,8 @@
 #include "common/result.h"
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,34 +46,15 @@ struct Symbol {
 class SymbolTable
 {
 public:
-    class Iterator
-    {
-    public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = Symbol;
-        using difference_type = std::ptrdiff_t;
-        using pointer = void;
-        using reference = Symbol;
-
-        Iterator(const SymbolTable *table, size_t at) : table_(table), at_(at) {}
-        Symbol operator*() const { return (*table_)[at_]; }
-        Iterator &operator++()
-        {
-            ++at_;
-            return *this;
-        }
-        bool operator==(const Iterator &) const = default;
-
-    private:
-        const SymbolTable *table_;
-        size_t at_;
-    };
-
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     Symbol operator[](size_t i) const { return read_(*this, i); }
-    Iterator begin() const { return {this, 0}; }
-    Iterator end() const { return {this, size_}; }
+    /// A range of Symbols.
+    auto all() const
+    {
+        return std::views::iota(size_t{0}, size_) |
+               std::views::transform([this](size_t i) { return read_(*this, i); });
+    }
 
 private:
     template <typename ElfType>

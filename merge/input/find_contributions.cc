@@ -17,13 +17,12 @@ namespace btflink::merge
 namespace
 {
 
-Result<void> split_section(const Input &input, uint32_t number, uint32_t section, unsigned threads,
-                           InputParts &out)
+Result<void> split_section(const Input &input, uint32_t number, uint32_t section, InputParts &out)
 {
     const ElfFile &elf = *input.elf;
     auto contents = TRY(elf.contents(section));
     Where where{input.where.file, std::string(elf.sections()[section].name), 0};
-    auto parts = TRY(split_contributions(contents.bytes, where, threads));
+    auto parts = TRY(split_contributions(contents.bytes, where));
     out.contents.push_back(contents);
     std::vector<Reloc> &relocs = out.relocs.emplace_back();
     if (elf.is_relocatable() && !parts.empty())
@@ -55,11 +54,11 @@ Result<void> attach_pools(const ElfFile &elf, std::vector<InputPart> &parts)
     return {};
 }
 
-Result<void> split_input(const Input &input, uint32_t number, unsigned threads, InputParts &out)
+Result<void> split_input(const Input &input, uint32_t number, InputParts &out)
 {
     if (!input.elf) {
         Where where = input.where.at(0);
-        auto parts = TRY(split_contributions(input.bytes, where, threads));
+        auto parts = TRY(split_contributions(input.bytes, where));
         for (const Contribution &part : parts)
             out.list.push_back({number, where.at(part.offset), part, false, {}, {}});
         return {};
@@ -67,7 +66,7 @@ Result<void> split_input(const Input &input, uint32_t number, unsigned threads, 
     const ElfFile &elf = *input.elf;
     for (uint32_t i = 0; i < elf.sections().size(); ++i)
         if (elf.sections()[i].name == ".BTF" && elf.sections()[i].type != SHT_NOBITS)
-            TRY(split_section(input, number, i, threads, out));
+            TRY(split_section(input, number, i, out));
     if (elf.is_relocatable() && !out.list.empty())
         TRY(attach_pools(elf, out.list));
     return {};
@@ -79,21 +78,9 @@ Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inp
                                                    unsigned threads)
 {
     std::vector<InputParts> parts(inputs.size());
-    std::vector<Result<void>> done(inputs.size());
-    auto split = [&](size_t i, unsigned of_one) {
-        done[i] = split_input(inputs[i], static_cast<uint32_t>(i), of_one, parts[i]);
-    };
-    auto size = [](const Input &input) { return input.bytes.size(); };
-    const auto largest =
-        static_cast<size_t>(std::ranges::max_element(inputs, {}, size) - inputs.begin());
-    parallel_for(inputs.size(), threads, [&](size_t i) {
-        if (i != largest)
-            split(i, 1);
-    });
-    if (!inputs.empty())
-        split(largest, threads); // vmlinux.o has nearly all bytes of a kernel
-    for (Result<void> &result : done)
-        TRY(std::move(result));
+    TRY(parallel_try(inputs.size(), threads, [&](size_t i) {
+        return split_input(inputs[i], static_cast<uint32_t>(i), parts[i]);
+    }));
     return parts;
 }
 

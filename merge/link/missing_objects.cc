@@ -34,7 +34,7 @@ using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Named>;
 void name_places(const Image &image, SymbolsByPlace &symbols)
 {
     std::string_view source;
-    for (const Symbol &s : image.elf->symbols()) {
+    for (const Symbol &s : image.elf->symbols().all()) {
         if (s.type == STT_FILE)
             source = s.name();
         if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)

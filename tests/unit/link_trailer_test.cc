@@ -249,56 +249,6 @@ TEST_P(Trailer, ContributionsAreFound)
         }
 }
 
-/// What split_contributions() says, as text.
-std::string split(Bytes section, unsigned threads)
-{
-    auto parts = split_contributions(section, Where{"f.o", ".BTF", 0}, threads);
-    if (!parts)
-        return parts.error().str();
-    std::string out;
-    for (const Contribution &part : *parts)
-        out += strf("%llu+%zu, %llu+%zu\n", static_cast<unsigned long long>(part.offset),
-                    part.blob.size(), static_cast<unsigned long long>(part.trailer_offset),
-                    part.trailer.size());
-    return out;
-}
-
-TEST_P(Trailer, ThreadsFindTheSameContributions)
-{
-    std::vector<std::byte> one = *blob_.bytes;
-    one.resize(align_up(one.size(), 8));
-    auto append = [](std::vector<std::byte> &to, Bytes part) {
-        to.insert(to.end(), part.begin(), part.end());
-    };
-    append(one, encode());
-    one.resize(align_up(one.size(), 8));
-    // Strings that look like contributions: a thread that begins among them must not be believed.
-    constexpr size_t text_size = 6 << 20;
-    std::vector<std::byte> decoy;
-    for (uint32_t word : {uint32_t{BTF_MAGIC} | BTF_VERSION << 16, 24u, 0u, 0u, 0u,
-                          static_cast<uint32_t>(text_size)})
-        for (int shift : {0, 8, 16, 24})
-            decoy.push_back(static_cast<std::byte>(word >> shift));
-    while (decoy.size() + one.size() < text_size)
-        append(decoy, one);
-    decoy.resize(24 + text_size);
-
-    std::vector<std::byte> plain, section;
-    while (plain.size() < 9 << 20)
-        append(plain, one);
-    append(section, plain);
-    append(section, decoy);
-    append(section, plain);
-    append(section, decoy);
-    std::vector<std::byte> broken = section;
-    broken.resize(section.size() - 100);
-    for (const std::vector<std::byte> *bytes : {&plain, &section, &broken, &decoy})
-        for (unsigned threads : {2, 3, 7, 64})
-            EXPECT_TRUE(split(*bytes, threads) == split(*bytes, 1)) << threads;
-    EXPECT_NE(split(section, 4), split(plain, 4));
-    EXPECT_NE(split(broken, 4).find("f.o"), std::string::npos) << split(broken, 4);
-}
-
 INSTANTIATE_TEST_SUITE_P(Orders, Trailer, testing::Values(ByteOrder::little, ByteOrder::big),
                          [](const auto &order) {
                              return order.param == ByteOrder::little ? "little" : "big";
