@@ -89,11 +89,16 @@ public:
         out_.not_linked.resize(objects_.size());
         out_.pool.resize(objects_.size());
         out_.variables.resize(objects_.size());
+        std::vector<bool> in_image(objects_.size()); // the image has the object's pool
         for (size_t i = 0; i < objects_.size(); ++i) {
-            if (objects_[i].has_trailer)
-                out_.pool[i] = pool_of(objects_[i]);
+            if (!objects_[i].has_trailer)
+                continue;
+            auto pool = pool_in_image(objects_[i]);
+            in_image[i] = pool.has_value();
+            out_.pool[i] = pool ? std::move(*pool) : pool_in_input(objects_[i]);
         }
-        mark_not_linked();
+        if (image_.kind != ImageKind::combined)
+            find_not_linked(in_image);
         for (size_t i = 0; i < objects_.size(); ++i)
             for (const Variable &v : objects_[i].variables)
                 out_.variables[i].push_back(variable(objects_[i], v, out_.pool[i]));
@@ -101,30 +106,34 @@ public:
     }
 
 private:
-    std::vector<Location> pool_of(const Object &o)
+    std::optional<std::vector<Location>> pool_in_image(const Object &o)
+    {
+        const uint32_t count = o.trailer.pool_entries;
+        std::vector<Location> locations;
+        if (image_.kind == ImageKind::combined)
+            return std::nullopt;
+        if (o.trailer.flags & trailer_final_addresses) {
+            for (uint64_t address : o.trailer.addresses)
+                locations.push_back(final_address(address, 8));
+        } else if (image_.kind == ImageKind::linked) {
+            const PoolPart *part = next(image_.pools, o);
+            if (!part || part->count() < count)
+                return std::nullopt;
+            for (uint32_t i = 1; i <= count; ++i)
+                locations.push_back(final_address(part->address(i), part->address_size));
+        } else {
+            const PlacedPool *pool = next(image_.placed, o);
+            if (!pool || pool->places.size() < count)
+                return std::nullopt;
+            for (uint32_t i = 0; i < count; ++i)
+                locations.push_back(in_image(pool->places[i]));
+        }
+        return locations;
+    }
+
+    std::vector<Location> pool_in_input(const Object &o)
     {
         std::vector<Location> locations(o.trailer.pool_entries);
-        bool found = false;
-        if (image_.kind != ImageKind::combined && (o.trailer.flags & trailer_final_addresses)) {
-            for (size_t i = 0; i < locations.size(); ++i)
-                locations[i] = final_address(o.trailer.addresses[i], 8);
-            found = true;
-        } else if (image_.kind == ImageKind::linked) {
-            if (const PoolPart *part = next(image_.pools, o))
-                if ((found = part->count() >= locations.size()))
-                    for (uint32_t i = 0; i < locations.size(); ++i)
-                        locations[i] = final_address(part->address(i + 1), part->address_size);
-        } else if (image_.kind == ImageKind::relocatable) {
-            if (const PlacedPool *pool = next(image_.placed, o))
-                if ((found = pool->places.size() >= locations.size()))
-                    for (size_t i = 0; i < locations.size(); ++i)
-                        locations[i] = in_image(pool->places[i]);
-        }
-        if (found) {
-            with_pool_.push_back(&o);
-            image_has_pools_ |= !(o.trailer.flags & trailer_final_addresses);
-            return locations;
-        }
         for (size_t i = 0; i < o.pool.size(); ++i)
             locations[i] = place(o, o.pool[i]);
         return locations;
@@ -174,18 +183,16 @@ private:
         return {Location::known, {image_.kind == ImageKind::linked ? 0 : s.section, value}};
     }
 
-    void mark_not_linked()
+    void find_not_linked(const std::vector<bool> &in_image)
     {
-        std::vector<bool> has_pool(objects_.size());
-        for (const Object *o : with_pool_)
-            has_pool[static_cast<size_t>(o - objects_.data())] = true;
-        if (image_.kind == ImageKind::combined)
-            return;
+        bool image_has_pools = false;
+        for (size_t i = 0; i < objects_.size(); ++i)
+            image_has_pools |=
+                in_image[i] && !(objects_[i].trailer.flags & trailer_final_addresses);
         for (size_t i = 0; i < objects_.size(); ++i) {
-            if (has_pool[i])
+            if (in_image[i])
                 continue;
-            const LinkTrailer &trailer = objects_[i].trailer;
-            if (image_has_pools_ && (trailer.flags & trailer_has_pool)) {
+            if (image_has_pools && (objects_[i].trailer.flags & trailer_has_pool)) {
                 out_.not_linked[i] = true;
                 ++out_.not_linked_count;
             } else {
@@ -297,8 +304,6 @@ private:
     const Image &image_;
     Locations out_;
     std::unordered_map<uint64_t, size_t> used_;
-    std::vector<const Object *> with_pool_;
-    bool image_has_pools_ = false; // of some object
     std::unique_ptr<SymbolIndex> image_symbols_;
     std::vector<std::unique_ptr<SymbolIndex>> input_symbols_;
 };
