@@ -171,13 +171,11 @@ private:
     /// `which`: number of the DATASEC among those of that name in one blob.
     uint32_t section_named(std::string_view name, uint32_t which = 0)
     {
-        auto find_or_add = [&](auto &index, const auto &key) {
-            auto [it, added] = index.emplace(key, static_cast<uint32_t>(out_.sections.size()));
-            if (added)
-                out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
-            return it->second;
-        };
-        return which ? find_or_add(further_, std::pair(name, which)) : find_or_add(by_name_, name);
+        auto [found, is_new] = numbers_.try_emplace(std::pair(name, which),
+                                                    static_cast<uint32_t>(out_.sections.size()));
+        if (is_new)
+            out_.sections.push_back({name, SHT_PROGBITS, SHF_ALLOC, 0, 0});
+        return found->second;
     }
 
     Address append(uint32_t index, uint64_t size, uint64_t alignment)
@@ -268,8 +266,7 @@ private:
     const std::vector<Input> &inputs_;
     const std::vector<Object> &objects_;
     Image &out_;
-    std::unordered_map<std::string_view, uint32_t> by_name_;
-    std::map<std::pair<std::string_view, uint32_t>, uint32_t> further_; // by name and `which`
+    std::map<std::pair<std::string_view, uint32_t>, uint32_t> numbers_; // see section_named()
 };
 
 } // namespace

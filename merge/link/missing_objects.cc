@@ -23,25 +23,53 @@ constexpr size_t named_at_most = 3;
 // Thread-local variables, and what the linker writes for what it discarded.
 constexpr uint64_t small_address = 1 << 20, tombstones = 16;
 
-struct Named {
-    std::string_view name, source;
-};
-/// By section (0 in a linked file) and value.
-using SymbolsByPlace = std::map<std::pair<uint32_t, uint64_t>, Named>;
+/// Section (0 in a linked image) and value of each address of an object.
+using Places = std::vector<std::pair<uint32_t, uint64_t>>;
 
-/// Names the places in `symbols` by the first function or variable at each. In a symbol table,
-/// local symbols follow that of their source file.
-void name_places(const Image &image, SymbolsByPlace &symbols)
+Places places_of(const PoolPart &part)
 {
+    Places places;
+    for (uint32_t i = 1; i <= part.count(); ++i)
+        places.emplace_back(0, part.address(i));
+    return places;
+}
+
+Places places_of(const PlacedPool &pool, const ElfFile &elf)
+{
+    Places places;
+    for (const Place &p : pool.places) {
+        if (p.kind != Place::symbol)
+            continue;
+        const Symbol s = elf.symbols()[p.symbol_index];
+        if (s.home == Home::section)
+            places.emplace_back(s.section, s.value + static_cast<uint64_t>(p.addend));
+    }
+    return places;
+}
+
+/// Describes the object with these addresses by the first function or variable at each. In a symbol
+/// table, local symbols follow that of their source file.
+void describe(const Places &places, const Image &image, MissingObjects &out)
+{
+    std::map<Places::value_type, std::pair<std::string_view, std::string_view>> names; // and source
+    for (const auto &place : places)
+        names[place];
     std::string_view source;
     for (const Symbol &s : image.elf->symbols().all()) {
         if (s.type == STT_FILE)
             source = s.name();
         if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)
             continue;
-        auto wanted = symbols.find({image.kind == ImageKind::linked ? 0 : s.section, s.value});
-        if (wanted != symbols.end() && wanted->second.name.empty())
+        auto wanted = names.find({image.kind == ImageKind::linked ? 0 : s.section, s.value});
+        if (wanted != names.end() && wanted->second.first.empty())
             wanted->second = {s.name(), s.binding == STB_LOCAL ? source : std::string_view()};
+    }
+    for (const auto &place : places) {
+        const auto &[name, of] = names[place];
+        if (!name.empty() && out.names.size() < named_at_most)
+            out.names.emplace_back(name);
+        if (out.source.empty())
+            out.source = of;
     }
 }
 
@@ -59,82 +87,34 @@ bool may_be_address(const PoolPart &part, const Image &image)
            });
 }
 
-class Finder
-{
-public:
-    Finder(const std::vector<Object> &objects, const Image &image) : image_(image)
-    {
-        for (const Object &o : objects)
-            ids_.insert(o.trailer.object_id);
-    }
-
-    MissingObjects run()
-    {
-        // In link order, which Image::pools does not keep.
-        std::map<uint64_t, const PoolPart *> linked;
-        for (const auto &[id, parts] : image_.pools)
-            for (const PoolPart &part : parts)
-                if (!ids_.contains(id) && !may_be_address(part, image_))
-                    linked.emplace(part.offset, &part);
-        for (const auto &place : linked)
-            add([&part = *place.second](auto name) {
-                for (uint32_t i = 1; i <= part.count(); ++i)
-                    name(0, part.address(i));
-            });
-        for (const auto &[id, pools] : image_.placed)
-            for (const PlacedPool &pool : pools)
-                if (!ids_.contains(id))
-                    add([&](auto name) {
-                        for (const Place &p : pool.places)
-                            if (p.kind == Place::symbol)
-                                name_place(p, name);
-                    });
-        return std::move(out_);
-    }
-
-private:
-    /// for_each_address(visit) calls visit(section, value) for each address of the object.
-    template <typename Visit>
-    void add(Visit for_each_address)
-    {
-        if (out_.count++)
-            return;
-        SymbolsByPlace symbols;
-        for_each_address([&](auto... place) { symbols.try_emplace({place...}); });
-        name_places(image_, symbols);
-        for_each_address([&](auto... place) {
-            const Named &found = symbols.at({place...});
-            if (!found.name.empty() && out_.names.size() < named_at_most)
-                out_.names.emplace_back(found.name);
-            if (out_.source.empty())
-                out_.source = found.source;
-        });
-    }
-
-    template <typename Name>
-    void name_place(const Place &p, Name name) const
-    {
-        const Symbol s = image_.elf->symbols()[p.symbol_index];
-        if (s.home == Home::section)
-            name(s.section, s.value + static_cast<uint64_t>(p.addend));
-    }
-
-    const Image &image_;
-    std::unordered_set<uint64_t> ids_; // of the inputs
-    MissingObjects out_;
-};
-
 } // namespace
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
 {
+    MissingObjects out;
     // An object made from the image's DWARF covers everything beyond the inputs.
-    const bool completed = std::any_of(objects.begin(), objects.end(), [](const Object &o) {
+    const bool completed = std::ranges::any_of(objects, [](const Object &o) {
         return o.has_trailer && (o.trailer.flags & trailer_final_addresses);
     });
     if (completed || image.kind == ImageKind::combined)
-        return {};
-    return Finder(objects, image).run();
+        return out;
+    std::unordered_set<uint64_t> ids;
+    for (const Object &o : objects)
+        ids.insert(o.trailer.object_id);
+
+    std::map<uint64_t, const PoolPart *> linked; // in link order, which Image::pools does not keep
+    for (const auto &[id, parts] : image.pools)
+        for (const PoolPart &part : parts)
+            if (!ids.contains(id) && !may_be_address(part, image))
+                linked.emplace(part.offset, &part);
+    for (const auto &[offset, part] : linked)
+        if (out.count++ == 0)
+            describe(places_of(*part), image, out);
+    for (const auto &[id, pools] : image.placed)
+        for (const PlacedPool &pool : pools)
+            if (!ids.contains(id) && out.count++ == 0)
+                describe(places_of(pool, *image.elf), image, out);
+    return out;
 }
 
 } // namespace btflink::merge
