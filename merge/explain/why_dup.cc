@@ -202,49 +202,65 @@ private:
     void find_difference(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
-        btf::Kind kind = btf::kind_of(x);
-        if (kind == btf::Kind::TYPEDEF && btf::kind_of(y) == kind) {
-            TypeAt to_a{a.source, TypeId{x.type}}, to_b{b.source, TypeId{y.type}};
-            if (inside(to_a, to_b, out))
+        if (btf::kind_of(x) == btf::Kind::TYPEDEF && btf::kind_of(y) == btf::Kind::TYPEDEF) {
+            if (inside({a.source, TypeId{x.type}}, {b.source, TypeId{y.type}}, out))
                 return;
             out.one = c_definition(btf_at(a), a.type);
             out.other = c_definition(btf_at(b), b.type);
-            return;
+        } else if (!differ_in_element(a, b, out)) {
+            const bool declared = btf::is_declaration(x) || btf::is_declaration(y);
+            out.one = declared ? definedness(x) : kind_and_size(a);
+            out.other = declared ? definedness(y) : kind_and_size(b);
         }
-        bool members = btf::is_composite(kind) && btf::is_composite(btf::kind_of(y));
-        bool values = btf::is_enum(kind) && btf::is_enum(btf::kind_of(y));
-        uint32_t count = members || values ? std::max(btf::vlen_of(x), btf::vlen_of(y)) : 0;
+    }
+
+    /// Finds the first member or enumerator that differs, if both are structs or unions, or enums.
+    bool differ_in_element(TypeAt a, TypeAt b, Difference &out) const
+    {
+        const btf_type &x = sources_.type(a), &y = sources_.type(b);
+        const btf::Kind one_kind = btf::kind_of(x), other_kind = btf::kind_of(y);
+        const bool members = btf::is_composite(one_kind) && btf::is_composite(other_kind);
+        if (!members && !(btf::is_enum(one_kind) && btf::is_enum(other_kind)))
+            return false;
+        const uint32_t count = std::max(btf::vlen_of(x), btf::vlen_of(y));
         for (uint32_t i = 0; i < count; ++i) {
-            std::string one = element(a, i), other = element(b, i);
+            const std::string one = element(a, i), other = element(b, i);
             if (one == other && (!members || same_member(a, b, i)))
                 continue;
             out.place.push_back(i);
-            bool both = members && i < btf::vlen_of(x) && i < btf::vlen_of(y);
-            const uint32_t *m = btf::tail_of(x) + i * 3, *n = btf::tail_of(y) + i * 3;
-            if (both && sources_.str(a, m[0]) == sources_.str(b, n[0])) {
-                if (std::string_view name = sources_.str(a, m[0]); !name.empty())
-                    out.path += "." + std::string(name);
-                if (m[2] == n[2] && inside({a.source, TypeId{m[1]}}, {b.source, TypeId{n[1]}}, out))
-                    return;
-            }
+            if (members && i < std::min(btf::vlen_of(x), btf::vlen_of(y)) &&
+                differ_inside_member(a, b, i, out))
+                return true;
             out.one = with_offset(one, other, a, i);
             out.other = with_offset(other, one, b, i);
-            return;
+            return true;
         }
-        auto facts = [&](const Btf &btf, TypeAt at, const btf_type &t) {
-            return strf("%s of %u bytes%s", btf.kind_name(at.type), t.size,
-                        btf::is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
-        };
-        if (btf::is_declaration(x) || btf::is_declaration(y)) {
-            auto fact = [&](const btf_type &t) {
-                return btf::is_declaration(t) ? "only declared" : "defined";
-            };
-            out.one = fact(x);
-            out.other = fact(y);
-            return;
-        }
-        out.one = facts(btf_at(a), a, x);
-        out.other = facts(btf_at(b), b, y);
+        return false;
+    }
+
+    /// Goes into a member that has the same name and offset in both.
+    bool differ_inside_member(TypeAt a, TypeAt b, uint32_t i, Difference &out) const
+    {
+        const uint32_t *m = btf::tail_of(sources_.type(a)) + i * 3,
+                       *n = btf::tail_of(sources_.type(b)) + i * 3;
+        const std::string_view name = sources_.str(a, m[0]);
+        if (name != sources_.str(b, n[0]))
+            return false;
+        if (!name.empty())
+            out.path += "." + std::string(name);
+        return m[2] == n[2] && inside({a.source, TypeId{m[1]}}, {b.source, TypeId{n[1]}}, out);
+    }
+
+    static std::string definedness(const btf_type &t)
+    {
+        return btf::is_declaration(t) ? "only declared" : "defined";
+    }
+
+    std::string kind_and_size(TypeAt at) const
+    {
+        const btf_type &t = sources_.type(at);
+        return strf("%s of %u bytes%s", btf_at(at).kind_name(at.type), t.size,
+                    btf::is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
     }
 
     /// Looks for the difference inside, if both are unnamed structs or unions.
@@ -292,29 +308,22 @@ private:
         const NameUse &name = graph_.names()[n];
         std::string out = strf("%s: %zu versions that differ by themselves\n", title(n).c_str(),
                                name.versions.size());
-        TypeAt first = graph_.canonical(graph_.members(name.versions[0])[0]);
-        std::vector<uint32_t> place;
+        auto version = [&](size_t i) {
+            return graph_.canonical(graph_.members(name.versions[i])[0]);
+        };
+        std::vector<Difference> from_first(name.versions.size());
         for (size_t i = 1; i < name.versions.size(); ++i) {
-            TypeAt other = graph_.canonical(graph_.members(name.versions[i])[0]);
-            Difference d;
-            find_difference(first, other, d);
+            Difference &d = from_first[i];
+            find_difference(version(0), version(i), d);
             out += strf("  first difference, %s%s: version 1 has \"%s\", version %zu \"%s\"\n",
                         title(n).c_str(), d.path.c_str(), d.one.c_str(), i + 1, d.other.c_str());
-            if (i == 1)
-                place = d.place;
         }
+        from_first[0] = from_first[1];
         for (size_t i = 0; i < name.versions.size(); ++i) {
-            Shape version = name.versions[i];
-            TypeAt at = graph_.canonical(graph_.members(version)[0]);
-            std::vector<uint32_t> here = place;
-            if (i > 1) {
-                Difference d;
-                find_difference(first, at, d);
-                here = d.place;
-            }
+            const TypeAt at = version(i);
             out += strf("  version %zu, in %s\n\t", i + 1,
-                        users_text(users_[version_number_.at(version)]).c_str()) +
-                   c_definition(btf_at(at), at.type, 1, here) + "\n";
+                        users_text(users_[version_number_.at(name.versions[i])]).c_str()) +
+                   c_definition(btf_at(at), at.type, 1, from_first[i].place) + "\n";
         }
         const SplitGraph::Blame &b = graph_.blame(n);
         out += strf("  because of it %zu further type%s split, %zu of them named structs or "
