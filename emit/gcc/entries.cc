@@ -49,6 +49,15 @@ void Entries::base_type(TypeNumber type, const char *name, BaseKind kind, uint64
     d.byte_size = bytes;
 }
 
+void Entries::bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes)
+{
+    // As gcc's DWARF calls it.
+    const std::string name =
+        (is_unsigned ? "unsigned _BitInt(" : "_BitInt(") + std::to_string(bits) + ")";
+    base_type(type, state_->copy(name.c_str()),
+              is_unsigned ? BaseKind::unsigned_integer : BaseKind::signed_integer, bytes);
+}
+
 void Entries::modifier(TypeNumber type, Modifier modifier, TypeNumber target)
 {
     constexpr uint16_t tags[] = {DW_TAG_pointer_type,  DW_TAG_reference_type, DW_TAG_const_type,

@@ -63,6 +63,8 @@ public:
     TypeNumber new_type();
 
     void base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes);
+    /// `_BitInt(bits)`, which has no name in gcc's trees.
+    void bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes);
     void modifier(TypeNumber type, Modifier modifier, TypeNumber target);
     void type_definition(TypeNumber type, const char *name, TypeNumber target);
     /// `counts`: elements in each dimension, the outermost first; 0: not known.

@@ -38,11 +38,14 @@ constexpr Qualifier qualifiers[] = {
     {TYPE_QUAL_ATOMIC, Modifier::atomic},
 };
 
-/// Some of `quals` that a variant of `type` has: as many as there are.
-int nearest_variant(tree type, int quals)
+/// Some of `quals` that a variant of `type` has: as many as there are. Those made later than
+/// `qualified` do not count: gcc did not know them when it described that one.
+int nearest_variant(tree type, int quals, tree qualified)
 {
     int best = 0, best_count = 0;
     for (tree t = TYPE_MAIN_VARIANT(type); t; t = TYPE_NEXT_VARIANT(t)) {
+        if (qualified && TYPE_UID(t) > TYPE_UID(qualified))
+            continue;
         const int q = TYPE_QUALS(t) & known_quals;
         const int count = __builtin_popcount(static_cast<unsigned>(q));
         if ((q & quals) == q && q != quals && count > best_count && check_base_type(t, type)) {
@@ -143,8 +146,9 @@ TypeNumber TreeReader::type_of_decl(tree decl)
 
 TypeNumber TreeReader::qualified(tree type, int quals, tree qualified_type)
 {
-    int have =
-        __builtin_popcount(static_cast<unsigned>(quals)) > 1 ? nearest_variant(type, quals) : 0;
+    int have = __builtin_popcount(static_cast<unsigned>(quals)) > 1
+                   ? nearest_variant(type, quals, qualified_type)
+                   : 0;
     tree base = type;
 #if GCCPLUGIN_VERSION_MAJOR >= 16
     // Of an array, earlier versions describe the typedef only where nothing qualifies it.
@@ -276,6 +280,11 @@ void TreeReader::base(tree type, TypeNumber number)
         kind = TYPE_UNSIGNED(type) ? BaseKind::unsigned_integer : BaseKind::signed_integer;
         break;
     }
+#if GCCPLUGIN_VERSION_MAJOR >= 14
+    if (TREE_CODE(type) == BITINT_TYPE)
+        return entries_.bit_precise_type(number, TYPE_PRECISION(type),
+                                         kind == BaseKind::unsigned_integer, bytes_of(type));
+#endif
     const char *name = type_name(type);
     entries_.base_type(number, name ? name : "__unknown__", kind, bytes_of(type));
 }

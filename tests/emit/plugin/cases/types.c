@@ -151,3 +151,11 @@ int casts_to_never(void *p)
 }
 struct cast_later { int defined_behind; };
 int casts_to_local(void *p) { struct cast_local; return (struct cast_local *)p == p; }
+
+/* Which of two qualifiers is the outer one depends on what there was before. */
+struct qualified { const volatile short both; } qualified_first;
+volatile short only_volatile;
+const volatile short both_again;
+char *const restrict pointer_const;
+char *const volatile restrict pointer_both;
+char *volatile restrict pointer_volatile;
