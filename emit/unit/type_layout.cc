@@ -97,9 +97,11 @@ uint64_t TypeLayout::size(DieIndex i) const
                    d.tag == DW_TAG_class_type) {
             if (d.byte_size != 1)
                 return factor * d.byte_size;
-            // C++ gives an empty class one byte; in C that is a struct of unnamed members only.
-            for (DieIndex m = i + 1; m < d.end; ++m)
-                if (tree_.at(m).parent == i && tree_.at(m).tag == DW_TAG_member && tree_.at(m).name)
+            // C++ gives an empty class one byte; in C that is a struct of unnamed members only. A
+            // class with a base is not empty for pahole, whatever the base is.
+            for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
+                if ((tree_.at(c).tag == DW_TAG_member && tree_.at(c).name) ||
+                    tree_.at(c).tag == DW_TAG_inheritance)
                     return factor;
             return 0;
         } else if (!is_modifier(d.tag) && d.tag != DW_TAG_atomic_type) {
