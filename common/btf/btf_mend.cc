@@ -7,9 +7,10 @@
 // Method. Ask the check. For each violation, what stands at its place decides:
 //   a name                        '_' for what may not be in it; a FUNC, VAR or DATASEC, which is
 //                                 found by its name, is left out
-//   a member                      all in the order of their offsets; a bitfield that its type is
-//   too small for, a FLOAT that is not
-//                                 aligned: an INT in place of the type; else it is left out
+//   a member                      all in the order of their offsets; a bitfield that its enum is
+//                                 too small for, a FLOAT that is not aligned: an INT in place of
+//                                 the type; a bitfield longer than its INT: shorter; else it is
+//                                 left out
 //   an INT, a FLOAT, an ARRAY     bytes of nothing that is known: a struct without members
 //   a result or parameter without a size
 //                                 const void: void. What is only declared: a struct of no bytes
@@ -242,6 +243,10 @@ private:
             const char *name = is_signed ? "long long int" : "long long unsigned int";
             set_type(words, i, new_int(name, 8, is_signed ? BTF_INT_SIGNED : 0));
             return "its type becomes an INT";
+        }
+        if (kind == btf::Kind::INT && bits > size * 8) { // C++: the rest is padding
+            member[2] = offset | static_cast<uint32_t>(size * 8) << 24;
+            return "it gets the bits of its type";
         }
         if (!bits && kind == btf::Kind::FLOAT && std::has_single_bit(size) && offset % 8 == 0) {
             const std::string name(btf_->name(type));

@@ -339,7 +339,8 @@ private:
             const uint64_t offset = layout_.member_bit_offset(m, order_);
             const DieIndex target = layout_.target(m);
             const TypeId type = out_.ids[target];
-            if (type == void_id || offset < last || offset > end || m.bit_size > 32 || floats_)
+            if (type == void_id || offset < last || offset > end || m.bit_size > 32 || floats_ ||
+                (m.bit_size && !tree_.c_names))
                 [[unlikely]]
                 out_.suspect |= type == void_id || offset < last || offset > end ||
                                 is_suspect(m, target, offset);
@@ -355,8 +356,8 @@ private:
         out_.suspect |= is_sized_at_run_time(i);
     }
 
-    /// A bitfield of an enum of 64 bits or of an integer that is_bytes(), or a floating-point
-    /// number that is not aligned. `type`: the member's.
+    /// A bitfield of an enum of 64 bits or of an integer that is_bytes(), or longer than its type
+    /// (C++), or a floating-point number that is not aligned. `type`: the member's.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -364,6 +365,8 @@ private:
         if (const unsigned tag = tree_.at(type).tag; tag != DW_TAG_base_type)
             type = layout_.stripped_target(m);
         const Die &d = tree_.at(type);
+        if (m.bit_size > d.byte_size * 8)
+            return true;
         if (m.bit_size > 32)
             return d.tag != DW_TAG_base_type || is_bytes(d);
         return d.tag == DW_TAG_base_type && is_float(d) &&
