@@ -28,7 +28,8 @@ constexpr DebugReloc aarch64_relocs[] = {
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 // System V ABI, Intel386 supplement: table 4.9. All parameters are on the stack.
-constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}};
+// A place relative to the GOT (-fPIC) is part of an expression only.
+constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
 // ELF for the Arm Architecture, table 4.9. The registers are those that pahole takes for r0 to r3.
 constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};

@@ -340,8 +340,7 @@ private:
             const DieIndex target = layout_.target(m);
             const TypeId type = out_.ids[target];
             if (type == void_id || offset < last || offset > end || m.bit_size > 32 || floats_ ||
-                (m.bit_size && !tree_.c_names))
-                [[unlikely]]
+                (m.bit_size && !tree_.c_names)) [[unlikely]]
                 out_.suspect |= type == void_id || offset < last || offset > end ||
                                 is_suspect(m, target, offset);
             last = offset;
