@@ -3,7 +3,6 @@
 #include "merge/finish_result.h"
 
 #include "common/btf/btf_check.h"
-#include "common/btf/btf_check_header.h"
 #include "common/btf/btf_layout.h"
 #include "common/btf/btf_mend.h"
 #include "common/btf/kernel_forms.h"

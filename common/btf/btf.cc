@@ -254,7 +254,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
         return fail(where.at(start + strings_offset), "BTF strings of base and split exceed 4 GB");
 
     if (h.type_len % 4)
-        return fail(where.at(start + 12), "length of the BTF types part is no multiple of 4");
+        return fail(where.at(start + 12), "length of the BTF types part is not a multiple of 4");
     btf.word_count_ = h.type_len / 4;
     const std::byte *types = bytes.data() + btf.types_offset_;
     if (h.order == host_order && reinterpret_cast<uintptr_t>(types) % 4 == 0) {

@@ -27,8 +27,7 @@ Result<KernelVersion> read_kernel_option(std::string_view text)
 {
     if (auto version = parse_kernel_version(text))
         return *version;
-    return fail({},
-                "--kernel: '" + std::string(text) + "' is no version of a kernel, such as 6.12");
+    return fail({}, "--kernel: '" + std::string(text) + "' is not a kernel version, such as 6.12");
 }
 
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)

@@ -116,7 +116,7 @@ Result<unsigned> parse_threads(std::string_view text)
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error != std::errc() || end != text.data() + text.size() || count < 1 ||
         count > max_threads)
-        return fail({}, strf("--threads: '%.*s' is no number from 1 to %u",
+        return fail({}, strf("--threads: '%.*s' is not a number from 1 to %u",
                              static_cast<int>(text.size()), text.data(), max_threads));
     return count;
 }

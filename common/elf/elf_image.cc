@@ -244,8 +244,9 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
     const ElfSection &s = sections[symtab];
     if (s.head.sh_entsize != symbol_size() || s.data.size() % symbol_size() ||
         s.data.size() / symbol_size() > UINT32_MAX / 2)
-        return fail(place(symtab), strf("%zu bytes are no symbol table with entries of %llu bytes",
-                                        s.data.size(), ull(s.head.sh_entsize)));
+        return fail(place(symtab),
+                    strf("%zu bytes are not a symbol table with entries of %llu bytes",
+                         s.data.size(), ull(s.head.sh_entsize)));
     return static_cast<uint32_t>(s.data.size() / symbol_size());
 }
 
@@ -256,7 +257,7 @@ Result<size_t> ElfImage::reloc_count(uint32_t section) const
         (is64 ? sizeof(uint64_t) : sizeof(uint32_t)) * (s.head.sh_type == SHT_RELA ? 3 : 2);
     if (s.head.sh_entsize != entry || s.data.size() % entry)
         return fail(place(section),
-                    strf("%zu bytes are no relocations of %zu bytes each", s.data.size(), entry));
+                    strf("%zu bytes are not relocations of %zu bytes each", s.data.size(), entry));
     return s.data.size() / entry;
 }
 

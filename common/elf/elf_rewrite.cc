@@ -29,7 +29,7 @@ Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t grou
 {
     Bytes data = image.sections[group].data;
     if (data.size() < 4 || data.size() % 4)
-        return fail(image.place(group), strf("%zu bytes are no section group", data.size()));
+        return fail(image.place(group), strf("%zu bytes are not a section group", data.size()));
     std::vector<uint32_t> members;
     for (size_t at = 4; at < data.size(); at += 4) {
         members.push_back(load<uint32_t>(data.data() + at, image.order));

@@ -120,7 +120,7 @@ Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before
     if (static_cast<uint64_t>(st.st_size) != before.size() ||
         n != static_cast<ssize_t>(start.size()) ||
         !std::equal(start.begin(), start.end(), before.begin()))
-        return fail(Where{path}, "somebody else changed the file meanwhile");
+        return fail(Where{path}, "the file was changed since it was read");
     return {};
 }
 

@@ -97,7 +97,7 @@ void say(const Mapping &of, const char *what)
         say(text);
 }
 
-constexpr const char *changed_text = "somebody else changed it while it was read";
+constexpr const char *changed_text = "it was changed while it was read";
 constexpr int signals[] = {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT};
 struct sigaction former[std::size(signals)];
 
@@ -107,7 +107,7 @@ void on_signal(int signal, siginfo_t *info, void *)
     const Mapping *const cut_off = signal == SIGBUS ? mapping_of(at) : nullptr;
     give_back_job_tokens();
     if (cut_off) {
-        say(*cut_off, "somebody else cut it off, or it cannot be read");
+        say(*cut_off, "it was truncated, or cannot be read");
         ::_exit(1);
     }
     if (const Mapping *m = find_changed())

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The merge wants to know which types of thousands of objects are the same without
-// looking at them, so each object brings a hash per type. C type graphs have cycles, and a plain
-// hash of a graph with cycles does not end.
+// Problem. The merge wants to know which types of thousands of objects are equal without reading
+// them, so each object brings a hash per type. Graphs of C types have cycles, and a plain recursive
+// hash of a cycle does not end.
 //
-// Method. Every cycle in C passes through a named struct or union. A reference to one (or to a
-// forward declaration of one) therefore hashes as its kind and name alone: the stub. All other
-// references hash in full. The definition of a named struct hashes its members. So the walk ends.
+// Method. Every cycle in C passes through a named struct or union. A reference to one, or to a
+// forward declaration of one, is hashed as its kind and name alone: the stub. All other references
+// are hashed in full. The definition of a named struct hashes its members. So the walk ends.
 //
-// Invariant. A hash depends on the type's meaning only: never on ids, string offsets or order of
-// types. What other languages may bring, a cycle that passes no name, is noticed when the walk
-// meets itself, and what reaches such a cycle hashed anew by cycle_hash.cc. If there is more of
-// that than can be told apart in reasonable time, cycles are cut where the walk meets itself; then
-// equal types may get different hashes (they are not merged), never different types equal ones.
+// Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
+// of types. Other languages may have cycles that pass no name. The walk notices when it meets
+// itself, and types that reach such a cycle are hashed again by cycle_hash.cc. If these are too
+// many to be told apart in reasonable time, cycles are cut where the walk meets itself: then equal
+// types may get different hashes and are not merged, but different types never get equal ones.
 //
-// Cost. Each type is hashed once, its bytes gathered in one buffer; the walk keeps its own stack,
-// for chains may be as deep as there are types.
+// Cost. Each type is hashed once, its bytes gathered in one buffer. The walk keeps its own stack,
+// because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/peel.h"
@@ -37,7 +37,7 @@ namespace
 using walk::done;
 using walk::open;
 
-/// Gathers what is to be hashed; integers are little-endian on every host.
+/// Gathers bytes to hash. Integers are little-endian on every host.
 class Digest
 {
 public:
@@ -100,7 +100,7 @@ private:
     size_t used_ = 0;
 };
 
-/// Where the tables below have a type: all types by their ids.
+/// The slots of types in the tables below: all types, by id.
 struct AllTypes {
     uint32_t count;
     bool has(TypeId) const { return true; }
@@ -114,7 +114,7 @@ struct AllTypes {
     }
 };
 
-/// Only those of a selection, by id - 1; the others have no slot.
+/// The slots of a selection of types (by id - 1). Other types have none.
 struct SomeTypes {
     const Selection &chosen;
     bool has(TypeId id) const { return chosen.has(raw(id) - 1); }
@@ -138,7 +138,7 @@ public:
         types_.for_each(TypeId{1}, [&](TypeId id) { classes_[slot(id)] = stub_class(btf, id); });
     }
 
-    /// By slot. `known`: those of the first types of `btf` itself.
+    /// Hashes by slot. `known`: those of the first types of `btf` itself.
     std::vector<Hash128> run(std::span<const Hash128> known = {})
     {
         auto first = TypeId{raw(btf_.first_id()) + static_cast<uint32_t>(known.size())};
@@ -147,12 +147,7 @@ public:
         types_.for_each(first, [&](TypeId id) {
             post_order(
                 id, [&](TypeId t) -> uint8_t & { return state_[slot(t)]; }, stack_,
-                [&](TypeId t, auto need) {
-                    btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
-                        if (child && types_.has(TypeId{child}) && !classes_[slot(TypeId{child})])
-                            need(TypeId{child});
-                    });
-                },
+                [&](TypeId t, auto need) { for_parts(t, need); },
                 [&](TypeId t) { hashes_[slot(t)] = hash(t); });
         });
         if (met_cycle_)
@@ -177,7 +172,7 @@ private:
         if (!types_.has(id)) {
             if (const char c = stub_class(btf_, id))
                 return stub(c, id);
-            return {UINT64_MAX, raw(id)}; // is equal to nothing else
+            return {UINT64_MAX, raw(id)}; // equal to no other hash
         }
         if (char c = classes_[slot(id)]) {
             Hash128 &known = stubs_[slot(id)];
@@ -195,47 +190,58 @@ private:
         return hashes_[slot(id)];
     }
 
-    /// Types from `first` on that reach a cycle. What does not is hashed already.
+    /// Hashes types from `first` on that reach a cycle; all others have their hashes already.
     void hash_cycles(TypeId first)
     {
-        auto is_part = [&](TypeId t) {
-            return t >= first && types_.has(t) && state_[slot(t)] == done && !classes_[slot(t)];
-        };
-        auto for_parts = [&](TypeId t, auto visit) {
-            btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
-                if (child && is_part(TypeId{child}))
-                    visit(slot(TypeId{child}));
-            });
-        };
-        // What is left after peeling reaches a cycle.
-        const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
-            types_.for_each(first, [&](TypeId t) {
-                if (state_[slot(t)] == done)
-                    for_parts(t, [&](uint32_t child) { put(child, slot(t)); });
-            });
-        });
-        std::vector<TypeId> members;
+        const std::vector<TypeId> members = open_cycles(first);
         std::vector<uint32_t> number(hashes_.size());
-        types_.for_each(first, [&](TypeId t) {
-            if (left[slot(t)]) {
-                number[slot(t)] = static_cast<uint32_t>(members.size());
-                members.push_back(t);
-                state_[slot(t)] = open; // to others it is a part of a cycle
-            }
-        });
+        for (size_t i = 0; i < members.size(); ++i)
+            number[slot(members[i])] = static_cast<uint32_t>(i);
         std::vector<std::vector<uint32_t>> refs(members.size());
         std::vector<Hash128> own;
         for (size_t i = 0; i < members.size(); ++i) {
             own.push_back(hash(members[i]));
-            btf::for_each_type_id(btf_.type(members[i]), [&](uint32_t child) {
-                TypeId c{child};
-                if (child && types_.has(c) && state_[slot(c)] == open && !classes_[slot(c)])
-                    refs[i].push_back(number[slot(c)]);
+            for_parts(members[i], [&](TypeId part) {
+                if (state_[slot(part)] == open)
+                    refs[i].push_back(number[slot(part)]);
             });
         }
-        std::vector<Hash128> made = cycle_hashes(refs, own);
-        for (size_t i = 0; i < made.size(); ++i)
-            hashes_[slot(members[i])] = made[i];
+        const std::vector<Hash128> hashes = cycle_hashes(refs, own);
+        for (size_t i = 0; i < hashes.size(); ++i)
+            hashes_[slot(members[i])] = hashes[i];
+    }
+
+    /// Types from `first` on that reach a cycle. Their state becomes `open` again, so that ref()
+    /// treats each of them as part of a cycle.
+    std::vector<TypeId> open_cycles(TypeId first)
+    {
+        const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {
+            types_.for_each(first, [&](TypeId t) {
+                for_parts(t, [&](TypeId part) {
+                    if (part >= first)
+                        put(slot(part), slot(t));
+                });
+            });
+        });
+        std::vector<TypeId> members;
+        types_.for_each(first, [&](TypeId t) {
+            if (left[slot(t)]) {
+                members.push_back(t);
+                state_[slot(t)] = open;
+            }
+        });
+        return members;
+    }
+
+    /// The types whose hashes are part of the hash of `t`.
+    template <typename Visit>
+    void for_parts(TypeId t, Visit visit) const
+    {
+        btf::for_each_type_id(btf_.type(t), [&](uint32_t child) {
+            const TypeId part{child};
+            if (child && types_.has(part) && !classes_[slot(part)])
+                visit(part);
+        });
     }
 
     Hash128 hash(TypeId id)
@@ -321,96 +327,95 @@ LooseHasher::LooseHasher(const Btf &btf)
 
 LooseHasher::~LooseHasher() = default;
 
+namespace
+{
+
+/// The types whose loose hashes are part of the loose hash of `t`.
+template <typename Visit>
+void for_loose_parts(const btf_type &t, Visit visit)
+{
+    switch (btf::kind_info(t).family) {
+    case btf::Family::pointer:
+    case btf::Family::modifier:
+        if (btf::kind_of(t) != btf::Kind::TYPEDEF)
+            visit(TypeId{t.type});
+        break;
+    case btf::Family::array:
+        visit(TypeId{btf::tail_of(t)[0]});
+        break;
+    case btf::Family::prototype:
+        btf::for_each_type_id(t, [&](uint32_t child) { visit(TypeId{child}); });
+        break;
+    case btf::Family::none:
+    case btf::Family::number:
+    case btf::Family::composite:
+    case btf::Family::enumeration:
+    case btf::Family::forward:
+    case btf::Family::link:
+    case btf::Family::tag:
+        break;
+    }
+}
+
+/// `known`: the hashes of its parts, by id.
+Hash128 loose_hash(const btf_type &t, const std::vector<Hash128> &known, Digest &digest)
+{
+    btf::Kind kind = btf::kind_of(t);
+    if (kind == btf::Kind::CONST && t.type) // "const void" is not "void"
+        return known[t.type];
+    if (kind == btf::Kind::FWD)
+        kind = btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT;
+    digest.word(static_cast<uint32_t>(kind));
+    switch (kind) {
+    case btf::Kind::INT:
+        digest.word(t.size);
+        digest.word(btf::tail_of(t)[0]);
+        digest.text(t.name_off);
+        break;
+    case btf::Kind::FLOAT:
+        digest.word(t.size);
+        digest.text(t.name_off);
+        break;
+    case btf::Kind::TYPEDEF:
+    case btf::Kind::STRUCT:
+    case btf::Kind::UNION:
+    case btf::Kind::FWD:
+    case btf::Kind::ENUM:
+    case btf::Kind::ENUM64:
+        digest.text(t.name_off);
+        break;
+    case btf::Kind::ARRAY:
+        digest.word(btf::tail_of(t)[2]);
+        break;
+    case btf::Kind::FUNC_PROTO:
+        digest.word(btf::vlen_of(t));
+        break;
+    case btf::Kind::PTR:
+    case btf::Kind::CONST:
+    case btf::Kind::VOLATILE:
+    case btf::Kind::RESTRICT:
+    case btf::Kind::TYPE_TAG:
+        break;
+    case btf::Kind::VOID: // no prototype refers to these
+    case btf::Kind::FUNC:
+    case btf::Kind::VAR:
+    case btf::Kind::DATASEC:
+    case btf::Kind::DECL_TAG:
+        break;
+    }
+    for_loose_parts(t, [&](TypeId part) { digest.hash(known[raw(part)]); });
+    return digest.finish();
+}
+
+} // namespace
+
 Hash128 LooseHasher::of(TypeId root)
 {
-    if (state_[raw(root)] == done)
-        return memo_[raw(root)];
-    Digest &digest = buffers_->types;
-    std::vector<TypeId> &stack = buffers_->stack;
-    auto ref = [&](TypeId id) { return memo_[raw(id)]; };
-    auto expand = [&](TypeId id, auto need) {
-        const btf_type &t = btf_.type(id);
-        switch (btf::kind_info(t).family) {
-        case btf::Family::pointer:
-        case btf::Family::modifier:
-            if (btf::kind_of(t) != btf::Kind::TYPEDEF)
-                need(TypeId{t.type});
-            break;
-        case btf::Family::array:
-            need(TypeId{btf::tail_of(t)[0]});
-            break;
-        case btf::Family::prototype:
-            btf::for_each_type_id(t, [&](uint32_t child) { need(TypeId{child}); });
-            break;
-        case btf::Family::none:
-        case btf::Family::number:
-        case btf::Family::composite:
-        case btf::Family::enumeration:
-        case btf::Family::forward:
-        case btf::Family::link:
-        case btf::Family::tag:
-            break;
-        }
-    };
-    auto close = [&](TypeId id) {
-        const btf_type &t = btf_.type(id);
-        btf::Kind kind = btf::kind_of(t);
-        if (kind == btf::Kind::CONST) {
-            // const is transparent, but "const void" is not "void".
-            TypeId target{t.type};
-            if (target != void_id) {
-                memo_[raw(id)] = ref(target);
-                return;
-            }
-        }
-        if (kind == btf::Kind::FWD)
-            kind = btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT;
-        digest.word(static_cast<uint32_t>(kind));
-        switch (kind) {
-        case btf::Kind::INT:
-            digest.word(t.size);
-            digest.word(btf::tail_of(t)[0]);
-            digest.text(t.name_off);
-            break;
-        case btf::Kind::FLOAT:
-            digest.word(t.size);
-            digest.text(t.name_off);
-            break;
-        case btf::Kind::TYPEDEF:
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION:
-        case btf::Kind::FWD:
-        case btf::Kind::ENUM:
-        case btf::Kind::ENUM64:
-            digest.text(t.name_off);
-            break;
-        case btf::Kind::PTR:
-        case btf::Kind::CONST:
-        case btf::Kind::VOLATILE:
-        case btf::Kind::RESTRICT:
-        case btf::Kind::TYPE_TAG:
-            digest.hash(ref(TypeId{t.type}));
-            break;
-        case btf::Kind::ARRAY:
-            digest.word(btf::tail_of(t)[2]);
-            digest.hash(ref(TypeId{btf::tail_of(t)[0]}));
-            break;
-        case btf::Kind::FUNC_PROTO:
-            digest.word(btf::vlen_of(t));
-            btf::for_each_type_id(t, [&](uint32_t child) { digest.hash(ref(TypeId{child})); });
-            break;
-        case btf::Kind::VOID: // no prototype refers to these
-        case btf::Kind::FUNC:
-        case btf::Kind::VAR:
-        case btf::Kind::DATASEC:
-        case btf::Kind::DECL_TAG:
-            break;
-        }
-        memo_[raw(id)] = digest.finish();
-    };
-    auto state = [&](TypeId id) -> uint8_t & { return state_[raw(id)]; };
-    post_order(root, state, stack, expand, close);
-    return ref(root);
+    post_order(
+        root, [&](TypeId id) -> uint8_t & { return state_[raw(id)]; }, buffers_->stack,
+        [&](TypeId id, auto need) { for_loose_parts(btf_.type(id), need); },
+        [&](TypeId id) { memo_[raw(id)] = loose_hash(btf_.type(id), memo_, buffers_->types); });
+    return memo_[raw(root)];
 }
 
 uint64_t LooseHasher::prototype(TypeId result, std::span<const TypeId> params)

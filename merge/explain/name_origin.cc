@@ -42,7 +42,7 @@ bool has_name(const Object &o, std::string_view name)
 
 std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects)
 {
-    if (!error.what.ends_with("name is no identifier"))
+    if (!error.what.ends_with("name is not an identifier"))
         return {};
     const std::string_view name = name_at(btf, error.where.offset.value_or(0));
     auto owner = std::find_if(objects.begin(), objects.end(),

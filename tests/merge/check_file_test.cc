@@ -111,7 +111,7 @@ TEST_F(CheckFile, EachTypeThatBreaksARule)
                   [2] TYPEDEF 'a b' type_id=1
                   [3] FLOAT 'f' size=3
                   [4] TYPEDEF 'fine' type_id=1)"))),
-              (Lines{"bad+0x28: type 2 (TYPEDEF 'a b'): name is no identifier",
+              (Lines{"bad+0x28: type 2 (TYPEDEF 'a b'): name is not an identifier",
                      "bad+0x34: type 3 (FLOAT 'f'): size is 3, must be 2, 4, 8, 12 or 16"}));
     std::string many = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
     for (int id = 2; id < 102; ++id)

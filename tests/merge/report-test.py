@@ -170,7 +170,7 @@ class Names(Report):
             self.write(bad, legal.replace(b'\0pair_int_\0', b'\0pair<int>\0'))
             for dedup in 'hash', 'libbpf':
                 said = self.merge('-o', 'out.btf', f'--dedup={dedup}', good, bad).stderr
-                self.assertRegex(said, rf'^btf-merge: WARNING: type \d+ {part}: name is no identifier: '
+                self.assertRegex(said, rf'^btf-merge: WARNING: type \d+ {part}: name is not an identifier: '
                                  rf"it is called 'pair_int_'; it comes from {bad}: \.BTF\+0x0 \({name}\)\n$")
                 self.assertIn(b'\0pair_int_\0', self.read('out.btf'))
                 self.must(self.btf_merge, '--check=out.btf')

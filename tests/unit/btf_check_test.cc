@@ -80,7 +80,7 @@ TEST(BtfCheck, ErrorsSayWhere)
                                 "ends at bit 65, the struct at byte 8");
     blob = from_text("[1] FWD 'a b' fwd_kind=struct\n");
     EXPECT_EQ(error_of(check_btf(*blob.bytes, *blob, Where{"f"})),
-              "f+0x18: type 1 (FWD 'a b'): name is no identifier");
+              "f+0x18: type 1 (FWD 'a b'): name is not an identifier");
 }
 
 TEST(BtfCheck, Header)
@@ -186,7 +186,7 @@ TEST(BtfCheck, Layout)
     EXPECT_EQ(verdict_of(with_layout(newer, 80, 4)),
               "f+0x18: BTF header: the layout does not begin where types end");
     EXPECT_EQ(verdict_of(with_layout(newer, 78)),
-              "f+0x1c: BTF header: length of the layout is no multiple of 4");
+              "f+0x1c: BTF header: length of the layout is not a multiple of 4");
     auto bytes = with_layout(newer, 80);
     store(bytes.data() + 28, uint32_t{76}, host_order);
     EXPECT_EQ(verdict_of(bytes), "f+0x10: BTF header: strings do not begin where the layout ends");
@@ -249,18 +249,18 @@ TEST_P(Rule, IsEnforced)
 #define CASES(name, ...)                                                                           \
     INSTANTIATE_TEST_SUITE_P(name, Rule, testing::ValuesIn(std::vector<Case>{__VA_ARGS__}))
 
-CASES(Names, {"[11] FWD '' fwd_kind=struct", "type 11 (FWD ''): name is no identifier"},
-      {"[11] TYPEDEF '' type_id=1", "type 11 (TYPEDEF ''): name is no identifier"},
-      {"[11] TYPEDEF '9a' type_id=1", "type 11 (TYPEDEF '9a'): name is no identifier"},
-      {"[11] TYPEDEF 'a-b' type_id=1", "type 11 (TYPEDEF 'a-b'): name is no identifier"},
-      {"[11] TYPEDEF 'a\\xd7' type_id=1", "type 11 (TYPEDEF 'a\xd7'): name is no identifier"},
+CASES(Names, {"[11] FWD '' fwd_kind=struct", "type 11 (FWD ''): name is not an identifier"},
+      {"[11] TYPEDEF '' type_id=1", "type 11 (TYPEDEF ''): name is not an identifier"},
+      {"[11] TYPEDEF '9a' type_id=1", "type 11 (TYPEDEF '9a'): name is not an identifier"},
+      {"[11] TYPEDEF 'a-b' type_id=1", "type 11 (TYPEDEF 'a-b'): name is not an identifier"},
+      {"[11] TYPEDEF 'a\\xd7' type_id=1", "type 11 (TYPEDEF 'a\xd7'): name is not an identifier"},
       {"[11] TYPEDEF '\\xc3.a_9' type_id=1", ""},
-      {"[11] VAR '' type_id=1 linkage=static", "type 11 (VAR ''): name is no identifier"},
-      {"[11] FUNC '' type_id=4 linkage=static", "type 11 (FUNC ''): name is no identifier"},
-      {"[11] STRUCT 'a b' size=0", "type 11 (STRUCT 'a b'): name is no identifier"},
-      {"[11] UNION 'a b' size=0", "type 11 (UNION 'a b'): name is no identifier"},
-      {"[11] ENUM 'a b' size=4 encoding=0", "type 11 (ENUM 'a b'): name is no identifier"},
-      {"[11] ENUM64 'a b' size=4 encoding=0", "type 11 (ENUM64 'a b'): name is no identifier"},
+      {"[11] VAR '' type_id=1 linkage=static", "type 11 (VAR ''): name is not an identifier"},
+      {"[11] FUNC '' type_id=4 linkage=static", "type 11 (FUNC ''): name is not an identifier"},
+      {"[11] STRUCT 'a b' size=0", "type 11 (STRUCT 'a b'): name is not an identifier"},
+      {"[11] UNION 'a b' size=0", "type 11 (UNION 'a b'): name is not an identifier"},
+      {"[11] ENUM 'a b' size=4 encoding=0", "type 11 (ENUM 'a b'): name is not an identifier"},
+      {"[11] ENUM64 'a b' size=4 encoding=0", "type 11 (ENUM64 'a b'): name is not an identifier"},
       {"[11] PTR 'p' type_id=1", "type 11 (PTR 'p'): has a name"},
       {"[11] CONST 'p' type_id=1", "type 11 (CONST 'p'): has a name"},
       {"[11] VOLATILE 'p' type_id=1", "type 11 (VOLATILE 'p'): has a name"},
@@ -269,17 +269,17 @@ CASES(Names, {"[11] FWD '' fwd_kind=struct", "type 11 (FWD ''): name is no ident
       {"[11] FUNC_PROTO 'p' ret_type_id=0", "type 11 (FUNC_PROTO 'p'): has a name"},
       {"[11] TYPE_TAG '' type_id=1", "type 11 (TYPE_TAG ''): tag is empty"},
       {"[11] DECL_TAG '' type_id=3 component_idx=-1", "type 11 (DECL_TAG ''): tag is empty"},
-      {"[11] DATASEC '' size=4", "type 11 (DATASEC ''): name is no section name"},
-      {"[11] DATASEC 'a\\x09' size=4", "type 11 (DATASEC 'a\t'): name is no section name"},
+      {"[11] DATASEC '' size=4", "type 11 (DATASEC ''): name is not a section name"},
+      {"[11] DATASEC 'a\\x09' size=4", "type 11 (DATASEC 'a\t'): name is not a section name"},
       {"[11] INT '0 any!' size=4 bits_offset=0 nr_bits=32 encoding=(none)", ""},
       {"[11] STRUCT 's' size=4\n'a b' type_id=1 bits_offset=0",
-       "type 11 (STRUCT 's'): member 0 'a b': name is no identifier"},
+       "type 11 (STRUCT 's'): member 0 'a b': name is not an identifier"},
       {"[11] ENUM 'e' size=4 encoding=0\n'' val=1",
-       "type 11 (ENUM 'e'): enumerator 0 '': name is no identifier"},
+       "type 11 (ENUM 'e'): enumerator 0 '': name is not an identifier"},
       {"[11] ENUM64 'e' size=4 encoding=0\n'A' val=1\n'a b' val=1",
-       "type 11 (ENUM64 'e'): enumerator 1 'a b': name is no identifier"},
+       "type 11 (ENUM64 'e'): enumerator 1 'a b': name is not an identifier"},
       {"[11] FUNC_PROTO '' ret_type_id=0\n'a b' type_id=1",
-       "type 11 (FUNC_PROTO ''): parameter 0 'a b': name is no identifier"});
+       "type 11 (FUNC_PROTO ''): parameter 0 'a b': name is not an identifier"});
 
 TEST(BtfCheck, LengthOfNames)
 {
@@ -310,9 +310,9 @@ CASES(Scalars,
       {"[11] INT '' size=32 bits_offset=1 nr_bits=128 encoding=0",
        "type 11 (INT ''): bits end at 129, more than 128"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=3",
-       "type 11 (INT ''): encoding 0x3 is none of SIGNED, CHAR, BOOL"},
+       "type 11 (INT ''): encoding 0x3 is not SIGNED, CHAR or BOOL"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=8",
-       "type 11 (INT ''): encoding 0x8 is none of SIGNED, CHAR, BOOL"},
+       "type 11 (INT ''): encoding 0x8 is not SIGNED, CHAR or BOOL"},
       {"[11] INT '' size=4 bits_offset=0 nr_bits=32 encoding=16",
        "type 11 (INT ''): reserved bits are set (0x10000020)"},
       {"[11] FLOAT 'f' size=10", "type 11 (FLOAT 'f'): size is 10, must be 2, 4, 8, 12 or 16"},
@@ -327,9 +327,9 @@ CASES(Arrays,
       {"[11] ARRAY '' type_id=1 index_type_id=0 nr_elems=1",
        "type 11 (ARRAY ''): index type is void"},
       {"[11] ARRAY '' type_id=1 index_type_id=2 nr_elems=1",
-       "type 11 (ARRAY ''): index type is no plain INT"},
+       "type 11 (ARRAY ''): index type is not a plain INT"},
       {"[11] ARRAY '' type_id=1 index_type_id=10 nr_elems=1",
-       "type 11 (ARRAY ''): index type is no plain INT"},
+       "type 11 (ARRAY ''): index type is not a plain INT"},
       {"[11] ARRAY '' type_id=10 index_type_id=1 nr_elems=1",
        "type 11 (ARRAY ''): element type is an INT of odd bits"},
       {"[11] ARRAY '' type_id=7 index_type_id=1 nr_elems=1",
@@ -362,11 +362,11 @@ CASES(Members,
       {"[11] UNION '' size=4\n'm' type_id=3 bits_offset=0",
        "type 11 (UNION ''): member 0 'm': ends at bit 64, the union at byte 4"},
       {"[11] STRUCT '' size=12\n'm' type_id=2 bits_offset=4",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, no multiple of 8"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, not a multiple of 8"},
       {"[11] STRUCT '' size=12\n'm' type_id=8 bits_offset=4",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, no multiple of 8"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, not a multiple of 8"},
       {"[11] STRUCT '' size=12\n'm' type_id=3 bits_offset=4",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, no multiple of 8"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 4, not a multiple of 8"},
       {"[11] STRUCT '' size=12\n'm' type_id=9 bits_offset=32",
        "type 11 (STRUCT ''): member 0 'm': FLOAT at bit offset 32 is not aligned"},
       {"[11] STRUCT '' size=4\n'm' type_id=12 bits_offset=0\n"
@@ -388,9 +388,9 @@ CASES(Bitfields,
       {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=10 bits_offset=0",
        "type 11 (STRUCT ''): member 0 'm': type is an INT of odd bits, and kflag is set"},
       {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=1 bits_offset=3",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, no multiple of 8"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
       {"[11] STRUCT '' size=8 kflag=1\n'm' type_id=8 bits_offset=3",
-       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, no multiple of 8"},
+       "type 11 (STRUCT ''): member 0 'm': bit offset is 3, not a multiple of 8"},
       {"[11] STRUCT '' size=4 kflag=1\n'm' type_id=1 bits_offset=20 bitfield_size=13",
        "type 11 (STRUCT ''): member 0 'm': ends at bit 33, the struct at byte 4"},
       {"[11] STRUCT '' size=4\n'm' type_id=10 bits_offset=28",
@@ -401,9 +401,9 @@ CASES(Bitfields,
 
 CASES(Functions,
       {"[11] FUNC 'f' type_id=3 linkage=static",
-       "type 11 (FUNC 'f'): refers to type 3, which is no FUNC_PROTO"},
+       "type 11 (FUNC 'f'): refers to type 3, which is not a FUNC_PROTO"},
       {"[11] FUNC 'f' type_id=0 linkage=static",
-       "type 11 (FUNC 'f'): refers to type 0, which is no FUNC_PROTO"},
+       "type 11 (FUNC 'f'): refers to type 0, which is not a FUNC_PROTO"},
       {"[11] FUNC 'f' type_id=4 linkage=extern",
        "type 11 (FUNC 'f'): linkage is 2, must be static or global"},
       {"[11] FUNC 'f' type_id=12 linkage=static\n[12] FUNC_PROTO '' ret_type_id=0\n'' type_id=1",
@@ -428,7 +428,7 @@ CASES(Variables, {"[11] VAR 'v' type_id=0 linkage=static", "type 11 (VAR 'v'): t
       {"[11] DATASEC 'd' size=8\ntype_id=0 offset=0 size=8",
        "type 11 (DATASEC 'd'): entry 0: type is void"},
       {"[11] DATASEC 'd' size=8\ntype_id=3 offset=0 size=8",
-       "type 11 (DATASEC 'd'): entry 0: type 3 is no VAR"},
+       "type 11 (DATASEC 'd'): entry 0: type 3 is not a VAR"},
       {"[11] DATASEC 'd' size=8\ntype_id=6 offset=0 size=0",
        "type 11 (DATASEC 'd'): entry 0: size is 0"},
       {"[11] DATASEC 'd' size=8\ntype_id=6 offset=0 size=4",
@@ -460,12 +460,13 @@ CASES(Tags,
       {"[11] CONST '' type_id=12\n[12] TYPE_TAG 't' type_id=1", ""},
       {"[11] TYPE_TAG 't' type_id=12\n[12] TYPE_TAG 'u' type_id=1", ""});
 
-CASES(References, {"[11] PTR '' type_id=6", "type 11 (PTR ''): refers to a VAR, which is no type"},
-      {"[11] PTR '' type_id=5", "type 11 (PTR ''): refers to a FUNC, which is no type"},
+CASES(References,
+      {"[11] PTR '' type_id=6", "type 11 (PTR ''): refers to a VAR, which is not a type"},
+      {"[11] PTR '' type_id=5", "type 11 (PTR ''): refers to a FUNC, which is not a type"},
       {"[11] CONST '' type_id=12\n[12] DECL_TAG 't' type_id=3 component_idx=-1",
-       "type 11 (CONST ''): refers to a DECL_TAG, which is no type"},
+       "type 11 (CONST ''): refers to a DECL_TAG, which is not a type"},
       {"[11] PTR '' type_id=12\n[12] DATASEC 'd' size=1",
-       "type 11 (PTR ''): refers to a DATASEC, which is no type"},
+       "type 11 (PTR ''): refers to a DATASEC, which is not a type"},
       {"[11] PTR '' type_id=7", ""}, {"[11] PTR '' type_id=4", ""});
 
 CASES(Loops, {"[11] PTR '' type_id=11", "type 11 (PTR ''): is in a loop of pointers and modifiers"},

@@ -71,8 +71,9 @@ TEST(BtfMend, Names)
               plain("[6] STRUCT 'gr__e' size=4\n'l__nge' type_id=1 bits_offset=0\n"
                     "[7] TYPEDEF '_9x' type_id=6"));
     ASSERT_EQ(changes.size(), 3u);
-    EXPECT_TRUE(changes[0].ends_with("name is no identifier: it is called 'gr__e'")) << changes[0];
-    EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is no identifier: it is called '_9x'");
+    EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is called 'gr__e'"))
+        << changes[0];
+    EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is not an identifier: it is called '_9x'");
     // With another name it would be another function.
     EXPECT_EQ(
         mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"

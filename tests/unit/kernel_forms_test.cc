@@ -42,7 +42,8 @@ TEST(KernelForms, NamesOfSections)
                            "' size=4 vlen=1\ntype_id=2 offset=0 size=4\n",
                        kernel);
     };
-    const std::string fault = "name is no identifier, as kernels before 6.9 want it of a section";
+    const std::string fault =
+        "name is not an identifier, which kernels before 6.9 require of a section";
     for (std::string name : {"9lives", ".data-x", "a/b$c+d", "?.struct_ops"}) {
         EXPECT_EQ(with(name, KernelVersion{6, 8}), "type 3 (DATASEC '" + name + "'): " + fault);
         EXPECT_EQ(with(name, KernelVersion{6, 9}), "");

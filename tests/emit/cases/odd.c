@@ -1,6 +1,6 @@
 // What compilers take and kernels refuse: it is changed as far as its meaning allows, with a warning.
 // emit: --features=+global_var
-// said: btf-emit: WARNING: .*case\.o: \.debug_info: .*odd\.c: type \d+ \(STRUCT 'größe'\): name is no identifier: it is called 'gr__e' \(and \d+ more\)
+// said: btf-emit: WARNING: .*case\.o: \.debug_info: .*odd\.c: type \d+ \(STRUCT 'größe'\): name is not an identifier: it is called 'gr__e' \(and \d+ more\)
 // expect: STRUCT gr__e size 8; int l_nge@0; int breite@32
 // expect: TYPEDEF h_ufig = int
 // expect: ENUM farbe size 4; gr_n=0; rot=1

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// The passes of check_btf() over types, and what they share.
+#pragma once
+
+#include "common/btf/btf_check.h"
+#include "common/btf/type_sizes.h"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace btflink
+{
+
+/// A check while it runs.
+struct BtfChecking {
+    const Btf &btf;
+    const Where &where;
+    uint32_t pointer_size;
+    std::optional<KernelVersion> kernel;
+    TypeSizes sizes = {};                        // from the third pass on
+    std::optional<KernelForms> known_forms = {}; // few types need them: see forms()
+    std::vector<bool> identifiers = {};          // see is_identifier_at()
+
+    const KernelForms &forms();
+};
+
+// The rules of the second pass, and of the fourth. Each returns the first violation of a type.
+
+/// Names, flags, counts, offsets against the type's own size.
+Result<void> check_alone(BtfChecking &c, TypeId id);
+/// The type against the types that it refers to.
+Result<void> check_targets(BtfChecking &c, TypeId id);
+Result<void> check_modifier_chain(BtfChecking &c, TypeId first);
+
+/// A violation by a type, or by the part of it that begins `words` behind its head.
+Failure bad(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
+/// A violation by an element: "member 2 'next': ...".
+Failure bad_element(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
+
+/// Is the string at `offset` an identifier of a length that kernels read? Remembers the answer, as
+/// most names are used more than once.
+bool is_identifier_at(BtfChecking &c, uint32_t offset);
+bool is_short_enough(BtfChecking &c, std::string_view name);
+/// What is wrong with a name that is not short enough.
+std::string too_long(BtfChecking &c, std::string_view name);
+/// What is wrong with a name for which is_identifier_at() is false.
+std::string identifier_fault(BtfChecking &c, uint32_t offset);
+
+struct IntLayout {
+    uint32_t offset, bits; // in bits
+    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, whatever the size says
+};
+IntLayout layout_of(const btf_type &t);
+
+inline uint32_t bit_offset(const btf_type &t, const btf_member &m)
+{
+    return btf::kflag_of(t) ? BTF_MEMBER_BIT_OFFSET(m.offset) : m.offset;
+}
+
+template <typename Element>
+std::span<const Element> elements(const btf_type &t)
+{
+    return {reinterpret_cast<const Element *>(btf::tail_of(t)), btf::vlen_of(t)};
+}
+
+} // namespace btflink
