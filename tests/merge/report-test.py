@@ -80,7 +80,7 @@ class CommandLine(Report):
                           self.merge('--check=x', option, status=2).stderr)
         self.merge('--check=x', '--base=y', '--quiet', '--verbose', '--threads=1', status=1)
         self.assertIn('needs --check', self.merge('--kernel=6.12', 'x', '-oo', status=2).stderr)
-        self.assertIn("'six' is no version",
+        self.assertIn("'six' is not a kernel version",
                       self.merge('--check=x', '--kernel=six', status=2).stderr)
         distil = '--distilled-base', '--features=distilled_base'
         for option in distil:
