@@ -20,23 +20,23 @@ namespace btflink::kernel
 namespace
 {
 
-uint32_t word_at(Bytes bytes, uint64_t at)
+uint32_t apk_word(Bytes bytes, uint64_t at)
 {
     return load<uint32_t>(bytes.data() + at, ByteOrder::little);
 }
 
 /// The tree. A value is a word: four bits of type, and a small number or an offset in the block. A
 /// value that is missing or has the wrong type reads as empty.
-class Tree
+class FileTree
 {
 public:
     static constexpr size_t header = 8; // versions, then the root
     static constexpr uint64_t most = 1 << 28;
 
-    explicit Tree(Bytes block) : block_(block) {}
+    explicit FileTree(Bytes block) : block_(block) {}
 
     bool is_known() const { return block_.size() >= header && block_[0] == std::byte{0}; }
-    uint32_t root() const { return word_at(block_, 4); }
+    uint32_t root() const { return apk_word(block_, 4); }
 
     /// The words of an object or array. The first word is their number, including itself.
     uint32_t members(uint32_t value) const
@@ -44,13 +44,13 @@ public:
         const uint32_t at = place(value);
         if ((type(value) != 0xd && type(value) != 0xe) || !has(at, 4))
             return 0;
-        const uint32_t count = word_at(block_, at);
+        const uint32_t count = apk_word(block_, at);
         return count && has(at, uint64_t{count} * 4) ? count : 0;
     }
     uint32_t member(uint32_t value, uint32_t number) const
     {
         return number && number < members(value)
-                   ? word_at(block_, place(value) + uint64_t{number} * 4)
+                   ? apk_word(block_, place(value) + uint64_t{number} * 4)
                    : 0;
     }
 
@@ -60,7 +60,7 @@ public:
         if (type(value) == 1)
             return at;
         if (type(value) == 2 && has(at, 4))
-            return word_at(block_, at);
+            return apk_word(block_, at);
         if (type(value) == 3 && has(at, 8))
             return load<uint64_t>(block_.data() + at, ByteOrder::little);
         return 0;
@@ -98,10 +98,10 @@ constexpr uint32_t package_folders = 2;
 constexpr uint32_t folder_name = 1, folder_files = 3;
 constexpr uint32_t file_name = 1, file_size = 3, file_target = 6;
 
-class Apk
+class Apk3
 {
 public:
-    Apk(Unpacked unpacked, const std::string &path, const ArchiveVisitor &visitor)
+    Apk3(Unpacked unpacked, const std::string &path, const ArchiveVisitor &visitor)
         : in_(std::move(unpacked)), path_(path), visitor_(visitor)
     {
     }
@@ -144,7 +144,7 @@ private:
         if (got < first.size())
             return cut_off();
         constexpr uint32_t low = 0x3fffffff;
-        const uint32_t tag = word_at(first, 0);
+        const uint32_t tag = apk_word(first, 0);
         Block block{tag >> 30, tag & low, 0};
         uint64_t header = first.size();
         if (block.type == 3) { // a large block: four unused bytes, then the size
@@ -177,7 +177,7 @@ private:
 
     Result<void> read_tree(uint64_t size)
     {
-        if (size > Tree::most)
+        if (size > FileTree::most)
             return damaged();
         tree_bytes_ = TRY(take(size));
         if (!tree().is_known())
@@ -215,8 +215,8 @@ private:
             return damaged();
         TRY(fill(head));
         size -= head.size();
-        const uint32_t folder = tree().member(folders(), word_at(head, 0));
-        const uint32_t file = tree().member(tree().member(folder, folder_files), word_at(head, 4));
+        const uint32_t folder = tree().member(folders(), apk_word(head, 0));
+        const uint32_t file = tree().member(tree().member(folder, folder_files), apk_word(head, 4));
         if (!file || size != tree().number(tree().member(file, file_size)))
             return damaged();
         ++blocks_of_data_;
@@ -226,7 +226,7 @@ private:
         return visitor_.take(wanted->path, TRY(take(size)));
     }
 
-    Tree tree() const { return Tree(tree_bytes_); }
+    FileTree tree() const { return FileTree(tree_bytes_); }
     uint32_t folders() const { return tree().member(tree().root(), package_folders); }
 
     std::string name_of(uint32_t folder, uint32_t file) const
@@ -313,7 +313,7 @@ Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor
         packing = known[algorithm];
         file = file.subspan(6);
     }
-    return Apk(TRY(Unpacked::open(file, packing, where)), path, visitor).run();
+    return Apk3(TRY(Unpacked::open(file, packing, where)), path, visitor).run();
 }
 
 } // namespace btflink::kernel
