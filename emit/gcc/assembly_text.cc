@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes sections as lists of 8-byte words in hexadecimal, which costs the assembler less than
-// shorter items, strings or a line for each word. Where a relocation stands, the symbol's name
-// takes the place of the number.
+// Writes sections as lists of 8-byte words in hexadecimal: the assembler reads these faster than
+// shorter items, strings, or a line per word. A relocation is the symbol's name in place of a word.
 #include "emit/gcc/assembly_text.h"
 
 #include "common/elf/arch.h"
@@ -15,13 +14,13 @@ namespace btflink::emit::gcc
 namespace
 {
 
-/// A list of words of one size, some on each line.
+/// Writes words, starting a directive whenever the size changes or a line is full.
 class WordList
 {
 public:
     explicit WordList(std::string &out) : out_(out) {}
 
-    /// Where the text of the next word goes. `size`: 4 or 8 bytes.
+    /// Returns the text to which to append the next word. `size`: 4 or 8 bytes.
     std::string &next(size_t size)
     {
         constexpr int words_per_line = 16;
@@ -49,7 +48,7 @@ void put_hex(std::string &out, uint64_t value)
     out.append(digits, std::to_chars(digits, std::end(digits), value, 16).ptr);
 }
 
-/// `bytes` with `relocs` in ascending order, each `reloc_size` bytes long and aligned to its size.
+/// `relocs` are in ascending order, each `reloc_size` bytes long and aligned to its size.
 void put_words(std::string &out, Bytes bytes, std::span<const NewReloc> relocs, size_t reloc_size,
                ByteOrder order, const std::vector<std::string> &symbols)
 {
@@ -78,7 +77,7 @@ std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder 
 {
     std::string out;
     out.reserve(object.contribution.size() * 3);
-    // Assemblers for which '@' begins a comment take '%', and so do all others.
+    // '%', not '@', which begins a comment in the assemblers of some targets.
     out += "\t.section\t.BTF,\"e\",%0x80425446\n\t.balign\t8";
     put_words(out, object.contribution, object.btf_relocs, 4, order, symbols);
     if (!object.has_pool)

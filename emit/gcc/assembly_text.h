@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Object BTF as text for the assembler.
+// Object BTF as assembler text.
 #pragma once
 
 #include "emit/unit/unit_object.h"
@@ -10,8 +10,8 @@
 namespace btflink::emit::gcc
 {
 
-/// `.BTF` and the address pool (common/FORMAT.md, 1) as directives. `symbols`: the names that the
-/// symbol numbers of relocations stand for, from 1 on.
+/// `.BTF` and the address pool (common/FORMAT.md, 1) as directives. `symbols`: the names of the
+/// symbols to which relocations refer by number, from 1 on.
 std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder order,
                           const std::vector<std::string> &symbols);
 

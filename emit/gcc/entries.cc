@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Notes what the compiler says, and has object BTF made of it; entries_state.cc lays out the tree.
+// Collects what the plugin reports and encodes it; entries_state.cc completes the tree.
 #include "emit/gcc/entries_state.h"
 
 #include "emit/gcc/assembly_text.h"
@@ -13,7 +13,7 @@ namespace btflink::emit::gcc
 namespace
 {
 
-/// What is lacking, and in which source. Places of entries say nothing to the user.
+/// A message with the source file in place of the offset of an entry, which is made up here.
 std::string loss(const Error &error, const std::string &source)
 {
     const Where where = error.what.starts_with(source + ": ") ? Where{} : Where{source};
@@ -36,8 +36,8 @@ std::unique_ptr<Entries> Entries::create(const Setup &setup)
 
 TypeNumber Entries::new_type()
 {
-    state_->place_of.push_back(0);
-    return TypeNumber{static_cast<uint32_t>(state_->place_of.size() - 1)};
+    state_->offset_of.push_back(0);
+    return TypeNumber{static_cast<uint32_t>(state_->offset_of.size() - 1)};
 }
 
 void Entries::base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes)
@@ -168,7 +168,7 @@ void Entries::declaration_tag(const char *text)
     case Subject::entry: {
         const DieIndex parent = s.last_member ? s.last_member : s.last_type;
         s.add_tag(decl_tag, kept, parent);
-        s.tree.dies[parent].end = s.last() + 1; // end() sets that of an open entry once more
+        s.tree.dies[parent].end = s.last() + 1; // of an open entry, end() moves it further
         break;
     }
     case Subject::function: {

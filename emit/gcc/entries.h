@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the gcc plugin tells of a compile, in terms that are not gcc's: types, functions, variables.
-// They become the entries that a reader of DWARF would have found, so that the same passes make
-// object BTF of them.
+// Types, functions and variables of a compile, in terms that are not gcc's. They become the entries
+// that a reader of DWARF would have found, so the same passes turn them into object BTF.
 //
-// This header includes nothing of btflink's, because the plugin's own sources are also compiled
-// where only they, this header and a library are installed (btf-cc --build-plugin).
+// This header includes no other header of btflink: btf-cc --build-plugin compiles the plugin where
+// only the plugin's sources, this header and a library are installed.
 #pragma once
 
 #include <cstdint>
@@ -14,52 +13,53 @@
 namespace btflink::emit::gcc
 {
 
-/// A type by the number that it has here.
+/// Identifies a type. Numbers are those that new_type() returns.
 enum class TypeNumber : uint32_t {};
 constexpr TypeNumber void_type{0};
 
 enum class BaseKind : uint8_t { signed_integer, unsigned_integer, boolean, floating, other };
 enum class Modifier : uint8_t { pointer, reference, constant, is_volatile, restricted, atomic };
 
-/// Where a member is in its struct or union. `bit_size` is 0 unless it is a bitfield.
+/// Where a member is in its struct or union. `bit_size` is 0 for a member that is not a bitfield.
 struct MemberPlace {
     uint64_t bit_offset = 0;
     uint32_t bit_size = 0;
 };
 
-/// What the compiler made of a function's parameters.
+/// A function in the assembly output.
 struct Emitted {
-    const char *symbol; // in the assembler's spelling
-    bool split;         // hot and cold parts, whose addresses are not one range
-    bool displaced; // parameters are not in the registers that belong to their place in the list
+    const char *symbol; // as the assembler spells it
+    bool split;         // into hot and cold parts, in two ranges of addresses
+    bool displaced;     // some parameter is not in the register of its position
     bool weak;
 };
 
-/// What is fixed before the compile begins.
+/// What is known before the compile begins.
 struct Setup {
-    const char *target; // the compiler's, as "x86_64-linux-gnu"
+    const char *target; // of the compiler, such as "x86_64-linux-gnu"
     unsigned pointer_bytes;
     bool big_endian;
     uint32_t features; // bits of common/object_btf/features.h
     const char *source;
 };
 
-/// What object BTF lacks, in words; "": nothing.
+/// Why object BTF is missing or incomplete, as messages; "" if it is not.
 struct Losses {
-    std::string all; // there is no object BTF
-    std::string part;
+    std::string all;  // there is no object BTF
+    std::string part; // something is left out
 };
 
-/// Calls come in this order: types, functions and variables in any order, each described once; then
-/// what was emitted; then assembly(). Strings are copied.
+/// First, types, functions and variables are described in any order, each once; then come the
+/// emitted_...() calls, then assembly(). Strings are copied.
 class Entries
 {
 public:
-    /// Null: the target is not supported.
+    /// Returns null if the target is not supported.
     static std::unique_ptr<Entries> create(const Setup &setup);
     ~Entries();
 
-    /// A type that is described later, by one of the functions below. It stays void if it is not.
+    /// Reserves a number for a type, to be described by one of the functions below. A type that is
+    /// not described is void.
     TypeNumber new_type();
 
     void base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes);
@@ -67,14 +67,14 @@ public:
     void bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes);
     void modifier(TypeNumber type, Modifier modifier, TypeNumber target);
     void type_definition(TypeNumber type, const char *name, TypeNumber target);
-    /// `counts`: elements in each dimension, the outermost first; 0: not known.
+    /// `counts`: elements of each dimension, the outermost first; 0 if not known.
     void array(TypeNumber type, TypeNumber element, const uint64_t *counts, unsigned dimensions);
     void null_pointer(TypeNumber type, const char *name);
-    /// `name` may be null here and in what follows.
+    // Names may be null from here on.
     void forward(TypeNumber type, bool is_union, const char *name);
     void forward_enum(TypeNumber type, const char *name);
 
-    // Described in parts, up to end().
+    // These begin a type whose parts follow, up to end().
     void begin_composite(TypeNumber type, bool is_union, const char *name, uint64_t bytes);
     void member(const char *name, TypeNumber type, MemberPlace place);
     void begin_enum(TypeNumber type, const char *name, uint64_t bytes, TypeNumber underlying);
@@ -84,34 +84,35 @@ public:
     void prototype_is_variadic();
     void end();
 
-    /// btf_type_tag of what a pointer, described last, points to; the innermost first.
+    /// A btf_type_tag on the target of the pointer that was described last; the innermost first.
     void pointer_tag(const char *text);
-    /// btf_decl_tag: of what was described last, of its `parameter` (functions), or of the member
-    /// that was.
+    /// A btf_decl_tag on the type, member, function, parameter or variable that was described last.
     void declaration_tag(const char *text);
 
-    // Functions and their parameters are known by gcc's DECL_UIDs, which are unique among both.
+    // `uid`: gcc's DECL_UID, unique among functions, parameters and variables.
+
+    /// Its parameters follow.
     void begin_function(uint32_t uid, const char *name, bool external, TypeNumber result);
     void parameter(uint32_t uid, const char *name, TypeNumber type);
     void function_is_variadic();
     bool has_function(uint32_t uid) const;
-    /// Some caller has a copy of its body.
+    /// A caller or a clone has a copy of the body.
     void was_inlined(uint32_t uid);
-    /// The function is in the object, with all parameters.
+    /// The function itself, with all parameters.
     void emitted(uint32_t uid, const Emitted &how);
-    /// A clone of it is in the object: `parameters` are those of the function that it takes, in its
-    /// own order, 0 for others.
+    /// A clone of the function. `parameters`: for each parameter of the clone the uid of the
+    /// function's parameter, or 0 if it is not one of them.
     void emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
                        unsigned count);
 
     void variable(uint32_t uid, const char *name, TypeNumber type, bool external);
     bool has_variable(uint32_t uid) const;
-    /// `section`: null for a common symbol. `zero`: the section has no bytes in the file.
+    /// `section`: null for a common symbol. `zero`: the section is SHT_NOBITS.
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 
-    /// Object BTF and address pool as assembler text; "": there is nothing for BTF, or `losses`
-    /// says why it cannot be made.
+    /// Object BTF with its address pool as assembler text; empty if there is nothing to describe,
+    /// or if it cannot be made.
     std::string assembly(Losses &losses);
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What Entries holds, for the two files that make up its parts.
+// The state of Entries, shared by entries.cc and entries_state.cc.
 #pragma once
 
 #include "emit/gcc/entries.h"
@@ -8,14 +8,18 @@
 #include <dwarf.h>
 #include <elf.h>
 #include <memory_resource>
+#include <optional>
+#include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace btflink::emit::gcc
 {
 
-/// Places of entries are multiples of this, so that DieTree::find() meets one entry in each bucket.
-constexpr uint32_t place_step = 16;
+/// Distance between the made-up offsets of entries. With 16, each bucket of DieTree::find() has one
+/// entry.
+constexpr uint32_t offset_step = 16;
 
 constexpr const char *decl_tag = "btf_decl_tag", *type_tag = "btf_type_tag";
 
@@ -25,17 +29,17 @@ struct Parameter {
     uint32_t uid;
 };
 
-/// A function or a clone of it, as it is in the object.
+/// A function or a clone in the object.
 struct Instance {
-    uint32_t symbol; // in State::symbols
+    uint32_t symbol; // index into State::symbols, plus 1
     bool split, displaced;
     bool is_clone;
-    std::vector<uint32_t> parameters; // of a clone
+    std::vector<uint32_t> parameters; // of a clone: see Entries::emitted_clone()
 };
 
 struct Tag {
     const char *text;
-    int32_t parameter; // -1: the function
+    int32_t parameter; // -1: the tag is on the function itself
 };
 
 struct Function {
@@ -53,12 +57,12 @@ struct Variable {
     TypeNumber type;
     bool external;
     std::vector<const char *> tags;
-    // Of what is in the object:
+    // Set by emitted_variable():
     bool is_emitted = false, common = false, weak = false;
     uint32_t symbol = 0, section = 0;
 };
 
-/// What declaration_tag() is about.
+/// What declaration_tag() refers to.
 enum class Subject : uint8_t { entry, function, variable };
 
 struct Entries::State {
@@ -71,15 +75,15 @@ struct Entries::State {
         : arch(target), order(setup.big_endian ? ByteOrder::big : ByteOrder::little),
           features(setup.features), source(setup.source)
     {
-        tree.dies.reserve(64 * 1024); // what is not used costs no memory
-        tree.dies.emplace_back();     // stands for "none"
+        tree.dies.reserve(64 * 1024); // untouched pages cost nothing
+        tree.dies.emplace_back();     // placeholder for "none"
     }
 
     std::pmr::monotonic_buffer_resource text_memory{64 * 1024};
-    std::unordered_map<const char *, const char *> kept_names; // gcc's identifiers are unique
+    std::unordered_map<const char *, const char *> kept_names; // by gcc's unique pointers
     DieTree tree;
-    std::vector<uint32_t> place_of = {0}; // of each type number's entry
-    DieIndex open = 0;                    // between begin_...() and end()
+    std::vector<uint32_t> offset_of = {0}; // of each type's entry, by TypeNumber
+    DieIndex open = 0;                     // the type between begin_...() and end()
     DieIndex last_type = 0, last_member = 0;
     Subject subject = Subject::entry;
     std::vector<Function> functions;
@@ -87,11 +91,11 @@ struct Entries::State {
     std::vector<Variable> variables;
     std::unordered_map<uint32_t, uint32_t> function_of, variable_of; // by DECL_UID
     std::vector<std::string> symbols;
-    std::string labels; // as assembler text
+    std::string labels; // definitions of our own symbols, as assembler text
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
-    /// gcc's collector may free the original.
+    /// Copies a name: gcc's garbage collector may free the original.
     const char *keep(const char *text)
     {
         if (!text)
@@ -113,12 +117,12 @@ struct Entries::State {
         const auto index = static_cast<DieIndex>(tree.dies.size());
         Die &d = tree.dies.emplace_back();
         d.tag = static_cast<uint16_t>(tag);
-        d.offset = index * place_step;
+        d.offset = index * offset_step;
         d.parent = parent;
         return d;
     }
     DieIndex last() const { return static_cast<DieIndex>(tree.dies.size() - 1); }
-    /// References are numbers until refer() has been called for all of them.
+    /// The reference holds a TypeNumber until finish_tree() replaces it by an offset.
     static void refer(Die &d, TypeNumber target)
     {
         d.type = static_cast<uint32_t>(target);
@@ -129,7 +133,7 @@ struct Entries::State {
     {
         Die &d = add(tag);
         d.name = keep(name);
-        place_of[static_cast<uint32_t>(type)] = d.offset;
+        offset_of[static_cast<uint32_t>(type)] = d.offset;
         subject = Subject::entry;
         last_type = last();
         last_member = 0;
@@ -158,10 +162,10 @@ struct Entries::State {
     uint32_t add_symbol(const char *text)
     {
         symbols.emplace_back(text);
-        return static_cast<uint32_t>(symbols.size()); // 0 is none
+        return static_cast<uint32_t>(symbols.size()); // 0 stands for "no symbol"
     }
-    /// For the place of a function. The linker takes the name of a weak one for the strong one that
-    /// replaces it; a local label stays with the code, as gcc's own for DWARF do.
+    /// A symbol for the address of a function. The linker resolves the name of a weak function to
+    /// the strong one that replaces it. A local label stays with the code, as those of gcc's DWARF.
     uint32_t add_function_symbol(const Emitted &how)
     {
         if (!how.weak)
@@ -184,11 +188,14 @@ struct Entries::State {
     }
 
     void add_tag(const char *kind, const char *text, DieIndex parent);
-    void set_address(DieIndex entry, uint32_t symbol, uint32_t section, bool common, bool weak);
-    void add_functions();
     void add_function(Function &function);
-    void add_instance(const Function &function, const Instance &instance);
-    void add_variables();
+    void add_parameters(const Function &function, bool located);
+    void add_clone(const Function &function, const Instance &clone);
+    void add_clone_parameter(DieIndex clone, DieIndex origin, bool located);
+    void add_variable(const Variable &variable);
+    void finish_entry(DieIndex entry, bool variadic);
+    void set_address(DieIndex entry, const AddressRef &address);
+    void resolve_references();
     void finish_tree();
 };
 

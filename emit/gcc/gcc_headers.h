@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// gcc's headers in the order that they need. The standard library's come first: gcc's poison some
-// of their names.
+// gcc's headers, each after those that it depends on. The standard headers come first because gcc's
+// system.h poisons some of the names in them.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include <unordered_map>
 #include <vector>
 
-// Each needs some that stand before it.
 // clang-format off
 #include <gcc-plugin.h>
 #include <plugin-version.h>

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The gcc plugin: makes object BTF while gcc compiles, without -g.
+// The gcc plugin: writes object BTF while gcc compiles, without -g.
 //
-// gcc tells a writer of debug information at fixed moments what there is, whether one is there or
-// not: `debug_hooks` is a table of callbacks, and without -g they do nothing. The plugin puts a
-// copy of that table in its place, which calls the original and then looks at what gcc showed it:
-//   early_global_decl   a variable as it is declared; after parsing each function
-//   type_decl           a type that is declared
-//   early_finish        nothing is optimised yet; all types are described here
-//   outlining_inline_function   somebody has a copy of a function's body
-//   function_decl       a function or a clone of it is in the assembly output
-//   late_global_decl    a variable is
-//   finish              the assembly output is still open: object BTF goes there
-// With -g both work side by side.
+// gcc calls the functions in `debug_hooks` at fixed moments; without -g they do nothing. The plugin
+// installs a copy of that table. Its functions call the original ones, then take what they need
+// (README.md says what, when and why):
+//   type_decl, early_global_decl  while gcc parses, and after that for each function: the roots
+//   early_finish                  before any optimisation: all types
+//   outlining_inline_function     a body has been copied into a caller or a clone
+//   function_decl                 a function or a clone has been written: where its parameters are
+//   late_global_decl              a variable has been written: its section
+//   finish                        the assembly output is still open: write object BTF
+// With -g, gcc's debug information and object BTF are written side by side.
 #include "emit/gcc/gcc_headers.h"
 
 #include "emit/gcc/trees.h"
@@ -41,14 +40,14 @@ struct Plugin {
 };
 Plugin plugin;
 
-/// No warning, because of -Werror.
+/// Not a warning, which -Werror would turn into an error.
 void note(const std::string &text)
 {
     if (!plugin.quiet && !inhibit_warnings)
         inform(UNKNOWN_LOCATION, "btflink: %s", text.c_str());
 }
 
-/// There is no object BTF. The compile goes on, unless that is an error.
+/// Goes on without object BTF, or makes the compile fail if `strict` is set.
 void give_up(const std::string &why)
 {
     plugin.entries.reset();
@@ -59,7 +58,8 @@ void give_up(const std::string &why)
         note("no object BTF: " + why);
 }
 
-/// Memory may be short.
+/// Runs `work` unless an earlier call failed. If memory runs out, the compile goes on without
+/// object BTF.
 template <typename Work>
 void guarded(Work work)
 {
@@ -72,28 +72,40 @@ void guarded(Work work)
     }
 }
 
-/// The name that the assembler knows.
+/// The symbol as the assembler spells it.
 std::string assembler_name(tree decl)
 {
     const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(decl));
-    if (*name == '*') // to be taken as it is
+    if (*name == '*') // gcc's mark for a name without prefix
         return name + 1;
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// Are parameters elsewhere than in the registers in which BPF programs look for them? They are if
-/// the place of the result is passed like a first parameter, and if some are in floating-point
-/// registers. Kernels count one register for an integer of two. A struct does not count: kernels
-/// know how many registers it has, or refuse it.
-bool has_displaced_parameters(tree decl)
+/// A floating-point register, or two registers for an integer, where kernels count one. Structs are
+/// not meant: kernels know how many registers they have, or refuse them.
+bool is_in_other_registers(tree parameter)
 {
-    tree first = DECL_ARGUMENTS(decl);
+    tree type = TREE_TYPE(parameter);
+    return FLOAT_TYPE_P(type) || TREE_CODE(type) == VECTOR_TYPE ||
+           (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > UNITS_PER_WORD);
+}
+
+/// Does the caller pass the address for the result as if it were the first parameter?
+bool has_hidden_parameter(tree function)
+{
+    tree result = DECL_RESULT(function);
+    return result && aggregate_value_p(result, function) &&
+           !targetm.calls.struct_value_rtx(TREE_TYPE(function), 1);
+}
+
+/// Is some parameter not in the register where BPF programs look for it?
+bool has_displaced_parameters(tree function)
+{
+    tree first = DECL_ARGUMENTS(function);
     for (tree p = first; p; p = DECL_CHAIN(p))
-        if (FLOAT_TYPE_P(TREE_TYPE(p)) || TREE_CODE(TREE_TYPE(p)) == VECTOR_TYPE ||
-            (INTEGRAL_TYPE_P(TREE_TYPE(p)) && int_size_in_bytes(TREE_TYPE(p)) > UNITS_PER_WORD))
+        if (is_in_other_registers(p))
             return true;
-    return first && DECL_RESULT(decl) && aggregate_value_p(DECL_RESULT(decl), decl) &&
-           !targetm.calls.struct_value_rtx(TREE_TYPE(decl), 1);
+    return first && has_hidden_parameter(function);
 }
 
 void on_early_global_decl(tree decl)
@@ -118,6 +130,7 @@ void on_type_decl(tree decl, int local)
     });
 }
 
+/// Before the first pass that depends on the level.
 void restore_level()
 {
     if (plugin.level_raised)
@@ -141,8 +154,9 @@ void on_outlining_inline_function(tree decl)
     guarded([&] { plugin.entries->was_inlined(DECL_UID(decl)); });
 }
 
-/// The list of what a clone takes, as parameters of its original.
-std::vector<uint32_t> parameters_of(tree clone)
+/// DECL_UIDs of the original function's parameters, in the order in which `clone` takes them; 0 for
+/// a parameter that is new or has another type.
+std::vector<uint32_t> original_parameters(tree clone)
 {
     std::vector<uint32_t> list;
     for (tree p = DECL_ARGUMENTS(clone); p; p = DECL_CHAIN(p)) {
@@ -165,14 +179,14 @@ void on_function_decl(tree decl)
         if (origin == decl && plugin.entries->has_function(DECL_UID(decl))) {
             plugin.entries->emitted(DECL_UID(decl), how);
         } else if (plugin.entries->has_function(DECL_UID(origin))) {
-            const std::vector<uint32_t> list = parameters_of(decl);
+            const std::vector<uint32_t> list = original_parameters(decl);
             plugin.entries->emitted_clone(DECL_UID(origin), how, list.data(),
                                           static_cast<unsigned>(list.size()));
         }
     });
 }
 
-/// Null: a common symbol.
+/// Null for a common symbol.
 const char *section_name(section *s)
 {
     switch (SECTION_STYLE(s)) {
@@ -212,9 +226,32 @@ void on_finish(const char *file)
         if (!losses.part.empty())
             note(losses.part);
         fwrite(text.data(), 1, text.size(), asm_out_file);
-        in_section = nullptr; // gcc names its next section again
+        in_section = nullptr; // makes gcc write a directive for its next section
         plugin.entries.reset();
     });
+}
+
+void install_hooks()
+{
+    plugin.original = debug_hooks;
+    plugin.hooks = *debug_hooks;
+    plugin.hooks.early_global_decl = on_early_global_decl;
+    plugin.hooks.type_decl = on_type_decl;
+    plugin.hooks.early_finish = on_early_finish;
+    plugin.hooks.outlining_inline_function = on_outlining_inline_function;
+    plugin.hooks.function_decl = on_function_decl;
+    plugin.hooks.late_global_decl = on_late_global_decl;
+    plugin.hooks.finish = on_finish;
+    debug_hooks = &plugin.hooks;
+}
+
+/// Without debug information the parser would not note the types in casts and sizeof.
+void raise_level()
+{
+    if (debug_info_level != DINFO_LEVEL_NONE)
+        return;
+    debug_info_level = DINFO_LEVEL_TERSE;
+    plugin.level_raised = true;
 }
 
 void on_start_unit(void *, void *)
@@ -228,22 +265,8 @@ void on_start_unit(void *, void *)
         return;
     }
     plugin.reader = std::make_unique<TreeReader>(*plugin.entries);
-    plugin.original = debug_hooks;
-    plugin.hooks = *debug_hooks;
-    plugin.hooks.early_global_decl = on_early_global_decl;
-    plugin.hooks.type_decl = on_type_decl;
-    plugin.hooks.early_finish = on_early_finish;
-    plugin.hooks.outlining_inline_function = on_outlining_inline_function;
-    plugin.hooks.function_decl = on_function_decl;
-    plugin.hooks.late_global_decl = on_late_global_decl;
-    plugin.hooks.finish = on_finish;
-    debug_hooks = &plugin.hooks;
-    // The parser notes types in casts and sizeof only if there is debug information. Nothing behind
-    // the parser sees this level.
-    if (debug_info_level == DINFO_LEVEL_NONE) {
-        debug_info_level = DINFO_LEVEL_TERSE;
-        plugin.level_raised = true;
-    }
+    install_hooks();
+    raise_level();
 }
 
 void on_ggc_marking(void *, void *)
@@ -257,13 +280,13 @@ bool is_c()
     return std::strncmp(lang_hooks.name, "GNU C", 5) == 0 && lang_hooks.name[5] != '+';
 }
 
-/// False, and an error: the arguments cannot be understood.
+/// Returns false after reporting an error.
 bool read_arguments(const plugin_name_args &info)
 {
     for (int i = 0; i < info.argc; ++i) {
         const plugin_argument &argument = info.argv[i];
         auto is = [&](const char *key) { return std::strcmp(argument.key, key) == 0; };
-        if (is("id")) { // for caches that know only the command
+        if (is("id")) { // there only so that compiler caches see it
         } else if (is("strict")) {
             plugin.strict = true;
         } else if (is("quiet")) {

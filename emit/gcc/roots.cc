@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Which types an object has: those that gcc -g would describe. gcc's writer of DWARF
-// begins at the variables and functions of the unit, and drops types that nothing refers to from
-// there.
+// Problem. An object must have exactly the types that gcc -g would describe. gcc's dwarf2out starts
+// at the variables and functions of the unit, and drops types that these do not reach.
 //
-// Method. The same roots are walked here, by the same rules:
-// - variables outside functions that are defined, or declared and used; each with the type that it
-//   had when it was declared, and with that of its definition;
-// - functions that are defined or called: results, parameters, and at any depth local variables and
-//   local declarations;
+// Method. The same roots, by the same rules:
+// - variables outside functions that are defined, or declared and used; each with the type of its
+//   first declaration and with the type of its definition;
+// - functions that are defined or called: result and parameters; of defined ones also the local
+//   variables and local declarations of all blocks;
 // - types that a function or a defined variable names in a cast, in sizeof or by an enumerator;
-// - base types of all types that are declared outside functions, used or not: gcc never drops them.
+// - base types that occur in a type declared outside functions, used or not: gcc never drops them.
 #include "emit/gcc/gcc_headers.h"
 
 #include "emit/gcc/tree_queries.h"
@@ -28,30 +27,59 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
+/// gcc drops a declaration that is not used from its symbol table.
+bool is_unused(tree variable)
+{
+    return TREE_PUBLIC(variable) && !varpool_node::get(variable);
+}
+
+/// In memory at a fixed address.
+bool is_static_storage(tree variable)
+{
+    return TREE_STATIC(variable) && !DECL_EXTERNAL(variable) && !DECL_HARD_REGISTER(variable) &&
+           !DECL_THREAD_LOCAL_P(variable);
+}
+
+/// The body of a function that is in this unit, or null.
+tree body_of(tree function)
+{
+    tree body = DECL_INITIAL(function);
+    return body && TREE_CODE(body) == BLOCK ? body : NULL_TREE;
+}
+
+std::vector<tree> types_used_in(tree function)
+{
+    std::vector<tree> types;
+    if (struct function *own = DECL_STRUCT_FUNCTION(function); own && own->used_types_hash)
+        for (auto at = own->used_types_hash->begin(); at != own->used_types_hash->end(); ++at)
+            types.push_back(*at);
+    return types;
+}
+
 } // namespace
 
-/// `type` is declared outside functions, so the base types in it stay.
-void TreeReader::note_base(tree type)
+void TreeReader::note_base_type(tree type)
 {
     while (type && (POINTER_TYPE_P(type) || TREE_CODE(type) == ARRAY_TYPE ||
                     TREE_CODE(type) == VECTOR_TYPE))
         type = TREE_TYPE(type);
-    if (!type || !is_base(type))
+    if (!type || !is_base_type(type))
         return;
     type = TYPE_MAIN_VARIANT(type);
-    if (TYPE_NAME(type) && std::find(bases_.begin(), bases_.end(), type) == bases_.end())
-        bases_.push_back(type);
+    if (TYPE_NAME(type) &&
+        std::find(base_types_.begin(), base_types_.end(), type) == base_types_.end())
+        base_types_.push_back(type);
 }
 
-void TreeReader::note_fields(tree type)
+void TreeReader::note_base_types_in(tree type)
 {
     if (TREE_CODE(type) == ENUMERAL_TYPE && TYPE_SIZE(type))
-        note_base(lang_hooks.types.enum_underlying_base_type(type));
-    if (TREE_CODE(type) == RECORD_TYPE || TREE_CODE(type) == UNION_TYPE)
-        for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
-            if (TREE_CODE(field) == FIELD_DECL && (DECL_NAME(field) || !DECL_BIT_FIELD_TYPE(field)))
-                note_base(DECL_BIT_FIELD_TYPE(field) ? DECL_BIT_FIELD_TYPE(field)
-                                                     : TREE_TYPE(field));
+        note_base_type(lang_hooks.types.enum_underlying_base_type(type));
+    if (TREE_CODE(type) != RECORD_TYPE && TREE_CODE(type) != UNION_TYPE)
+        return;
+    for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
+        if (TREE_CODE(field) == FIELD_DECL && (DECL_NAME(field) || !DECL_BIT_FIELD_TYPE(field)))
+            note_base_type(field_type(field));
 }
 
 void TreeReader::declared_type(tree decl)
@@ -60,15 +88,15 @@ void TreeReader::declared_type(tree decl)
         return;
     tree original = DECL_ORIGINAL_TYPE(decl);
     if (!original)
-        return note_fields(TREE_TYPE(decl));
-    note_base(original);
+        return note_base_types_in(TREE_TYPE(decl));
+    note_base_type(original);
     if (TREE_CODE(original) != ARRAY_TYPE &&
         (originals_.empty() || originals_.back().uid < DECL_UID(decl)))
         originals_.push_back({DECL_UID(decl), original});
 }
 
-/// Only the first declaration and the first definition count. What later ones add to the type, such
-/// as the size of an array, gcc does not describe.
+/// Only the first declaration and the first definition count. gcc does not describe what later
+/// declarations add to the type, such as the size of an array.
 void TreeReader::declared_variable(tree decl)
 {
     const bool defines = !DECL_EXTERNAL(decl);
@@ -77,10 +105,30 @@ void TreeReader::declared_variable(tree decl)
         return;
     found->second = defines;
     tree type = TREE_TYPE(decl);
-    variables_.push_back({decl, type, quals_of_decl(decl) | TYPE_QUALS(type), defines});
+    variables_.push_back({decl, type, decl_quals(decl) | TYPE_QUALS(type), defines});
 }
 
-void TreeReader::prototype_types(tree type)
+void TreeReader::function(tree decl)
+{
+    if (DECL_IGNORED_P(decl))
+        return;
+    tree body = body_of(decl);
+    tree type = TREE_TYPE(decl);
+    if (!body || DECL_EXTERNAL(decl))
+        add_signature_types(type);
+    if (!body || entries_.has_function(DECL_UID(decl)))
+        return;
+    entries_.begin_function(DECL_UID(decl), decl_name(decl), TREE_PUBLIC(decl),
+                            type_of(TREE_TYPE(type)));
+    add_decl_tags(DECL_ATTRIBUTES(decl));
+    add_parameters(decl);
+    if (prototype_p(type) && stdarg_p(type))
+        entries_.function_is_variadic();
+    add_types_of_block(body);
+    add_used_types(types_used_in(decl));
+}
+
+void TreeReader::add_signature_types(tree type)
 {
     type_of(TREE_TYPE(type));
     for (tree link = TYPE_ARG_TYPES(type); link && !VOID_TYPE_P(TREE_VALUE(link));
@@ -88,41 +136,25 @@ void TreeReader::prototype_types(tree type)
         type_of(TREE_VALUE(link));
 }
 
-void TreeReader::parameters(tree decl)
+void TreeReader::add_parameters(tree decl)
 {
     for (tree p = DECL_ARGUMENTS(decl); p; p = DECL_CHAIN(p)) {
         if (DECL_IGNORED_P(p))
             continue;
-        entries_.parameter(DECL_UID(p), name_of(p), type_of_decl(p));
-        declaration_tags(DECL_ATTRIBUTES(p));
+        entries_.parameter(DECL_UID(p), decl_name(p), type_of_decl(p));
+        add_decl_tags(DECL_ATTRIBUTES(p));
     }
 }
 
-void TreeReader::function(tree decl)
+void TreeReader::add_types_of_block(tree block)
 {
-    if (DECL_IGNORED_P(decl))
-        return;
-    tree body = DECL_INITIAL(decl);
-    tree type = TREE_TYPE(decl);
-    if (!body || DECL_EXTERNAL(decl) || TREE_CODE(body) != BLOCK)
-        prototype_types(type);
-    if (!body || TREE_CODE(body) != BLOCK || entries_.has_function(DECL_UID(decl)))
-        return;
-    entries_.begin_function(DECL_UID(decl), name_of(decl), TREE_PUBLIC(decl),
-                            type_of(TREE_TYPE(type)));
-    declaration_tags(DECL_ATTRIBUTES(decl));
-    parameters(decl);
-    if (prototype_p(type) && stdarg_p(type))
-        entries_.function_is_variadic();
-    block(body);
-    std::vector<tree> used;
-    if (struct function *own = DECL_STRUCT_FUNCTION(decl); own && own->used_types_hash)
-        for (auto at = own->used_types_hash->begin(); at != own->used_types_hash->end(); ++at)
-            used.push_back(*at);
-    used_types(std::move(used));
+    for (tree decl = BLOCK_VARS(block); decl; decl = DECL_CHAIN(decl))
+        add_type_of_local(decl);
+    for (tree inner = BLOCK_SUBBLOCKS(block); inner; inner = BLOCK_CHAIN(inner))
+        add_types_of_block(inner);
 }
 
-void TreeReader::local(tree decl)
+void TreeReader::add_type_of_local(tree decl)
 {
     if (DECL_IGNORED_P(decl))
         return;
@@ -132,25 +164,17 @@ void TreeReader::local(tree decl)
         type_of_decl(decl);
         break;
     case FUNCTION_DECL:
-        prototype_types(TREE_TYPE(decl));
+        add_signature_types(TREE_TYPE(decl));
         break;
     default:
         break;
     }
 }
 
-void TreeReader::block(tree block)
-{
-    for (tree decl = BLOCK_VARS(block); decl; decl = DECL_CHAIN(decl))
-        local(decl);
-    for (tree inner = BLOCK_SUBBLOCKS(block); inner; inner = BLOCK_CHAIN(inner))
-        this->block(inner);
-}
-
-/// gcc marks more than these, but only these are described by then. A typedef with qualifiers, and
-/// a struct that is only declared, are not, unless something else has that type. gcc's tables are
-/// in the order of addresses, which differ from run to run.
-void TreeReader::used_types(std::vector<tree> types)
+/// gcc describes only some of the types that it marks as used: not a qualified typedef, and not a
+/// struct that is only declared, unless something else has that type. Sorted by TYPE_UID, because
+/// gcc's hash tables iterate in the order of addresses, which differ from run to run.
+void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });
     std::sort(types.begin(), types.end(), [](tree a, tree b) { return TYPE_UID(a) < TYPE_UID(b); });
@@ -162,34 +186,43 @@ void TreeReader::used_types(std::vector<tree> types)
     }
 }
 
-void TreeReader::finish()
+void TreeReader::add_types_used_by_variables()
 {
-    for (const Declared &v : variables_) {
-        if (DECL_IGNORED_P(v.decl) || (TREE_PUBLIC(v.decl) && !varpool_node::get(v.decl)))
-            continue;
-        const TypeNumber type = type_of(v.type, v.quals);
-        if (!v.defines || DECL_EXTERNAL(v.decl) || !TREE_STATIC(v.decl) ||
-            DECL_HARD_REGISTER(v.decl) || DECL_THREAD_LOCAL_P(v.decl))
-            continue;
-        const bool is_new = !entries_.has_variable(DECL_UID(v.decl));
-        entries_.variable(DECL_UID(v.decl), name_of(v.decl), type, TREE_PUBLIC(v.decl));
-        if (is_new)
-            declaration_tags(DECL_ATTRIBUTES(v.decl));
-    }
-    std::vector<tree> used;
+    std::vector<tree> types;
     if (types_used_by_vars_hash)
         for (auto at = types_used_by_vars_hash->begin(); at != types_used_by_vars_hash->end(); ++at)
             if (varpool_node *node = varpool_node::get((*at)->var_decl); node && node->definition)
-                used.push_back((*at)->type);
-    used_types(std::move(used));
-    for (tree type : bases_)
+                types.push_back((*at)->type);
+    add_used_types(std::move(types));
+}
+
+void TreeReader::add_variable(const Declared &variable)
+{
+    tree decl = variable.decl;
+    if (DECL_IGNORED_P(decl) || is_unused(decl))
+        return;
+    const TypeNumber type = type_of(variable.type, variable.quals);
+    if (!variable.defines || !is_static_storage(decl))
+        return;
+    const bool is_new = !entries_.has_variable(DECL_UID(decl));
+    entries_.variable(DECL_UID(decl), decl_name(decl), type, TREE_PUBLIC(decl));
+    if (is_new)
+        add_decl_tags(DECL_ATTRIBUTES(decl));
+}
+
+void TreeReader::finish()
+{
+    for (const Declared &variable : variables_)
+        add_variable(variable);
+    add_types_used_by_variables();
+    for (tree type : base_types_)
         type_of(type, 0);
-    for (size_t i = 0; i < waiting_.size(); ++i) // describing one may add others
+    for (size_t i = 0; i < waiting_.size(); ++i) // describe() may add more
         describe(waiting_[i]);
     waiting_.clear();
     variables_.clear();
     originals_.clear();
-    bases_.clear();
+    base_types_.clear();
 }
 
 void TreeReader::mark() const
@@ -204,7 +237,7 @@ void TreeReader::mark() const
     }
     for (const Original &o : originals_)
         keep(o.type);
-    for (tree type : bases_)
+    for (tree type : base_types_)
         keep(type);
     for (tree type : waiting_)
         keep(type);

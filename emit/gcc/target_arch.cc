@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the ELF machine of a target triplet.
+// Maps target triplets to ELF machines.
 #include "emit/gcc/target_arch.h"
 
 #include <elf.h>
@@ -12,7 +12,7 @@ namespace
 
 struct Target {
     std::string_view prefix; // of the triplet
-    unsigned pointer_bytes;  // 0: of any size
+    unsigned pointer_bytes;  // 0: any size
     uint16_t machine;        // EM_*
 };
 
@@ -20,7 +20,7 @@ struct Target {
 #define EM_LOONGARCH 258
 #endif
 
-// 32-bit code by a compiler for x86_64 is i386's.
+// x86_64 with -m32 is i386, and i686 with -m64 is x86_64.
 constexpr Target targets[] = {
     {"x86_64", 8, EM_X86_64}, {"x86_64", 4, EM_386},
     {"i386", 4, EM_386},      {"i486", 4, EM_386},

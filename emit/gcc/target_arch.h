@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The row of common/elf/arch.h for a compiler's target.
+// Finds the architecture of a compiler's target.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -9,8 +9,8 @@
 namespace btflink::emit::gcc
 {
 
-/// `target`: as gcc -dumpmachine prints it, such as "aarch64-linux-gnu". `pointer_bytes` tells -m32
-/// from -m64. Null: not supported.
+/// `target`: as gcc -dumpmachine prints it, such as "aarch64-linux-gnu". `pointer_bytes`: tells
+/// -m32 from -m64. Returns null if the target is not supported.
 const Arch *target_arch(std::string_view target, unsigned pointer_bytes);
 
 } // namespace btflink::emit::gcc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a tree of gcc says in one word. To be included behind gcc's headers.
+// Small questions about gcc's trees. Include gcc_headers.h first.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 namespace btflink::emit::gcc
 {
 
-inline bool is_base(tree type)
+/// Is it described by DW_TAG_base_type?
+inline bool is_base_type(tree type)
 {
     switch (TREE_CODE(type)) {
     case INTEGER_TYPE:
@@ -24,13 +25,13 @@ inline bool is_base(tree type)
     }
 }
 
+// Names may be null.
+
 inline const char *text_of(tree identifier)
 {
     return identifier ? IDENTIFIER_POINTER(identifier) : nullptr;
 }
-
-/// The name of a decl or a type, where it has one.
-inline const char *name_of(tree decl)
+inline const char *decl_name(tree decl)
 {
     return text_of(DECL_NAME(decl));
 }
@@ -42,26 +43,31 @@ inline const char *type_name(tree type)
     return text_of(name);
 }
 
-/// Constant, or -1.
-inline int64_t constant(tree value)
+/// -1 if `value` is not a constant, or does not fit.
+inline int64_t constant_value(tree value)
 {
     return value && TREE_CODE(value) == INTEGER_CST && tree_fits_shwi_p(value) ? tree_to_shwi(value)
                                                                                : -1;
 }
 
-/// 0 if it is known at run time only.
-inline uint64_t bytes_of(tree type)
+/// 0 if the size is known only at run time.
+inline uint64_t size_in_bytes_of(tree type)
 {
     const HOST_WIDE_INT size = int_size_in_bytes(type);
     return size > 0 ? static_cast<uint64_t>(size) : 0;
 }
 
-/// What the declaration of `decl` adds to its type.
-inline int quals_of_decl(tree decl)
+/// The declared type of a bitfield; DECL_BIT_FIELD_TYPE is null for all other fields.
+inline tree field_type(tree field)
 {
-    return (TREE_READONLY(decl) && TREE_CODE(TREE_TYPE(decl)) != REFERENCE_TYPE ? TYPE_QUAL_CONST
-                                                                                : 0) |
-           (TREE_THIS_VOLATILE(decl) ? TYPE_QUAL_VOLATILE : 0);
+    return DECL_BIT_FIELD_TYPE(field) ? DECL_BIT_FIELD_TYPE(field) : TREE_TYPE(field);
+}
+
+/// Qualifiers of `decl` itself, to be added to those of its type.
+inline int decl_quals(tree decl)
+{
+    const bool is_const = TREE_READONLY(decl) && TREE_CODE(TREE_TYPE(decl)) != REFERENCE_TYPE;
+    return (is_const ? TYPE_QUAL_CONST : 0) | (TREE_THIS_VOLATILE(decl) ? TYPE_QUAL_VOLATILE : 0);
 }
 
 } // namespace btflink::emit::gcc

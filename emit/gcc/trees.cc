@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A type is to have the entries that gcc -g would give it, no more and no fewer, although
-// gcc itself writes no debug information in this compile.
+// Problem. Each type must get exactly the entries that gcc -g would give it, although gcc makes no
+// debug information in this compile.
 //
-// Method. A type is described the first time that something refers to it. A qualified type is
-// qualifiers on top of the unqualified one, in the order const, volatile, restrict, unless a
-// variant with some of them exists. What was named by a typedef is the typedef, on top of what it
-// names.
+// Method. The first reference to a type adds it. The rules are those of gcc's modified_type_die():
+// a qualified type is a chain of qualifiers (const, volatile, restrict, _Atomic) on top of the
+// unqualified type, or on top of the existing variant that has most of them. A type that is named
+// by a typedef is the typedef, on top of the type that it names.
 //
-// Invariant. No tree is created or changed here, so that the compile goes on as it would without
-// us.
+// Invariant. No tree is created or changed, so gcc generates the same code as without the plugin.
 //
-// Cost. One step for each reference; structs, unions, enums and prototypes wait in a list, so that
-// recursion goes only as deep as pointers, arrays and typedefs nest.
+// Cost. Each reference is one step. Structs, unions, enums and prototypes wait in a list, so
+// recursion is only as deep as pointers, arrays and typedefs nest.
 #include "emit/gcc/gcc_headers.h"
 
 #include "emit/gcc/tree_queries.h"
@@ -38,38 +37,39 @@ constexpr Qualifier qualifiers[] = {
     {TYPE_QUAL_ATOMIC, Modifier::atomic},
 };
 
-/// Some of `quals` that a variant of `type` has: as many as there are. Those made later than
-/// `qualified` do not count: gcc did not know them when it described that one.
+int count_of(int quals)
+{
+    return __builtin_popcount(static_cast<unsigned>(quals));
+}
+
+/// The largest proper subset of `quals` with which a variant of `type` exists. Variants made later
+/// than `qualified` do not count: gcc described `qualified` before it had them.
 int nearest_variant(tree type, int quals, tree qualified)
 {
-    int best = 0, best_count = 0;
+    int best = 0;
     for (tree t = TYPE_MAIN_VARIANT(type); t; t = TYPE_NEXT_VARIANT(t)) {
         if (qualified && TYPE_UID(t) > TYPE_UID(qualified))
             continue;
         const int q = TYPE_QUALS(t) & known_quals;
-        const int count = __builtin_popcount(static_cast<unsigned>(q));
-        if ((q & quals) == q && q != quals && count > best_count && check_base_type(t, type)) {
+        if ((q & quals) == q && q != quals && count_of(q) > count_of(best) &&
+            check_base_type(t, type))
             best = q;
-            best_count = count;
-        }
     }
     return best;
 }
 
-/// The arguments of attributes of gcc 16 and later that are called `attribute`, in the source's
-/// order.
-std::vector<const char *> texts_of(const char *attribute, tree attributes)
+/// The string arguments of all attributes called `name`, in source order.
+std::vector<const char *> attribute_texts(const char *name, tree attributes)
 {
     std::vector<const char *> texts;
-    for (tree a = lookup_attribute(attribute, attributes); a;
-         a = lookup_attribute(attribute, TREE_CHAIN(a)))
+    for (tree a = lookup_attribute(name, attributes); a; a = lookup_attribute(name, TREE_CHAIN(a)))
         if (tree value = TREE_VALUE(a); value && TREE_CODE(TREE_VALUE(value)) == STRING_CST)
             texts.push_back(TREE_STRING_POINTER(TREE_VALUE(value)));
-    std::reverse(texts.begin(), texts.end()); // the last one comes first
+    std::reverse(texts.begin(), texts.end()); // gcc chains the last one first
     return texts;
 }
 
-/// gcc's own name for size_t's type is nobody's.
+/// gcc's internal sizetype is described as size_t's type.
 tree without_sizetype(tree type)
 {
     if (type != sizetype)
@@ -78,10 +78,62 @@ tree without_sizetype(tree type)
     return name && TREE_CODE(name) == TYPE_DECL ? TREE_TYPE(name) : size_type_node;
 }
 
+/// gcc stores the length of an array as its highest index, which is -1 for an empty array. Unknown
+/// lengths are 0, too.
+uint64_t element_count(tree array)
+{
+    tree domain = TYPE_DOMAIN(array);
+    const int64_t last = domain ? constant_value(TYPE_MAX_VALUE(domain)) : -1;
+    return static_cast<uint64_t>(last + 1);
+}
+
+uint64_t element_count_of_vector(tree vector)
+{
+    const HOST_WIDE_INT whole = int_size_in_bytes(vector),
+                        part = int_size_in_bytes(TREE_TYPE(vector));
+    return whole > 0 && part > 0 ? static_cast<uint64_t>(whole / part) : 0;
+}
+
+BaseKind base_kind(tree type)
+{
+    switch (TREE_CODE(type)) {
+    case BOOLEAN_TYPE:
+        return BaseKind::boolean;
+    case REAL_TYPE:
+        return DECIMAL_FLOAT_MODE_P(TYPE_MODE(type)) ? BaseKind::other : BaseKind::floating;
+    case COMPLEX_TYPE:
+        return BaseKind::other;
+    default:
+        return TYPE_UNSIGNED(type) ? BaseKind::unsigned_integer : BaseKind::signed_integer;
+    }
+}
+
+/// An unnamed bitfield is padding. An unnamed struct or union has members of its own.
+bool is_member(tree field)
+{
+    if (TREE_CODE(field) != FIELD_DECL || DECL_IGNORED_P(field))
+        return false;
+    const tree_code code = TREE_CODE(field_type(field));
+    return DECL_NAME(field) || code == UNION_TYPE || code == RECORD_TYPE;
+}
+
+MemberPlace place_of(tree field)
+{
+    MemberPlace place;
+    const int64_t byte = constant_value(DECL_FIELD_OFFSET(field)),
+                  bit = constant_value(DECL_FIELD_BIT_OFFSET(field));
+    if (byte >= 0 && bit >= 0)
+        place.bit_offset = static_cast<uint64_t>(byte) * 8 + static_cast<uint64_t>(bit);
+    if (DECL_BIT_FIELD_TYPE(field))
+        place.bit_size = static_cast<uint32_t>(constant_value(DECL_SIZE(field)));
+    return place;
+}
+
 } // namespace
 
-/// What the typedef `decl` names; null: it is no typedef of the source's. gcc forgets the type when
-/// the typedef is declared once more; of an array its DWARF then has no typedef, either.
+/// The type that the typedef `decl` names; null for a TYPE_DECL that is not a typedef in the
+/// source. gcc clears DECL_ORIGINAL_TYPE when the typedef is declared again. A repeated typedef of
+/// an array has no entry in gcc's DWARF either.
 tree TreeReader::original_of(tree decl) const
 {
     if (DECL_ORIGINAL_TYPE(decl) || DECL_ARTIFICIAL(decl))
@@ -91,7 +143,7 @@ tree TreeReader::original_of(tree decl) const
     return found != originals_.end() && found->uid == DECL_UID(decl) ? found->type : NULL_TREE;
 }
 
-/// The typedef that gave `type` its name, if one did.
+/// The typedef that named `type`, or null.
 tree TreeReader::typedef_of(tree type) const
 {
     tree name = type ? TYPE_NAME(type) : NULL_TREE;
@@ -100,12 +152,18 @@ tree TreeReader::typedef_of(tree type) const
                : NULL_TREE;
 }
 
+/// The number of `type`; void_type until it has one.
 TypeNumber &TreeReader::known(tree type)
 {
     const size_t uid = TYPE_UID(type);
     if (uid >= numbers_.size())
         numbers_.resize(uid + 1);
     return numbers_[uid];
+}
+
+TypeNumber TreeReader::new_type(tree type)
+{
+    return known(type) = entries_.new_type();
 }
 
 TypeNumber TreeReader::type_of(tree type, int quals)
@@ -115,43 +173,41 @@ TypeNumber TreeReader::type_of(tree type, int quals)
     quals &= known_quals;
     tree found = (TYPE_QUALS(type) & known_quals) == quals ? type : get_qualified_type(type, quals);
     if (found) {
-        if (found == sizetype)
-            found = without_sizetype(found);
+        found = without_sizetype(found);
         if (const TypeNumber number = known(found); number != void_type)
             return number;
         if (type == sizetype)
             type = found;
     }
-    if (tree name = typedef_of(found)) {
-        tree defined = TREE_TYPE(name);
+    if (tree decl = typedef_of(found)) {
+        tree defined = TREE_TYPE(decl);
         if (found == defined)
-            return named(name);
+            return add_typedef(decl);
         const int defined_quals = TYPE_QUALS(defined) & known_quals;
-        // A variant without the typedef's own qualifiers, or with other attributes, is not the
+        // A variant that lacks a qualifier of the typedef, or has other attributes, is not the
         // typedef.
-        if ((defined_quals & ~quals) || (defined_quals == quals && original_of(name) != type))
-            return type_of(original_of(name), quals);
+        if ((defined_quals & ~quals) || (defined_quals == quals && original_of(decl) != type))
+            return type_of(original_of(decl), quals);
     }
     if (quals)
-        return qualified(type, quals, found);
-    // Not `type`, which may have qualifiers.
-    return VOID_TYPE_P(type) ? void_type : unqualified(found ? found : TYPE_MAIN_VARIANT(type));
+        return add_qualified(type, quals, found);
+    // `type` itself may have qualifiers.
+    return VOID_TYPE_P(type) ? void_type : add_unqualified(found ? found : TYPE_MAIN_VARIANT(type));
 }
 
 TypeNumber TreeReader::type_of_decl(tree decl)
 {
     tree type = TREE_TYPE(decl);
-    return type_of(type, quals_of_decl(decl) | TYPE_QUALS(type));
+    return type_of(type, decl_quals(decl) | TYPE_QUALS(type));
 }
 
-TypeNumber TreeReader::qualified(tree type, int quals, tree qualified_type)
+/// `qualified_type`: the variant of `type` with `quals`, or null.
+TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
 {
-    int have = __builtin_popcount(static_cast<unsigned>(quals)) > 1
-                   ? nearest_variant(type, quals, qualified_type)
-                   : 0;
+    const int have = count_of(quals) > 1 ? nearest_variant(type, quals, qualified_type) : 0;
     tree base = type;
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // Of an array, earlier versions describe the typedef only where nothing qualifies it.
+    // Earlier versions do not describe the typedef below a qualified array.
     if (TREE_CODE(type) == ARRAY_TYPE && typedef_of(type))
         base = TREE_TYPE(typedef_of(type));
 #endif
@@ -167,126 +223,99 @@ TypeNumber TreeReader::qualified(tree type, int quals, tree qualified_type)
     return number;
 }
 
-TypeNumber TreeReader::unqualified(tree type)
+TypeNumber TreeReader::add_unqualified(tree type)
 {
     switch (TREE_CODE(type)) {
     case POINTER_TYPE:
     case REFERENCE_TYPE:
-        return pointer(type);
+        return add_pointer(type);
     case ARRAY_TYPE:
     case VECTOR_TYPE:
-        return array(type);
+        return add_array(type);
     case RECORD_TYPE:
     case UNION_TYPE:
     case ENUMERAL_TYPE:
-    case FUNCTION_TYPE: {
-        const TypeNumber number = later(TYPE_MAIN_VARIANT(type));
-        known(type) = number;
-        return number;
-    }
+    case FUNCTION_TYPE:
+        return known(type) = add_waiting(TYPE_MAIN_VARIANT(type));
     default:
         break;
     }
-    if (is_base(type)) {
-        // An integer type of gcc's own that stands for part of another.
-        if (TREE_CODE(type) == INTEGER_TYPE && TREE_TYPE(type) && !TYPE_NAME(type))
-            return type_of(TREE_TYPE(type), 0);
-        const TypeNumber number = entries_.new_type();
-        known(type) = number;
-        base(type, number);
-        return number;
-    }
-    const TypeNumber number = entries_.new_type();
-    known(type) = number;
+    if (is_base_type(type))
+        return add_base_type(type);
+    const TypeNumber number = new_type(type);
     if (const char *name = type_name(type);
         name && std::string(name).find("nullptr") != std::string::npos)
         entries_.null_pointer(number, name);
     return number;
 }
 
-TypeNumber TreeReader::named(tree name)
+TypeNumber TreeReader::add_typedef(tree decl)
 {
-    tree type = TREE_TYPE(name);
-    const TypeNumber number = entries_.new_type();
-    known(type) = number;
-    tree original = original_of(name);
-    const TypeNumber target = type_of(original, quals_of_decl(name) | TYPE_QUALS(original));
-    entries_.type_definition(number, name_of(name), target);
-    declaration_tags(DECL_ATTRIBUTES(name));
+    const TypeNumber number = new_type(TREE_TYPE(decl));
+    tree original = original_of(decl);
+    const TypeNumber target = type_of(original, decl_quals(decl) | TYPE_QUALS(original));
+    entries_.type_definition(number, decl_name(decl), target);
+    add_decl_tags(DECL_ATTRIBUTES(decl));
     return number;
 }
 
-TypeNumber TreeReader::pointer(tree type)
+TypeNumber TreeReader::add_pointer(tree type)
 {
-    const TypeNumber number = entries_.new_type();
-    known(type) = number; // before its target, which may be a struct that has this pointer
-    const TypeNumber to = type_of(TREE_TYPE(type));
+    // The pointer needs its number first: its target may be a struct that contains it.
+    const TypeNumber number = new_type(type);
+    const TypeNumber target = type_of(TREE_TYPE(type));
     entries_.modifier(
-        number, TREE_CODE(type) == POINTER_TYPE ? Modifier::pointer : Modifier::reference, to);
-    for (const char *text : texts_of("btf_type_tag", TYPE_ATTRIBUTES(type)))
+        number, TREE_CODE(type) == POINTER_TYPE ? Modifier::pointer : Modifier::reference, target);
+    for (const char *text : attribute_texts("btf_type_tag", TYPE_ATTRIBUTES(type)))
         entries_.pointer_tag(text);
     return number;
 }
 
-/// All dimensions are one entry, as in gcc's DWARF, typedefs of arrays among them.
-TypeNumber TreeReader::array(tree type)
+/// One entry has all dimensions, as in gcc's DWARF, also those that come from typedefs of arrays.
+TypeNumber TreeReader::add_array(tree type)
 {
-    const TypeNumber number = entries_.new_type();
-    known(type) = number;
+    const TypeNumber number = new_type(type);
     std::vector<uint64_t> counts;
     tree element = type;
     if (TREE_CODE(type) == VECTOR_TYPE) {
-        const HOST_WIDE_INT whole = int_size_in_bytes(type),
-                            part = int_size_in_bytes(TREE_TYPE(type));
-        counts.push_back(whole > 0 && part > 0 ? static_cast<uint64_t>(whole / part) : 0);
+        counts.push_back(element_count_of_vector(type));
         element = TREE_TYPE(type);
-    } else {
-        for (; TREE_CODE(element) == ARRAY_TYPE; element = TREE_TYPE(element)) {
-            tree domain = TYPE_DOMAIN(element);
-            const int64_t last = domain ? constant(TYPE_MAX_VALUE(domain)) : -1;
-            counts.push_back(static_cast<uint64_t>(last + 1));
-            if (domain && TREE_TYPE(domain))
-                type_of(TREE_TYPE(domain), 0); // what the bounds are of
-        }
     }
-    const TypeNumber of = type_of(element);
-    entries_.array(number, of, counts.data(), static_cast<unsigned>(counts.size()));
+    for (; TREE_CODE(element) == ARRAY_TYPE; element = TREE_TYPE(element)) {
+        counts.push_back(element_count(element));
+        if (tree domain = TYPE_DOMAIN(element); domain && TREE_TYPE(domain))
+            type_of(TREE_TYPE(domain), 0); // gcc's DWARF has the type of the bounds
+    }
+    const TypeNumber element_type = type_of(element);
+    entries_.array(number, element_type, counts.data(), static_cast<unsigned>(counts.size()));
     return number;
 }
 
-TypeNumber TreeReader::later(tree type)
+TypeNumber TreeReader::add_base_type(tree type)
 {
-    TypeNumber &number = known(type);
-    if (number == void_type) {
-        number = entries_.new_type();
-        waiting_.push_back(type);
-    }
-    return number;
-}
-
-void TreeReader::base(tree type, TypeNumber number)
-{
-    BaseKind kind = BaseKind::other;
-    switch (TREE_CODE(type)) {
-    case BOOLEAN_TYPE:
-        kind = BaseKind::boolean;
-        break;
-    case REAL_TYPE:
-        kind = DECIMAL_FLOAT_MODE_P(TYPE_MODE(type)) ? BaseKind::other : BaseKind::floating;
-        break;
-    case COMPLEX_TYPE:
-        break;
-    default:
-        kind = TYPE_UNSIGNED(type) ? BaseKind::unsigned_integer : BaseKind::signed_integer;
-        break;
-    }
+    // A nameless integer type with a TREE_TYPE is a subrange of that type, made by gcc.
+    if (TREE_CODE(type) == INTEGER_TYPE && TREE_TYPE(type) && !TYPE_NAME(type))
+        return type_of(TREE_TYPE(type), 0);
+    const TypeNumber number = new_type(type);
 #if GCCPLUGIN_VERSION_MAJOR >= 14
-    if (TREE_CODE(type) == BITINT_TYPE)
-        return entries_.bit_precise_type(number, TYPE_PRECISION(type),
-                                         kind == BaseKind::unsigned_integer, bytes_of(type));
+    if (TREE_CODE(type) == BITINT_TYPE) {
+        entries_.bit_precise_type(number, TYPE_PRECISION(type), TYPE_UNSIGNED(type),
+                                  size_in_bytes_of(type));
+        return number;
+    }
 #endif
     const char *name = type_name(type);
-    entries_.base_type(number, name ? name : "__unknown__", kind, bytes_of(type));
+    entries_.base_type(number, name ? name : "__unknown__", base_kind(type),
+                       size_in_bytes_of(type));
+    return number;
+}
+
+TypeNumber TreeReader::add_waiting(tree type)
+{
+    if (const TypeNumber number = known(type); number != void_type)
+        return number;
+    waiting_.push_back(type);
+    return new_type(type);
 }
 
 void TreeReader::describe(tree type)
@@ -294,15 +323,18 @@ void TreeReader::describe(tree type)
     const TypeNumber number = known(type);
     switch (TREE_CODE(type)) {
     case ENUMERAL_TYPE:
-        return enumeration(type, number);
+        return describe_enum(type, number);
     case FUNCTION_TYPE:
-        return prototype(type, number);
+        return describe_prototype(type, number);
     default:
-        return composite(type, number);
+        return describe_composite(type, number);
     }
 }
 
-void TreeReader::composite(tree type, TypeNumber number)
+// Types of members, enumerators and parameters are added before begin_...(), because entries of
+// types do not nest.
+
+void TreeReader::describe_composite(tree type, TypeNumber number)
 {
     const bool is_union = TREE_CODE(type) == UNION_TYPE;
     if (!TYPE_SIZE(type))
@@ -312,36 +344,25 @@ void TreeReader::composite(tree type, TypeNumber number)
         TypeNumber type;
     };
     std::vector<Member> members;
-    for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field)) {
-        if (TREE_CODE(field) != FIELD_DECL || DECL_IGNORED_P(field))
-            continue;
-        tree of = DECL_BIT_FIELD_TYPE(field) ? DECL_BIT_FIELD_TYPE(field) : TREE_TYPE(field);
-        if (!DECL_NAME(field) && TREE_CODE(of) != UNION_TYPE && TREE_CODE(of) != RECORD_TYPE)
-            continue; // bits that are only skipped
-        members.push_back({field, type_of(of, quals_of_decl(field) | TYPE_QUALS(of))});
-    }
-    entries_.begin_composite(number, is_union, type_name(type), bytes_of(type));
+    for (tree field = TYPE_FIELDS(type); field; field = DECL_CHAIN(field))
+        if (is_member(field)) {
+            tree of = field_type(field);
+            members.push_back({field, type_of(of, decl_quals(field) | TYPE_QUALS(of))});
+        }
+    entries_.begin_composite(number, is_union, type_name(type), size_in_bytes_of(type));
     for (const Member &m : members) {
-        MemberPlace place;
-        const int64_t byte = constant(DECL_FIELD_OFFSET(m.field)),
-                      bit = constant(DECL_FIELD_BIT_OFFSET(m.field));
-        if (byte >= 0 && bit >= 0)
-            place.bit_offset = static_cast<uint64_t>(byte) * 8 + static_cast<uint64_t>(bit);
-        if (DECL_BIT_FIELD_TYPE(m.field))
-            place.bit_size = static_cast<uint32_t>(constant(DECL_SIZE(m.field)));
-        entries_.member(name_of(m.field), m.type, place);
-        declaration_tags(DECL_ATTRIBUTES(m.field));
+        entries_.member(decl_name(m.field), m.type, place_of(m.field));
+        add_decl_tags(DECL_ATTRIBUTES(m.field));
     }
     entries_.end();
 }
 
-void TreeReader::enumeration(tree type, TypeNumber number)
+void TreeReader::describe_enum(tree type, TypeNumber number)
 {
     if (!TYPE_SIZE(type))
         return entries_.forward_enum(number, type_name(type));
-    tree underlying = lang_hooks.types.enum_underlying_base_type(type);
-    const TypeNumber of = type_of(underlying, 0);
-    entries_.begin_enum(number, type_name(type), bytes_of(type), of);
+    const TypeNumber underlying = type_of(lang_hooks.types.enum_underlying_base_type(type), 0);
+    entries_.begin_enum(number, type_name(type), size_in_bytes_of(type), underlying);
     for (tree link = TYPE_VALUES(type); link; link = TREE_CHAIN(link)) {
         tree value = TREE_VALUE(link);
         if (TREE_CODE(value) == CONST_DECL)
@@ -355,24 +376,24 @@ void TreeReader::enumeration(tree type, TypeNumber number)
     entries_.end();
 }
 
-void TreeReader::prototype(tree type, TypeNumber number)
+void TreeReader::describe_prototype(tree type, TypeNumber number)
 {
     const TypeNumber result = type_of(TREE_TYPE(type));
-    std::vector<TypeNumber> types;
+    std::vector<TypeNumber> parameters;
     tree link = TYPE_ARG_TYPES(type);
     for (; link && !VOID_TYPE_P(TREE_VALUE(link)); link = TREE_CHAIN(link))
-        types.push_back(type_of(TREE_VALUE(link)));
+        parameters.push_back(type_of(TREE_VALUE(link)));
     entries_.begin_prototype(number, result);
-    for (TypeNumber t : types)
-        entries_.prototype_parameter(t);
-    if (!link)
+    for (TypeNumber parameter : parameters)
+        entries_.prototype_parameter(parameter);
+    if (!link) // a list of fixed length ends with void
         entries_.prototype_is_variadic();
     entries_.end();
 }
 
-void TreeReader::declaration_tags(tree attributes)
+void TreeReader::add_decl_tags(tree attributes)
 {
-    for (const char *text : texts_of("btf_decl_tag", attributes))
+    for (const char *text : attribute_texts("btf_decl_tag", attributes))
         entries_.declaration_tag(text);
 }
 

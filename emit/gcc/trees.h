@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads gcc's trees. To be included behind gcc's headers.
+// Translates gcc's trees to entries. Include gcc_headers.h first.
 #pragma once
 
 #include "emit/gcc/entries.h"
@@ -12,69 +12,75 @@
 namespace btflink::emit::gcc
 {
 
-/// Describes what the source declares to `Entries`, as gcc's own writer of DWARF would.
+/// Adds to `Entries` what gcc's dwarf2out would describe, no more and no less.
 class TreeReader
 {
 public:
     explicit TreeReader(Entries &entries) : entries_(entries) {}
 
-    /// A type that a header declares: base types that it uses are described even if nothing else
-    /// uses the type.
+    /// A TYPE_DECL outside functions.
     void declared_type(tree decl);
-    /// A variable as it is declared here; its type may be completed later.
+    /// A VAR_DECL as declared so far. A later declaration may complete its type.
     void declared_variable(tree decl);
-    /// A function that is defined here or called. After parsing.
+    /// A function that is defined or called. Call this after parsing.
     void function(tree decl);
-    /// The last call before gcc optimises: describes all that the calls before left for later.
+    /// Describes the variables and all types that are still waiting. Call this last, before gcc
+    /// optimises.
     void finish();
 
-    /// For gcc's collector: what is held from call to call.
+    /// Marks the trees held here for gcc's garbage collector.
     void mark() const;
 
 private:
     struct Declared {
         tree decl, type;
-        int quals; // of both; gcc may mark variables read-only later
+        int quals; // of decl and type; gcc may mark a variable read-only later
         bool defines;
     };
 
     struct Original {
         uint32_t uid; // DECL_UID of a typedef
-        tree type;
+        tree type;    // that it names
     };
 
+    // trees.cc: types.
     tree original_of(tree decl) const;
     tree typedef_of(tree type) const;
     TypeNumber &known(tree type);
     TypeNumber type_of(tree type, int quals);
     TypeNumber type_of(tree type) { return type_of(type, TYPE_QUALS(type)); }
     TypeNumber type_of_decl(tree decl);
-    TypeNumber qualified(tree type, int quals, tree qualified_type);
-    TypeNumber unqualified(tree type);
-    TypeNumber named(tree name);
-    TypeNumber pointer(tree type);
-    TypeNumber array(tree type);
-    TypeNumber later(tree type);
-    void base(tree type, TypeNumber number);
+    TypeNumber new_type(tree type);
+    TypeNumber add_qualified(tree type, int quals, tree qualified_type);
+    TypeNumber add_unqualified(tree type);
+    TypeNumber add_typedef(tree decl);
+    TypeNumber add_pointer(tree type);
+    TypeNumber add_array(tree type);
+    TypeNumber add_base_type(tree type);
+    TypeNumber add_waiting(tree type);
     void describe(tree type);
-    void composite(tree type, TypeNumber number);
-    void enumeration(tree type, TypeNumber number);
-    void prototype(tree type, TypeNumber number);
-    void note_base(tree type);
-    void note_fields(tree type);
-    void parameters(tree decl);
-    void prototype_types(tree type);
-    void block(tree block);
-    void local(tree decl);
-    void used_types(std::vector<tree> types);
-    void declaration_tags(tree attributes);
+    void describe_composite(tree type, TypeNumber number);
+    void describe_enum(tree type, TypeNumber number);
+    void describe_prototype(tree type, TypeNumber number);
+    void add_decl_tags(tree attributes);
+
+    // roots.cc: what is described.
+    void note_base_type(tree type);
+    void note_base_types_in(tree type);
+    void add_parameters(tree decl);
+    void add_signature_types(tree type);
+    void add_types_of_block(tree block);
+    void add_type_of_local(tree decl);
+    void add_used_types(std::vector<tree> types);
+    void add_types_used_by_variables();
+    void add_variable(const Declared &variable);
 
     Entries &entries_;
-    std::deque<TypeNumber> numbers_; // by TYPE_UID; a vector would be copied whenever it grows
-    std::vector<tree> waiting_;      // structs, unions, enums, prototypes to describe
+    std::deque<TypeNumber> numbers_; // by TYPE_UID. A deque grows without a copy.
+    std::vector<tree> waiting_;      // structs, unions, enums and prototypes to describe
     std::vector<Declared> variables_;
     std::unordered_map<unsigned, bool> defined_; // by DECL_UID, of all in variables_
-    std::vector<tree> bases_;                    // main variants that headers use
+    std::vector<tree> base_types_;               // main variants; used in types outside functions
     std::vector<Original> originals_;            // of typedefs outside functions, by uid
 };
 
