@@ -56,7 +56,7 @@ Result<void> take_reader(Draft &draft, std::string_view name)
     else if (name == "libdw")
         choice = ReaderChoice::libdw;
     else
-        return fail({}, "--reader: '" + std::string(name) + "' is none of auto, fast, libdw");
+        return fail({}, "--reader: '" + std::string(name) + "' is not auto, fast or libdw");
     return {};
 }
 

@@ -16,11 +16,10 @@ struct CommandLine {
     std::string trace_path; // "": no trace
     bool stats = false, verbose = false;
     bool quiet = false;                 // no warnings
-    bool help = false, version = false; // one of these: nothing else counts
+    bool help = false, version = false; // if set, all else is ignored
 };
 
-/// Errors are wrong usage. Once per process: getopt_long has a state, and puts files last in
-/// `argv`.
+/// Errors are wrong usage. Call it once per process: getopt_long() has a state and permutes `argv`.
 Result<CommandLine> parse_command_line(int argc, char **argv);
 
 /// What --help prints.

@@ -14,6 +14,7 @@
 #include <elf.h>
 #include <memory>
 #include <mutex>
+#include <sys/stat.h>
 
 namespace btflink::emit
 {
@@ -21,23 +22,28 @@ namespace btflink::emit
 namespace
 {
 
-/// Units that are encoded together.
+/// Indices of units that are encoded together.
 using Group = std::span<const uint32_t>;
 
-/// Each unit by itself, unless link-time optimisation left units that refer to each other: then all
-/// are one, or with split DWARF those of each file. The kernel's ELF note says so, or the forms
-/// that the units use.
+/// Does link-time optimisation make units refer to each other? The kernel's ELF note or the forms
+/// of the units' attributes tell.
+bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
+                   const std::vector<uint32_t> &units)
+{
+    return file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
+               return reader.units()[i].reads_foreign_units;
+           });
+}
+
+/// A group per unit, or, if they are entangled, one for all units (of each file, with split DWARF).
 std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
                                const std::vector<uint32_t> &units)
 {
-    bool together = file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
-                        return reader.units()[i].reads_foreign_units;
-                    });
+    const bool together = are_entangled(file, reader, units);
+    auto file_of = [&](uint32_t unit) { return reader.units()[unit].file; };
     std::vector<Group> groups;
     for (const uint32_t &unit : units) {
-        const bool joins = together && !groups.empty() &&
-                           reader.units()[groups.back().front()].file == reader.units()[unit].file;
-        if (joins)
+        if (together && !groups.empty() && file_of(groups.back().front()) == file_of(unit))
             groups.back() = {groups.back().data(), groups.back().size() + 1};
         else
             groups.push_back({&unit, 1});
@@ -45,16 +51,7 @@ std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
     return groups;
 }
 
-/// The unit without what would be its contribution, which somebody else has taken.
-Result<UnitObject> hand_over(UnitObject unit, uint32_t number, const EmitOptions &options)
-{
-    if (unit.open)
-        TRY(options.take(number, std::move(*unit.open)));
-    unit.open = nullptr;
-    return unit;
-}
-
-/// A string table for each thread that wants one at a time.
+/// String tables, each used by one thread at a time. A table remembers strings from unit to unit.
 class StringTables
 {
 public:
@@ -62,68 +59,71 @@ public:
         : section_(reinterpret_cast<const char *>(section.data()), section.size())
     {
     }
-    StringTable &take()
+    std::unique_ptr<StringTable> take()
     {
-        if (StringTable *table = take_free())
-            return *table;
-        auto made = std::make_unique<StringTable>(section_); // takes long: others need not wait
-        std::lock_guard hold(lock_);
-        return *tables_.emplace_back(std::move(made));
+        {
+            std::lock_guard hold(lock_);
+            if (!free_.empty()) {
+                auto table = std::move(free_.back());
+                free_.pop_back();
+                return table;
+            }
+        }
+        return std::make_unique<StringTable>(section_); // slow, so not under the lock
     }
-    void put_back(StringTable &table)
+    void put_back(std::unique_ptr<StringTable> table)
     {
         std::lock_guard hold(lock_);
-        free_.push_back(&table);
+        free_.push_back(std::move(table));
     }
 
 private:
-    StringTable *take_free()
-    {
-        std::lock_guard hold(lock_);
-        if (free_.empty())
-            return nullptr;
-        StringTable *table = free_.back();
-        free_.pop_back();
-        return table;
-    }
-
     const std::string_view section_;
     std::mutex lock_;
-    std::vector<std::unique_ptr<StringTable>> tables_;
-    std::vector<StringTable *> free_;
+    std::vector<std::unique_ptr<StringTable>> free_;
 };
 
-/// Give back what was mapped of a linked file to read `group`. Sections whose parts are read in the
-/// order of units, too, but are not known by unit, go now and then.
+/// Gives back the pages of a mapped file that were read for `group`. Parts of .debug_abbrev and of
+/// location lists are not known by unit, so these sections are given back as a whole, but rarely.
 void release_read(const DwarfFile &file, const DwarfReader &reader, Group group)
 {
-    constexpr uint32_t now_and_then = 32;
+    constexpr uint32_t units_per_release = 32;
     for (uint32_t unit : group) {
         release_pages(reader.units()[unit].entries);
-        if (unit % now_and_then == 0)
+        if (unit % units_per_release == 0)
             for (const DebugSection *section : {&file.abbrev, &file.loc, &file.loclists})
                 release_pages(section->data);
     }
 }
 
-/// Encode all groups; the results are in the groups' order whoever made them.
+/// Encodes group `number` and passes its BTF to `options.take`. The result is the rest.
+Result<UnitObject> encode_and_take(const DwarfFile &file, const DwarfReader &reader, Group group,
+                                   uint32_t number, const EmitOptions &options,
+                                   StringTables &tables)
+{
+    auto strings = tables.take();
+    UnitOptions unit_options = options.unit;
+    unit_options.strings = strings.get();
+    auto unit = encode_unit(file, reader, group, unit_options);
+    if (unit && unit->open) {
+        TRY(options.take(number, std::move(*unit->open)));
+        unit->open = nullptr;
+    }
+    tables.put_back(std::move(strings));
+    return unit;
+}
+
+/// Encodes all groups. The results are in the order of the groups.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<Group> &groups,
                                               const EmitOptions &options)
 {
     std::vector<Result<UnitObject>> results(groups.size());
-    StringTables strings(file.str.data);
+    StringTables tables(file.str.data);
     parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
-        if (options.take) {
-            UnitOptions unit = options.unit;
-            unit.strings = &strings.take();
-            results[i] = encode_unit(file, reader, groups[i], unit);
-            if (results[i])
-                results[i] = hand_over(std::move(*results[i]), static_cast<uint32_t>(i), options);
-            strings.put_back(*unit.strings);
-        } else {
-            results[i] = encode_unit(file, reader, groups[i], options.unit);
-        }
+        results[i] = options.take ? encode_and_take(file, reader, groups[i],
+                                                    static_cast<uint32_t>(i), options, tables)
+                                  : encode_unit(file, reader, groups[i], options.unit);
         release_read(file, reader, groups[i]);
     });
 
@@ -135,7 +135,7 @@ Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const Dwarf
     return objects;
 }
 
-/// By hand, as g++ 14 warns of an overflow inside vector::insert (GCC PR107852).
+/// Not vector::insert(), for which g++ 14 warns of an overflow (GCC PR107852).
 void append(std::vector<std::byte> &out, Bytes more)
 {
     const size_t end = out.size();
@@ -143,7 +143,7 @@ void append(std::vector<std::byte> &out, Bytes more)
     std::copy(more.begin(), more.end(), out.data() + end);
 }
 
-/// Concatenate contributions and pools, as a linker would: those to be kept, then the units'.
+/// Concatenates contributions and pools as a linker would: kept ones first, then those of `units`.
 ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
                const EmitOptions &options)
 {
@@ -193,70 +193,89 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.btf_bytes += unit.size;
 }
 
-/// One unit: the blob alone, for any reader. Several: with their link trailers, for btf-merge,
-/// which must tell them apart. None: nothing.
+/// The contents of a detached file: of one unit the blob alone, for any reader of BTF; of several
+/// units all contributions, which btf-merge tells apart by their link trailers.
 std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
                                     const EmitOptions &options)
 {
-    std::vector<const UnitObject *> full;
+    std::vector<std::byte> btf;
+    std::vector<uint64_t> blob_sizes;
     for (const UnitObject &unit : units)
-        if (!unit.contribution.empty())
-            full.push_back(&unit);
-    std::vector<std::byte> plain;
-    for (const UnitObject *unit : full)
-        append(plain, unit->contribution);
-    if (full.size() == 1 && !options.image)
-        plain.resize(full[0]->blob_size);
-    return plain;
+        if (!unit.contribution.empty()) {
+            append(btf, unit.contribution);
+            blob_sizes.push_back(unit.blob_size);
+        }
+    if (blob_sizes.size() == 1 && !options.image)
+        btf.resize(blob_sizes.front());
+    return btf;
 }
 
-Result<EmitReport> write(const std::string &path, const DwarfFile &file, Bytes before,
-                         ExistingBtf kept, std::vector<UnitObject> units,
-                         const EmitOptions &options, EmitReport report)
+/// Writes what was encoded to where `options` say.
+Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
+                          std::vector<UnitObject> units, const EmitOptions &options,
+                          EmitReport &report)
 {
-    StepClock clock(report.times);
-    clock.begin(Step::write);
-    TRY(check_mapped_files());
-    if (options.take) {
-        clock.end();
-        return report;
-    }
-    if (!options.detached.empty()) {
-        if (!options.dry_run)
-            TRY(write_file(options.detached, detached_btf(units, options)));
-        clock.end();
-        return report;
-    }
-    auto change = TRY(plan_object_btf(
+    if (options.take)
+        return {};
+    if (!options.detached.empty())
+        return options.dry_run ? Result<void>()
+                               : write_file(options.detached, detached_btf(units, options));
+    const Bytes before = file.image().file;
+    const FileChange change = TRY(plan_object_btf(
         before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where()));
-    if (options.output.empty() && !change.changes(before))
-        report.outcome = report.btf_bytes ? EmitReport::Outcome::unchanged : report.outcome;
-    else if (!options.dry_run)
-        TRY(options.output.empty() ? update_file(path, before, change)
-                                   : write_file(options.output, change.whole(before)));
-    clock.end();
-    return report;
+    const bool in_place = options.output.empty();
+    if (in_place && !change.changes(before)) {
+        if (report.btf_bytes)
+            report.outcome = EmitReport::Outcome::unchanged;
+        return {};
+    }
+    if (options.dry_run)
+        return {};
+    return in_place ? update_file(path, before, change)
+                    : write_file(options.output, change.whole(before));
 }
 
-/// The units to encode.
+/// A file without DWARF: an earlier run's output must not stay where this run's would be.
+Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options)
+{
+    if (options.dry_run)
+        return {};
+    if (!options.detached.empty())
+        TRY(write_file(options.detached, Bytes()));
+    if (!options.output.empty())
+        TRY(write_file(options.output, file.image().file));
+    return {};
+}
+
+std::string_view source_of(const UnitHead &unit)
+{
+    return unit.name ? unit.name : "";
+}
+
+/// The number of units per source file.
+SourceCounts count_sources(const std::vector<UnitHead> &units)
+{
+    SourceCounts counts;
+    for (const UnitHead &unit : units)
+        ++counts[std::string(source_of(unit))];
+    return counts;
+}
+
+/// The indices of the units to encode.
 std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
                                    const SourceCounts &covered, Skips &skips)
 {
     const std::vector<UnitHead> &all = reader.units();
-    auto source = [](const UnitHead &unit) { return std::string_view(unit.name ? unit.name : ""); };
-    SourceCounts there;
-    if (!covered.empty())
-        for (const UnitHead &unit : all)
-            ++there[std::string(source(unit))];
+    const SourceCounts counts = covered.empty() ? SourceCounts() : count_sources(all);
     std::vector<uint32_t> chosen;
     for (uint32_t i = 0; i < all.size(); ++i) {
         const UnitHead &unit = all[i];
-        auto have = covered.find(source(unit));
-        if (have != covered.end() && have->second >= there.at(std::string(source(unit))))
+        const auto have = covered.find(source_of(unit));
+        if (have != covered.end() && have->second >= counts.find(source_of(unit))->second)
             ++skips[Skip::covered];
         else if (!options.filter.takes_language(unit.language))
             ++skips[Skip::excluded_language];
-        else if (!options.filter.takes_name(source(unit)))
+        else if (!options.filter.takes_name(source_of(unit)))
             ++skips[Skip::excluded_name];
         else
             chosen.push_back(i);
@@ -264,7 +283,7 @@ std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions 
     return chosen;
 }
 
-/// DWARF that nothing was made of because it is of a kind that is not read must not be dropped.
+/// DWARF that was not read must not be dropped.
 Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
 {
     for (Skip unread : unread_units)
@@ -275,7 +294,7 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
-/// Of a file without DWARF.
+/// For a file without DWARF: reports which code has no BTF.
 void look_at_code(const ElfImage &image, EmitReport &report)
 {
     bool has_btf = false; // made before the DWARF was dropped
@@ -287,27 +306,28 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// `given`, or what the object BTF says that the file has.
+/// `given.unit`, with the settings of the object BTF that the file has, if these are to be kept.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;
     if (!given.keep_settings || !file.relocatable())
         return options;
     auto found = read_existing_btf(file.image(), file.arch());
-    if (!found || !found->features) // if it cannot be read, it is replaced all the same
+    if (!found || !found->features) // unreadable object BTF will be replaced
         return options;
     options.features = *found->features;
     options.address_pool = found->has_pool;
     return options;
 }
 
-/// Encode the chosen units of `file`; the sums go into `report`.
+/// Encodes the chosen units of `file` and adds them up in `report`.
 Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
                                              const SourceCounts &covered, EmitReport &report)
 {
     StepClock clock(report.times);
     clock.begin(Step::units);
-    auto opened = TRY(open_reader(file, options.reader, options.debug_dir, report.skips));
+    const ChosenReader opened =
+        TRY(open_reader(file, options.reader, options.debug_dir, report.skips));
     const DwarfReader &reader = *opened.reader;
     report.reader = opened.name;
     report.reader_why = opened.why;
@@ -316,7 +336,7 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));
     clock.end();
-    release_pages(file.info.data); // each unit's head was looked at
+    release_pages(file.info.data); // heads of units are all over it
     // From here on the units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
     if (objects)
@@ -325,7 +345,23 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     return objects;
 }
 
-/// A linked file may have been stripped of its DWARF, which is then in another one.
+/// The file to encode. Errors: files that need other options.
+Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes bytes,
+                                              const EmitOptions &options)
+{
+    const Where where{path};
+    if (is_bitcode(bytes))
+        return fail(where, "is bitcode, whose code and DWARF are made at the link; encode the "
+                           "linked file with --image");
+    auto file = TRY(DwarfFile::open(bytes, where));
+    if (!file->relocatable() && !options.image)
+        return fail(where, "is a linked file; use --image to encode it");
+    if (!file->relocatable() && options.unit.address_pool)
+        return fail(where, "is a linked file; it has final addresses, not an address pool");
+    return file;
+}
+
+/// The separate file that has the DWARF of a linked file, if the latter has none.
 Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &options)
 {
     if (file.has_dwarf() || file.relocatable())
@@ -333,61 +369,55 @@ Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &opti
     return find_separate(file.image(), options.debug_dir);
 }
 
-/// `report`: what is known about the run so far.
+EmitReport::Outcome outcome_of(const EmitOptions &options, const EmitReport &report, bool has_dwarf)
+{
+    if (report.btf_bytes)
+        return EmitReport::Outcome::written;
+    if (options.complete)
+        return EmitReport::Outcome::unchanged;
+    return has_dwarf ? EmitReport::Outcome::no_types : EmitReport::Outcome::no_dwarf;
+}
+
+/// `report`: the run so far.
 Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions options,
                               EmitReport report)
 {
     report.input_bytes = before.size();
-
     StepClock clock(report.times);
     clock.begin(Step::sections);
-    if (is_bitcode(before))
-        return fail(Where{path},
-                    "is bitcode, whose code and DWARF are made at the link; encode the "
-                    "linked file with --image");
-    auto opened = TRY(DwarfFile::open(before, Where{path}));
-    const DwarfFile &file = *opened;
-    if (!file.relocatable() && !options.image)
-        return fail(Where{path}, "is a linked file; use --image to encode it");
-    if (!file.relocatable() && options.unit.address_pool)
-        return fail(Where{path}, "is a linked file; it has final addresses, not an address pool");
-    options.unit = unit_options(file, options);
-
+    const std::unique_ptr<DwarfFile> file = TRY(open_input(path, before, options));
+    options.unit = unit_options(*file, options);
     ExistingBtf kept;
-    SourceCounts covered = options.covered;
-    if (options.complete && file.relocatable()) {
-        auto found = TRY(read_existing_btf(file.image(), file.arch()));
-        kept = std::move(found);
-        covered = kept.sources;
-    }
-    auto debug_file = TRY(open_debug_file(file, options));
+    const bool keeps = options.complete && file->relocatable();
+    if (keeps)
+        kept = TRY(read_existing_btf(file->image(), file->arch()));
+    const DebugFile debug = TRY(open_debug_file(*file, options));
     clock.end();
-    const DwarfFile &dwarf = debug_file.file ? *debug_file.file : file;
-    if (debug_file.file)
-        report.debug_file = dwarf.where().file;
 
+    const DwarfFile &dwarf = debug.file ? *debug.file : *file;
+    if (debug.file)
+        report.debug_file = dwarf.where().file;
     std::vector<UnitObject> units;
-    if (dwarf.has_dwarf()) {
-        auto encoded = TRY(encode_dwarf(dwarf, options, covered, report));
-        units = std::move(encoded);
+    if (dwarf.has_dwarf())
+        units = TRY(encode_dwarf(dwarf, options, keeps ? kept.sources : options.covered, report));
+
+    report.outcome = outcome_of(options, report, dwarf.has_dwarf());
+    switch (report.outcome) {
+    case EmitReport::Outcome::unchanged:
+        break;
+    case EmitReport::Outcome::no_dwarf:
+        look_at_code(file->image(), report);
+        TRY(write_without_btf(*file, options));
+        break;
+    case EmitReport::Outcome::no_types: // an earlier run's BTF and, if asked, DWARF are dropped
+    case EmitReport::Outcome::written:
+        clock.begin(Step::write);
+        TRY(check_mapped_files());
+        TRY(write_result(path, *file, std::move(kept), std::move(units), options, report));
+        clock.end();
+        break;
     }
-    if (options.complete && report.btf_bytes == 0) {
-        report.outcome = EmitReport::Outcome::unchanged;
-        return report;
-    }
-    if (!dwarf.has_dwarf()) {
-        report.outcome = EmitReport::Outcome::no_dwarf;
-        look_at_code(file.image(), report);
-        // No BTF of an earlier run must stay in the place of this one's.
-        if (!options.dry_run && !options.detached.empty())
-            TRY(write_file(options.detached, Bytes()));
-        if (!options.dry_run && !options.output.empty())
-            TRY(write_file(options.output, before));
-        return report;
-    }
-    if (report.btf_bytes == 0) // still an earlier emit's BTF and, if so asked, DWARF are dropped
-        report.outcome = EmitReport::Outcome::no_types;
-    return write(path, file, before, std::move(kept), std::move(units), options, std::move(report));
+    return report;
 }
 
 } // namespace
@@ -397,23 +427,20 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     EmitReport report;
     StepClock clock(report.times);
     clock.begin(Step::read);
-    if (!options.image) {
-        auto input = FilePages::read(path);
+    if (options.image) { // large, and most of it is never read
+        const FileParts input = TRY(read_parts(path));
         clock.end();
-        if (!input)
-            return fail(input.error());
-        auto done = emit_bytes(path, input->bytes(), options, std::move(report));
-        // Half of what somebody else wrote looks damaged.
-        if (!done)
-            TRY(check_as_before(path, input->bytes()));
-        return done;
+        return emit_bytes(path, input.bytes, options, std::move(report));
     }
-    // Large, and most of it is not looked at.
-    auto input = read_parts(path);
+    struct stat status;
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return fail(Where{path}, "is not a regular file"); // opening a pipe would wait for a writer
+    const std::vector<std::byte> input = TRY(read_file(path));
     clock.end();
-    if (!input)
-        return fail(input.error());
-    return emit_bytes(path, input->bytes, options, std::move(report));
+    auto done = emit_bytes(path, input, options, std::move(report));
+    if (!done) // a file that is being written looks damaged
+        TRY(check_as_before(path, input));
+    return done;
 }
 
 } // namespace btflink::emit

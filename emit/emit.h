@@ -18,28 +18,28 @@ struct EmitOptions {
     UnitFilter filter;
     ReaderChoice reader = ReaderChoice::automatic;
     std::string debug_dir = "/usr/lib/debug"; // see debug_files.h
-    bool image = false;   // a linked file is expected, or an object of many units
-    unsigned threads = 1; // for units of an image
+    bool image = false;                       // the file is linked, or an object of many units
+    unsigned threads = 1;                     // for units of an image
     bool strip_dwarf = false;
-    /// The same for `output` that is only read for its BTF: also where some DWARF was not read.
+    /// Like strip_dwarf, but allowed even if some DWARF was not read: for an `output` that is used
+    /// only for its BTF.
     bool leave_out_dwarf = false;
-    /// If a relocatable file has object BTF, its features count, and whether it has a pool, not
-    /// those of `unit`.
+    /// Encode with the features and the pool of the object BTF that a relocatable file has, if it
+    /// has any, instead of those of `unit`.
     bool keep_settings = false;
     bool dry_run = false; // write nothing
     /// Keep the object BTF that a relocatable file has, and encode only units that it does not
-    /// cover (objects of a link that came without object BTF).
+    /// cover: those of linked objects that had no object BTF.
     bool complete = false;
-    /// Units whose source files are named here are left out, for others have their BTF. Where the
-    /// file has more units of a name than are counted here, all of that name are encoded: it does
-    /// not matter if one is encoded twice.
+    /// Skip units of these source files: other inputs have their BTF. If the file has more units of
+    /// a name than are counted here, all of that name are encoded. Encoding one twice is harmless.
     SourceCounts covered;
     uint32_t section_type = 0x80425446;
     bool exclude_flag = true; // SHF_EXCLUDE on .BTF
     std::string output;       // "": in place
-    std::string detached;     // "": write an ELF file; else the plain BTF goes here, or nothing
-    /// Where it is set nothing is written, and each unit that has something for BTF comes here as
-    /// soon as it is encoded, from the thread that did it. `number`: its place among them all.
+    std::string detached;     // if not "", plain BTF is written here, and no ELF file
+    /// If set, nothing is written. Each unit that has BTF is passed to it as soon as it is encoded,
+    /// on the thread that encoded it. `number`: the position of the unit among all encoded units.
     std::function<Result<void>(uint32_t number, OpenUnit unit)> take;
 };
 
@@ -48,16 +48,17 @@ struct EmitReport {
         written,
         unchanged, // the file holds the same object BTF already
         no_dwarf,
-        no_types, // there is DWARF, but nothing in it for BTF
+        no_types, // the DWARF has nothing that BTF describes
     };
     Outcome outcome = Outcome::written;
-    const char *reader = nullptr; // who read the DWARF, and why not the fast one; nullptr: nobody
-    std::string reader_why;
-    std::string debug_file; // that the DWARF is in, if not in the file itself
+    const char *reader = nullptr; // of the DWARF; nullptr if there is none
+    std::string reader_why;       // why it is not the fast one, or ""
+    std::string debug_file;       // the separate file that has the DWARF, or ""
     Skips skips;
-    std::vector<RejectedVariable> rejected; // with Feature::encode_force; counted in skips, too
-    std::vector<Error> left_out; // of types that are there, what BTF cannot express; the same
-    // No DWARF: is there code without BTF, or does link-time optimisation make it at the link?
+    // Counted in `skips`, too:
+    std::vector<RejectedVariable> rejected; // with Feature::encode_force
+    std::vector<Error> left_out;            // parts of types that BTF cannot express
+    // Of a file without DWARF. LTO code is made at the link.
     bool has_code = false, has_lto_code = false;
     // Sums over units.
     uint64_t units = 0, dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0,
@@ -66,7 +67,7 @@ struct EmitReport {
     StepTimes times;
 };
 
-/// Encode the file at `path` as `options` say. On error nothing was written.
+/// Encodes the file at `path`. On error nothing was written.
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options);
 
 } // namespace btflink::emit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The way of one unit: its entries by a reader of DWARF, then their object BTF.
+// Reads the entries of a unit and encodes them.
 #include "emit/encode_unit.h"
 
 namespace btflink::emit

@@ -8,8 +8,8 @@
 namespace btflink::emit
 {
 
-/// `units`: one, or all units of a link-time optimised file together, by the number that `reader`,
-/// which reads `file`, has for them.
+/// `units`: indices into reader.units(): one, or all units of a link-time optimised file. `reader`
+/// must be of `file`.
 Result<UnitObject> encode_unit(const DwarfFile &file, const DwarfReader &reader,
                                std::span<const uint32_t> units, const UnitOptions &options);
 

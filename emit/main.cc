@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints what came of
-// it.
+// btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints the outcome.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
@@ -19,7 +18,7 @@ using namespace btflink::emit;
 namespace
 {
 
-/// Who read the DWARF, and why not the usual one: "libdw (type-unit)".
+/// "fast", or for example "libdw (type-unit)", with the reason.
 std::string reader_text(const EmitReport &r)
 {
     return r.reader_why.empty() ? r.reader : strf("%s (%s)", r.reader, r.reader_why.c_str());
@@ -58,7 +57,7 @@ void print_warnings(const std::string &path, const EmitOptions &options, const E
         lines.push_back(path + ": no DWARF, as link-time optimisation makes the code at the link; "
                                "encode the linked file with --image");
     if (!options.detached.empty() && r.btf_bytes == 0)
-        lines.push_back(path + ": nothing to make BTF of, so " + options.detached + " is empty");
+        lines.push_back(path + ": has nothing for BTF, so " + options.detached + " is empty");
     for (const std::string &line : lines)
         print_warning(line);
 }
@@ -135,11 +134,11 @@ int main(int argc, char **argv)
     }
     give_back_job_tokens();
     if (trace && status == 0) {
-        // The result has its file only now.
+        // Only now does the file of the result exist.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
-                return failure(
-                    Error{Where{command->trace_path}, "is to have both the result and the trace"});
+                return failure(Error{Where{command->trace_path},
+                                     "is named for both the result and the trace"});
         if (auto written = trace->write(); !written)
             return failure(written.error());
     }

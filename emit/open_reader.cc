@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Why the sections call for libdw; "" if the fast reader will do.
+/// The section that only libdw can read, or "".
 std::string not_for_fast(const DwarfFile &file)
 {
     bool has_units = false;

@@ -12,7 +12,7 @@ enum class ReaderChoice : uint8_t { automatic, fast, libdw };
 struct ChosenReader {
     std::unique_ptr<DwarfReader> reader;
     const char *name = "fast";
-    std::string why; // "": it is the usual one, or was asked for
+    std::string why; // why libdw was chosen; "" if it was not, or was asked for
 };
 
 /// `file` must outlive the result, and have DWARF. `skips`: units that are left out.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Where the time of an emit goes: one clock through its steps, for --stats and --time-trace.
+// Measures the steps of an emit, for --stats and --time-trace.
 #pragma once
 
 #include "common/io/trace.h"
@@ -14,7 +14,7 @@
 namespace btflink::emit
 {
 
-/// In the order in which they come. From `entries` to `assemble` they are done per unit.
+/// In order. Those from `entries` to `assemble` are done per unit.
 enum class Step : uint8_t {
     read,       // the file
     sections,   // ELF structures, decompression, checks of relocations
@@ -35,7 +35,7 @@ constexpr std::string_view step_names[] = {
 constexpr size_t step_count = std::size(step_names);
 static_assert(step_count == static_cast<size_t>(Step::write) + 1);
 
-/// Wall time of each step, in nanoseconds; of steps that several threads did, the sum.
+/// Wall time of each step in nanoseconds, summed over threads.
 struct StepTimes {
     std::array<int64_t, step_count> ns{};
 
@@ -49,7 +49,7 @@ struct StepTimes {
 class StepClock
 {
 public:
-    /// `times` must outlive it. `detail`: what the steps are about, for the trace.
+    /// `times` must outlive the clock. `detail`: appears in the trace, such as a file.
     explicit StepClock(StepTimes &times, std::string_view detail = {})
         : times_(times), detail_(detail)
     {
@@ -58,7 +58,7 @@ public:
     StepClock &operator=(const StepClock &) = delete;
     ~StepClock() { end(); }
 
-    /// The step before, if there is one, is over.
+    /// Ends the step before, if there is one.
     void begin(Step step)
     {
         end();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Words the warnings about what was not read or not expressed.
+// The texts of warnings.
 #include "emit/warnings.h"
 
 namespace btflink::emit
@@ -8,18 +8,18 @@ namespace btflink::emit
 namespace
 {
 
-/// Units that are not read, and what refers to them.
+/// Units that were not read, and references to them.
 struct Unread {
     Skip reason;
     const char *effect; // "1 REASON is not read, so EFFECT: CURE"
     const char *cure;
 };
 constexpr Unread unread[] = {
-    {Skip::split_dwarf_unit, "there is no BTF of it", "keep the compiler's .dwo file where it is"},
+    {Skip::split_dwarf_unit, "it gets no BTF", "keep the compiler's .dwo file where it is"},
     {Skip::type_unit, "its type is lost", "use --reader=auto"},
     {Skip::type_unit_reference, "that type is void", "no type unit that is read has it"},
     {Skip::partial_unit, "its types are void", "use --reader=auto"},
-    {Skip::unknown_unit, "there is no BTF of it", "have the compiler write DWARF 5"},
+    {Skip::unknown_unit, "it gets no BTF", "have the compiler write DWARF 5"},
 };
 
 /// "1 type-unit is" or "3 type-units are".

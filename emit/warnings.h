@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Warnings that every caller of an emit prints unasked: what has DWARF but got no BTF, and the
-// cure. An object without DWARF needs no warning.
+// Warnings about DWARF that got no BTF, with the cure. Every caller of an emit prints them. An
+// object without DWARF needs none.
 #pragma once
 
 #include "emit/emit.h"
@@ -11,7 +11,7 @@
 namespace btflink::emit
 {
 
-/// A line each, without its end. Of the file at `path`.
+/// One line each, without newline, about the file at `path`.
 std::vector<std::string> warnings(const std::string &path, const EmitReport &report);
 
 } // namespace btflink::emit

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds files that hold the debug information of another file: all of it, if a program was
-// stripped, or what it shares with others (dwz). They are searched for as gdb does: by build id in
-// a directory of debug files (`debug_dir`, usually /usr/lib/debug), and by the name that the other
-// file gives.
+// Finds files with debug information of another file: all of it, if a program was stripped, or the
+// part that it shares with others (dwz). The search is gdb's: by build id in a directory of debug
+// files (`debug_dir`, usually /usr/lib/debug), and by the name in the file.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -15,11 +14,10 @@ namespace btflink::emit
 
 struct DebugFile {
     FileParts parts;
-    std::unique_ptr<DwarfFile> file; // nullptr: none is there
+    std::unique_ptr<DwarfFile> file; // nullptr if there is none
 };
 
-/// All debug information of `image`, which has none itself: by its build id, else by
-/// .gnu_debuglink. No file, if there is none.
+/// The file with all debug information of `image`, by build id or by .gnu_debuglink.
 Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_dir);
 
 /// The file that .gnu_debugaltlink of `image` names. An error if it cannot be found.

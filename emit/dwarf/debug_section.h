@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The contents of a debug section together with the relocations that apply to it. Nothing is
-// relocated in place: values are relocated as they are read, and most are never read.
+// A debug section with the relocations that apply to it. Values are relocated when they are read;
+// most never are.
 #pragma once
 
 #include "common/elf/reloc_table.h"
@@ -17,7 +17,7 @@ struct DebugSection {
     std::vector<std::byte> own; // decompressed contents
     RelocTable relocs;          // empty in linked files
     bool rela = true;
-    bool grouped = false; // of a section group
+    bool grouped = false; // in a section group
 
     bool present() const { return !data.empty(); }
 };

@@ -166,26 +166,6 @@ Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
     return {};
 }
 
-/// True if all entries are right, found out the quick way: as one question, in the common case.
-bool DwarfFile::is_plain(const RelocTable &table, const DebugSection &section) const
-{
-    if (!table.native64() || table.size() == 0 || section.data.size() < 8 ||
-        table.offset(table.size() - 1) > section.data.size() - 8)
-        return false;
-    uint32_t type = arch_->debug_relocs.front().type;
-    for (size_t i = 0; i < table.size(); ++i) {
-        RelocEntry r = table[i];
-        if (image_.reloc_type(r.info) != type) {
-            type = image_.reloc_type(r.info);
-            if (!find_reloc(type))
-                return false;
-        }
-        if (image_.reloc_symbol(r.info) >= symbol_count_)
-            return false;
-    }
-    return true;
-}
-
 Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
 {
     const ElfSection &rel = image_.sections[rel_index];
@@ -198,18 +178,22 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
         return {};
     bool first =
         mine->own.empty() ? mine->data.data() == target.data.data() : mine->relocs.size() == 0;
-    if (!first)
-        return {};
+    return first ? read_relocations(rel_index, *mine) : Result<void>();
+}
+
+/// Checks the relocations, too: each fits into `section`.
+Result<void> DwarfFile::read_relocations(uint32_t rel_index, DebugSection &section) const
+{
+    const ElfSection &rel = image_.sections[rel_index];
     if (rel.head.sh_type == sht_crel)
         return fail(image_.place(rel_index), "compact relocations are not supported");
     TRY(image_.reloc_count(rel_index));
     bool rela = rel.head.sh_type == SHT_RELA;
     RelocTable table(rel.data, image_.is64, rela, image_.order);
-    // Offsets are those of the table as sorted; the place is good enough to find it.
+    // The table may have been sorted, so the offset is not exact.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
-    // From here on every entry is known to fit; values are computed when they are read.
     const DebugReloc *known = nullptr; // of the last entry: most are of one type
-    for (size_t i = is_plain(table, *mine) ? table.size() : 0; i < table.size(); ++i) {
+    for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
         uint32_t type = image_.reloc_type(r.info);
         if (!known || known->type != type)
@@ -218,16 +202,27 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
             return fail(here(i),
                         strf("relocation type %u is not expected in debug information of %s", type,
                              arch_->name));
-        if (known && (r.offset > mine->data.size() || mine->data.size() - r.offset < known->size))
+        if (known &&
+            (r.offset > section.data.size() || section.data.size() - r.offset < known->size))
             return fail(here(i), strf("relocation is for offset 0x%llx, beyond the section's end",
                                       static_cast<unsigned long long>(r.offset)));
         if (image_.reloc_symbol(r.info) >= symbol_count_)
             return fail(here(i), strf("relocation names symbol %u, but there are %u",
                                       image_.reloc_symbol(r.info), symbol_count_));
     }
-    mine->relocs = std::move(table);
-    mine->rela = rela;
+    section.relocs = std::move(table);
+    section.rela = rela;
     return {};
+}
+
+Result<DebugSection> DwarfFile::read_section(uint32_t index) const
+{
+    DebugSection section;
+    TRY(load_section(index, section));
+    for (uint32_t i = 1; i < image_.sections.size() && relocatable(); ++i)
+        if (image_.sections[i].relocates() && image_.sections[i].head.sh_info == index)
+            TRY(read_relocations(i, section));
+    return section;
 }
 
 void DwarfFile::read_notes(const ElfSection &section)
@@ -317,6 +312,32 @@ uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64
             value &= (uint64_t{1} << known->size * 8) - 1;
     }
     return value;
+}
+
+void DwarfFile::relocate(const DebugSection &section, std::span<std::byte> contents) const
+{
+    for (size_t i = 0; i < section.relocs.size(); ++i) {
+        const RelocEntry r = section.relocs[i];
+        const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
+        if (!known || (i && section.relocs.offset(i - 1) == r.offset))
+            continue; // relocated() takes all relocations of one place together
+        std::byte *at = contents.data() + r.offset;
+        switch (known->size) {
+        case 8:
+            store<uint64_t>(at, relocated(section, i, load<uint64_t>(at, order())), order());
+            break;
+        case 4:
+            store(at, static_cast<uint32_t>(relocated(section, i, load<uint32_t>(at, order()))),
+                  order());
+            break;
+        case 2:
+            store(at, static_cast<uint16_t>(relocated(section, i, load<uint16_t>(at, order()))),
+                  order());
+            break;
+        default:
+            break;
+        }
+    }
 }
 
 uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One ELF file opened for reading its DWARF. In a relocatable file an address in the debug
-// information means little; the relocation on it says what the address will be.
+// An ELF file opened for reading its DWARF. In a relocatable file, the relocation of an address
+// tells what the address will be.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -39,18 +39,18 @@ public:
     {
         return {arch(), order(), relocatable(), where().in(".debug_info"), image_.sections};
     }
-    /// Does the kernel's ELF note (owner "Linux", type 0x101) say that the file is a product of
+    /// Does the kernel's ELF note (owner "Linux", type 0x101) say that the file was made by
     /// link-time optimisation?
     bool lto_note() const { return lto_note_; }
 
     DebugSection info, abbrev, str, line_str, str_offsets, addr, loc, loclists;
     DebugSection rnglists, cu_index, tu_index; // of split DWARF
-    /// Split DWARF: `info` has all sections with units, one after the other. Behind this offset are
-    /// those of .debug_types.dwo.
+    /// In split DWARF, `info` is the concatenation of all sections with units. Those of
+    /// .debug_types.dwo begin at this offset.
     uint64_t types_at = UINT64_MAX;
 
-    /// The value of `size` bytes that stand as `raw` at `offset` of `section`, relocated by entry
-    /// `reloc` of the section's table.
+    /// The relocated value of `raw`, which is in `section` where entry `reloc` of its table
+    /// applies.
     uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
     {
         RelocEntry r = section.relocs[reloc];
@@ -61,12 +61,18 @@ public:
         return symbol_value(image_.reloc_symbol(r.info)) +
                (section.rela ? static_cast<uint64_t>(r.addend) : raw);
     }
-    /// The same, found by offset.
+    /// The same, with the relocation found by offset.
     uint64_t value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const;
 
-    /// The pointer-sized address that stands at `offset` of .debug_info or .debug_addr. Empty if
-    /// it has no relocation in a relocatable file.
+    /// The address at `offset` of .debug_info or .debug_addr. Empty if it has no relocation in a
+    /// relocatable file.
     std::optional<AddressRef> address_at(const DebugSection &section, uint64_t offset) const;
+
+    /// Section `index` with the relocations that apply to it. The debug sections above are loaded
+    /// already.
+    Result<DebugSection> read_section(uint32_t index) const;
+    /// Applies the relocations of `section` to a copy of its contents.
+    void relocate(const DebugSection &section, std::span<std::byte> contents) const;
 
 private:
     DwarfFile() = default;
@@ -76,7 +82,7 @@ private:
     Result<void> load_section(uint32_t index, DebugSection &section) const;
     Result<void> join_units(const std::vector<uint32_t> &units, const std::vector<uint32_t> &types);
     Result<void> attach_relocations(uint32_t rel_index);
-    bool is_plain(const RelocTable &table, const DebugSection &section) const;
+    Result<void> read_relocations(uint32_t rel_index, DebugSection &section) const;
     void read_notes(const ElfSection &section);
 
     ElfImage image_;
@@ -94,9 +100,9 @@ private:
     };
     Symbol symbol(uint32_t index) const;
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
-    /// All relocations of the place of entry `reloc`, one after the other.
+    /// Applies all relocations of the place of entry `reloc`.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
-    /// The value alone; looked up for each string.
+    /// Only the value. Looked up for every string, so it has a fast path.
     uint64_t symbol_value(uint32_t index) const
     {
         if (!image_.is64 || image_.order != host_order)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The interface of a DWARF reader: a file's compile units, and the entries of chosen ones. There
-// are two: fast/ for what compilers write for the kernel, libdw/ for everything else.
+// The interface of the two readers of DWARF: fast/ for what compilers write for kernels, libdw/ for
+// everything else.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -12,13 +12,13 @@
 namespace btflink::emit
 {
 
-/// A compile unit as its own entry describes it.
+/// What the entry of a compile unit says of the unit.
 struct UnitHead {
     const char *name = nullptr;
     uint16_t language = 0;            // DW_LANG_*
-    bool reads_foreign_units = false; // its entries may refer to other compile units'
-    Bytes entries;                    // where they are, if it is known
-    const void *file = nullptr;       // that they are in: units refer to none of another file
+    bool reads_foreign_units = false; // its entries may refer to those of other compile units
+    Bytes entries;                    // in the file; empty if unknown
+    const void *file = nullptr;       // identifies the file; units do not refer to other files
 };
 
 class DwarfReader
@@ -32,9 +32,8 @@ public:
     /// All compile units that can be read, in order.
     const std::vector<UnitHead> &units() const { return heads_; }
 
-    /// Read one unit, or several as if they were one (link-time optimisation: they refer to each
-    /// other). `units`: indices, ascending. Strings of the result live as long as the reader. May
-    /// be called by several threads.
+    /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
+    /// `units`: ascending indices. Strings of the result live as long as the reader. Thread-safe.
     virtual Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const = 0;
 
 protected:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Names of source languages as --lang-exclude takes them (pahole's names).
+// pahole's names of source languages, for --lang-exclude.
 #pragma once
 
 #include "common/result.h"
@@ -15,10 +15,10 @@ namespace btflink::emit
 /// case does not matter. Unknown names are errors, which list the known ones.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
-/// "c++14"; empty: there is no such language.
+/// For example "c++14"; empty if the code is unknown.
 std::string language_name(uint16_t language);
 
-/// C, assembler, or not known: what has a name has an identifier for one.
+/// Are all names in this language identifiers of C? True for C, assembler and unknown languages.
 bool has_c_names(uint16_t language);
 
 } // namespace btflink::emit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Puts object BTF into an ELF file: new sections behind everything else, then a new section header
-// table; optionally without DWARF. Knows ELF, knows nothing of DWARF's or BTF's contents.
+// Puts object BTF into an ELF file: appends sections and a new section header table, and optionally
+// drops DWARF. Does not look into DWARF or BTF.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -13,7 +13,7 @@
 namespace btflink::emit
 {
 
-/// One relocation on a new section, of the type that the section calls for.
+/// A relocation of a new section. The section determines its type.
 struct NewReloc {
     uint64_t offset; // in the new section
     uint32_t symbol; // index into the input file's .symtab
@@ -21,9 +21,9 @@ struct NewReloc {
 };
 
 struct ObjectBtf {
-    std::vector<std::byte> btf;         // contents of .BTF; empty: only drop what is there
+    std::vector<std::byte> btf;         // contents of .BTF; empty: only drop the old one
     std::vector<NewReloc> btf_relocs;   // 32-bit absolute
-    std::vector<std::byte> pool;        // contents of the address pool; empty: none
+    std::vector<std::byte> pool;        // contents of the address pool; empty: no pool
     std::vector<NewReloc> pool_relocs;  // pointer-sized absolute
     uint32_t section_type = 0x80425446; // of .BTF
     bool exclude = true;                // SHF_EXCLUDE on .BTF
@@ -31,9 +31,9 @@ struct ObjectBtf {
                                         // there is no .gnu.lto_*) and their relocations
 };
 
-/// How `object` changes when `added` is put into it. Object BTF that is already there is replaced,
-/// so that doing it twice gives the same bytes as once. Works on ET_REL, ET_EXEC and ET_DYN
-/// (relocations must then be empty). Errors: a malformed ELF file, by section and offset.
+/// The change that puts `added` into `object`. Replaces object BTF that is already there, so doing
+/// it twice gives the same bytes as once. For ET_REL, and for ET_EXEC and ET_DYN without
+/// relocations. Error: a malformed ELF file.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

@@ -7,8 +7,7 @@
 namespace btflink::emit
 {
 
-/// What an address in a unit's entries refers to. An object has symbols and sections, a linked file
-/// final addresses.
+/// An address in a unit's entries. In an object it is relative to a symbol, in a linked file final.
 struct AddressRef {
     uint32_t symbol = 0; // index into .symtab, or the reader's own number; 0 in linked files
     int64_t addend = 0;

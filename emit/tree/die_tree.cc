@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a tree keeps, and how its entries are found again.
+// Chooses the entries that a tree keeps, and finds them by offset.
 #include "emit/tree/die_tree.h"
 
 #include <algorithm>

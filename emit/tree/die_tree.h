@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The debugging information entries (DIEs) of one unit as a flat array, attributes decoded once.
-// Only what BTF can be made of is kept: types with their parts, functions with their parameters,
-// variables outside functions, annotations. Blocks and inlined calls are walked through (types may
-// be nested in them) but not kept.
+// Only entries that BTF needs are kept: types with their parts, functions with their parameters,
+// variables outside functions, annotations. Blocks and inlined calls are not kept, but types nested
+// in blocks are.
 #pragma once
 
 #include "common/result.h"
 #include "emit/tree/address_ref.h"
-#include "emit/tree/record_array.h"
 #include "emit/tree/skips.h"
 
 #include <cstdint>
@@ -35,24 +34,24 @@ constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
-/// What happens to an entry: it is kept with its attributes, or only its children are read, or it
-/// is skipped with all its children. keep_tag() never says `stand_in`: such an entry stands for a
-/// type in a unit of its own, and its children are read.
+/// What a reader does with an entry: skip it with its children, keep it, or only read its children.
+/// `stand_in`, which keep_tag() never returns, is for an entry that stands for a type in a unit of
+/// its own; only its children are read.
 enum class Keep : uint8_t { no, yes, children_only, stand_in };
-/// `parent_tag`: of the entry around it. Variables inside functions and classes count only if they
-/// are declarations, which the tag does not tell.
+/// Variables inside functions and classes are kept only if they are declarations, which the tag
+/// does not tell.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
-/// Entries may nest no deeper; compilers stay below 100.
+/// The deepest nesting that is read. Compilers stay below 100.
 constexpr size_t max_depth = 2000;
 
-/// Where a parameter is when its function is entered. Registers by DWARF number, -1: not known.
-/// Which of the two counts depends on the parameter's type, which may come later in the debug
-/// information.
+/// Where a parameter is when its function is entered. Registers have their DWARF numbers; -1 is
+/// unknown. Which of the two registers counts depends on the parameter's type, whose entry may come
+/// later.
 struct ParamLocation {
     int8_t scalar = -1;       // if its type fits a register
     int8_t aggregate = -1;    // if it is larger: the first register of its pieces
-    bool is_constant = false; // nowhere: all callers pass one value
+    bool is_constant = false; // not passed, because all callers pass the same value
     bool on_stack = false;
     uint64_t pieces = 0; // bit n: a piece begins at byte n (of the first 64)
 };
@@ -78,7 +77,7 @@ struct Die {
         // Parameters, see ParamLocation:
         is_constant = 1u << 15,
         on_stack = 1u << 16,
-        // Functions, if signatures are known: parameters are not where their prototype puts them.
+        // Functions, if signatures_known: some parameter is not where the prototype puts it.
         shifted = 1u << 17,
     };
 
@@ -117,9 +116,8 @@ struct UnitLanguage {
 class DieTree
 {
 public:
-    RecordArray<Die> dies; // [0] is the placeholder; in order of offset
-    // The kept DIEs that stand for themselves (parts of types and functions do not), each kind in
-    // the order in which they end.
+    std::vector<Die> dies; // [0] is the placeholder; in order of offset
+    // Kept DIEs other than parts of types and functions, in the order in which they end.
     std::vector<DieIndex> types, functions, variables;
     std::vector<AddressRef> addresses;
     const char *source = nullptr;        // DW_AT_name of the (first) unit
@@ -129,22 +127,22 @@ public:
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
-    // The compiler says which parameters are passed: those with Die::location. Registers are not
-    // known.
+    // The compiler itself says which parameters are passed: those with Die::location. Registers
+    // are unknown.
     bool signatures_known = false;
     uint8_t address_size = 8;
 
     const Die &at(DieIndex i) const { return dies[i]; }
-    /// Of the unit that an entry is in.
+    /// The language of the unit that has the entry.
     std::string language_of(const Die &d) const;
-    /// The DIE at `i` ends where `dies` ends now.
+    /// Ends the DIE at `i`: all its children have been added.
     void complete(DieIndex i);
-    /// Put `other`'s entries behind all others; its offsets are higher.
+    /// Appends the entries of `other`, whose offsets must be higher.
     void append(const DieTree &other);
-    /// Forget functions and variables, but keep the types that they use.
+    /// Drops functions and variables, but keeps the types that they use.
     void keep_types();
-    /// Of a type unit: drop the declaration in the place of the type, if that is inside a namespace
-    /// or another type. Two entries have such a type: this one, and what says that it specifies it.
+    /// In a type unit, a type inside a namespace or another type has two entries: a declaration in
+    /// its place, and the entry that specifies the declaration. Drops the declaration.
     void drop_specified();
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const
@@ -160,8 +158,7 @@ public:
     void index();
 
 private:
-    // First DIE at or behind each 16th byte of the units: a search is a table look-up and a step
-    // or two, over offsets that lie close together.
+    // The first DIE at or behind each 16th byte. A search is a look-up and a step or two.
     std::vector<DieIndex> buckets_;
     std::vector<uint32_t> offsets_; // of each DIE; behind the last UINT32_MAX
     uint32_t first_offset_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What an emit leaves out or writes in another way, by reason, and how often.
+// Counts what an emit leaves out or changes, by reason.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ enum class Skip : uint8_t {
     count
 };
 
-/// The stable word for it, which --stats and warnings print.
+/// The stable word that --stats and warnings print.
 constexpr const char *skip_word(Skip skip)
 {
     constexpr const char *words[] = {

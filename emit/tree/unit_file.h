@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the passes over a unit know of its file besides the unit's entries. Whoever reads the
-// entries provides it: a reader of DWARF from an ELF file, the gcc plugin from the compiler.
+// What the passes over a unit know of its file besides the entries. A reader of DWARF takes it from
+// the ELF file, the gcc plugin from the compiler.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -16,8 +16,8 @@ struct UnitFile {
     const Arch &arch;
     ByteOrder order;
     bool relocatable;                     // an object: addresses are symbols, not numbers
-    Where where;                          // of the entries; their offsets are counted from there
-    std::span<const ElfSection> sections; // by the index that AddressRef has
+    Where where;                          // to which offsets of entries are added
+    std::span<const ElfSection> sections; // AddressRef has indices into these
 };
 
 } // namespace btflink::emit

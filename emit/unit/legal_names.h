@@ -10,12 +10,12 @@
 namespace btflink::emit
 {
 
-/// The names that replace others; they live as long as this.
+/// Owns the new names.
 using LegalNames = std::deque<std::string>;
 
-/// Gives `tree`'s types, members, functions, parameters and variables names that are identifiers:
-/// each character that may not be in one becomes '_'. INTs may be called anything. In C only
-/// typedefs, which compilers also make for types of their own. Counts what was changed.
+/// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_'. Base
+/// types keep their names, because an INT may have any. In C only typedefs are changed: compilers
+/// make some for their own types. Counts changed names.
 LegalNames make_names_legal(DieTree &tree, Skips &skips);
 
 } // namespace btflink::emit

@@ -14,7 +14,7 @@ namespace btflink::emit
 struct Param {
     DieIndex die = 0;
     const char *name = nullptr;
-    DieIndex type_of = 0; // DIE whose DW_AT_type counts: its own or its origin
+    DieIndex type_of = 0; // the DIE that has DW_AT_type: `die` or its origin
     uint32_t position = 0;
     uint64_t size = 0;
     bool in_memory = false;
@@ -23,12 +23,12 @@ struct Param {
     bool is_constant = false, on_stack = false; // see ParamLocation
     int reg = -1;                               // -1: unknown
     uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
-    // Found out here:
+    // Results:
     bool optimized = false;  // not passed, or nowhere to be found
     bool unexpected = false; // in another register than the ABI says
-    DieIndex member = 0;     // the only member of it that is in a register, so it is named after it
-    bool is_member = false;  // and that one is where the whole struct would begin
-    bool dropped = false;    // no part of the true signature
+    DieIndex member = 0; // the only member that is in a register; the parameter is named after it
+    bool is_member = false; // `member` is in the register where the whole struct would begin
+    bool dropped = false;   // not in the true signature
 };
 
 class ParamRegisters
@@ -39,13 +39,13 @@ public:
     {
     }
 
-    /// Of clang, which keeps the ABI unless it says otherwise.
+    /// For clang, which keeps the ABI unless it says otherwise.
     void check_kept_signature(std::span<Param> params) const;
-    /// Of other compilers, or where clang says that it did not keep it: the prototype as it is in
-    /// the source, against where its parameters are.
+    /// For other compilers, and where clang says that it changed the signature: compares the
+    /// prototype of the source with the locations.
     void check(std::span<Param> params) const;
-    /// Where clang says that it did not keep it: which parameters are left, and of which only a
-    /// member. What cannot be told is unexpected.
+    /// Where clang says that it changed the signature: finds the parameters that are left, and
+    /// those of which only a member is left. Uncertain ones count as unexpected.
     void find_true_signature(std::span<Param> params) const;
 
 private:

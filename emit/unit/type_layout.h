@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Questions about C types that DWARF does not answer in one attribute: sizes, alignments, whether a
-// struct is packed. All walks over type references are bounded: references may form circles.
+// struct is packed. All walks along type references are bounded, because they may form cycles.
 #pragma once
 
 #include "emit/tree/die_tree.h"
@@ -12,8 +12,7 @@
 namespace btflink::emit
 {
 
-/// The type of nullptr (C++, C23), which has the size of a pointer. The assembler has a type
-/// without a name, for functions.
+/// Is it the type of nullptr (C++, C23)? The assembler has a nameless type of the same tag.
 bool is_null_pointer(const Die &d);
 
 class TypeLayout
@@ -30,19 +29,20 @@ public:
     /// The same through typedefs, const, volatile, restrict as well.
     DieIndex stripped_target(const Die &die) const;
 
-    /// Why nothing can be of the type at `i`: "is only declared" or "is of a kind ..."; null: it
-    /// can.
+    /// Why the type at `i` is incomplete: "is only declared" or "is of a kind ..."; null if it is
+    /// complete.
     const char *why_incomplete(DieIndex i) const;
-    /// What `die` returns is a struct that is only declared. (void may be returned.)
+    /// Does `die` return a struct that is only declared?
     bool is_declared_result(const Die &die) const;
     /// Size in bytes of the type at `i`; 0 if it has none (void, functions, flexible arrays).
     uint64_t size(DieIndex i) const;
-    /// Size in bytes of a C++ pointer to member: of a function it is two words.
+    /// Size in bytes of a C++ pointer to member. A pointer to member function has two words.
     uint64_t member_pointer_size(const Die &die) const;
-    /// Size in bytes by the first DW_AT_byte_size on the way down from `die`'s type; pointers have
-    /// the address size. Not the size of arrays: it is for parameters.
+    /// Size in bytes of a parameter: the first DW_AT_byte_size along its chain of types. Pointers
+    /// have the address size.
     uint64_t parameter_size(const Die &die) const;
-    /// Elements of an array type in each dimension, as written in C; 0: not known. At least one.
+    /// The number of elements in each dimension of an array, in the order of C; 0 if unknown. Never
+    /// empty.
     std::vector<uint32_t> array_dimensions(DieIndex i) const;
     /// A struct without holes or tail padding whose layout only "packed" explains.
     bool is_packed_struct(DieIndex i, ByteOrder order) const;
@@ -55,7 +55,7 @@ private:
     uint64_t find_alignment(DieIndex i, unsigned depth) const;
 
     const DieTree &tree_;
-    // Known alignments, so that types that contain each other in circles cost no more than others.
+    // Known alignments. They also end walks over types that contain each other.
     mutable std::unordered_map<DieIndex, uint64_t> alignments_;
 };
 

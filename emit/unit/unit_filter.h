@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the units of a file to encode, by what their own DIEs say.
+// Chooses units by language and name.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace btflink::emit
 
 struct UnitFilter {
     std::vector<uint16_t> excluded_languages; // DW_LANG_*
-    std::vector<uint16_t> languages;          // DW_LANG_*; only these. Empty: all
-    std::string excluded_names;               // what the names of units begin with; empty: none
+    std::vector<uint16_t> languages;          // DW_LANG_*; if not empty, only these are encoded
+    std::string excluded_names;               // prefix of names of excluded units; "": none
 
     bool takes_language(uint16_t language) const
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pass: the functions of one unit that may become FUNCs: every named instance with named
-// parameters, with what the link must know to judge it.
+// Pass: describes the functions of one unit that may become FUNCs: each named instance with named
+// parameters, and the facts by which the merge chooses.
 #pragma once
 
 #include "emit/unit/unit_types.h"
@@ -32,17 +32,17 @@ struct FunctionCandidate {
     TypeId result{};
     std::vector<FunctionParam> params; // a trailing {"", "", void} stands for "..."
     std::vector<FunctionTag> tags;
-    // Where the symbol has another name than the function (feature linkage_names): the symbol, and
-    // its language, such as "c++14".
+    // With the feature linkage_names, if the symbol is not the name: the symbol, and its language,
+    // such as "c++14".
     std::string_view symbol;
     std::string language;
     std::optional<AddressRef> address;
-    // The same with the parameters that are passed, where the compiler says that these are others.
-    // (feature true_signature)
+    // With the feature true_signature, if the compiler says that it changed the signature: the same
+    // with the parameters that are really passed.
     std::unique_ptr<FunctionCandidate> truth;
 };
 
-/// In the order in which their DIEs end.
+/// Returned in the order in which their DIEs end.
 std::vector<FunctionCandidate> collect_functions(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips);

@@ -23,8 +23,8 @@ namespace btflink::emit
 namespace
 {
 
-/// What becomes the contribution: types first, then variables, functions and sections, each with
-/// what the trailer says of them.
+/// The contribution while it is built: types first, then variables, functions and sections, each
+/// with its part of the trailer.
 struct Draft {
     const UnitFile &file;
     BtfBuilder btf;
@@ -36,14 +36,14 @@ struct Draft {
     TypeId id_of(TypeId of_unit) const { return ids[raw(of_unit)]; }
 };
 
-/// A variable that has an address, by the section that it is in.
+/// An entry of a DATASEC.
 struct PlacedVariable {
     TypeId id;
     const VariableCandidate *candidate;
 };
-using Sections = std::map<std::string_view, std::vector<PlacedVariable>>;
+using Sections = std::map<std::string_view, std::vector<PlacedVariable>>; // by name
 
-/// What becomes one LinkFunction.
+/// Becomes one LinkFunction.
 struct Instance {
     const FunctionCandidate *candidate;
     uint32_t flags;
@@ -56,7 +56,7 @@ uint32_t trailer_flags(const UnitFile &file, const UnitOptions &options)
            (options.by_compiler ? trailer_by_compiler : 0u);
 }
 
-/// The types, each of those that are equal once. `hashes`: stub hashes of `types`.
+/// Starts a draft with the types, without duplicates. `hashes`: stub hashes of `types`.
 Draft take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder types,
                  const UnitDedup &dedup, std::vector<Hash128> hashes, const char *source)
 {
@@ -68,7 +68,7 @@ Draft take_types(const UnitFile &file, const UnitOptions &options, BtfBuilder ty
     }
     if (dedup.any) {
         types.renumber(std::span(ids).subspan(1));
-        for (uint32_t id = 1; id < ids.size(); ++id) // the first of a class comes first
+        for (uint32_t id = 1; id < ids.size(); ++id) // moves hashes only towards the front
             if (dedup.representative[id] == TypeId{id})
                 hashes[raw(ids[id]) - 1] = hashes[id - 1];
         hashes.resize(next - 1);
@@ -117,35 +117,39 @@ bool is_placed(const FunctionCandidate &f)
     return f.flags & (fn_has_address | fn_has_ranges);
 }
 
-// Flags that count for all instances of a name.
+// A flag of these on one instance counts for all instances of the name.
 constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
 
-/// Do an abstract instance and its out-of-line copy say the same? With true signatures the shared
-/// flags count for some instances only, so they must not differ.
-bool is_one(const Instance &last, const FunctionCandidate &f, FeatureSet features)
+bool say_the_same(const FunctionCandidate &a, const FunctionCandidate &b)
 {
-    const FunctionCandidate &other = *last.candidate;
+    return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
+}
+
+/// An abstract instance and its out-of-line copy, for example, share a record. With true signatures
+/// the shared flags count for some instances only, so they must not differ.
+bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
+{
+    const FunctionCandidate &other = *instance.candidate;
     if (is_placed(f) && is_placed(other))
         return false;
     if (features.has(Feature::true_signature) &&
-        (f.truth || other.truth || ((f.flags ^ last.flags) & shared_flags)))
+        (f.truth || other.truth || ((f.flags ^ instance.flags) & shared_flags)))
         return false;
-    return f.result == other.result && f.params == other.params && f.tags == other.tags &&
-           f.symbol == other.symbol;
+    return say_the_same(f, other);
 }
 
-/// Makes one of the two. The flags that are not shared are those of the one that has an address.
-void fold(Instance &last, const FunctionCandidate &f)
+/// The record of both has all shared flags; the rest is that of the one that has an address.
+Instance share_record(const Instance &instance, const FunctionCandidate &f)
 {
-    const uint32_t shared = (last.flags | f.flags) & shared_flags;
-    if (is_placed(f))
-        last = {&f, f.flags};
-    last.flags |= shared;
+    Instance both = is_placed(f) ? Instance{&f, f.flags} : instance;
+    both.flags |= (instance.flags | f.flags) & shared_flags;
+    return both;
 }
 
-/// The instances of all functions. One that says the same as the last of its name is no other.
-std::vector<Instance> fold_instances(const std::vector<FunctionCandidate> &candidates,
-                                     FeatureSet features)
+/// One instance per record of the trailer. A candidate is compared with the last instance of its
+/// name.
+std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &candidates,
+                                       FeatureSet features)
 {
     std::vector<Instance> out;
     FlatIndex names(candidates.size());
@@ -157,12 +161,13 @@ std::vector<Instance> fold_instances(const std::vector<FunctionCandidate> &candi
                 return out[last_of_name[known]].candidate->name == f.name;
             });
         if (is_new)
-            last_of_name.push_back(0);
-        else if (Instance &last = out[last_of_name[name]]; is_one(last, f, features)) {
-            fold(last, f);
+            last_of_name.push_back(out.size());
+        size_t &last = last_of_name[name];
+        if (!is_new && can_share_record(out[last], f, features)) {
+            out[last] = share_record(out[last], f);
             continue;
         }
-        last_of_name[name] = out.size();
+        last = out.size();
         out.push_back({&f, f.flags});
     }
     return out;
@@ -175,13 +180,13 @@ StrOff name_of(BtfBuilder &btf, const FunctionParam &p)
     return btf.str(std::string(p.name) + "__" + std::string(p.member));
 }
 
-/// The prototypes of the blob, each once.
+/// Finds equal prototypes of the blob.
 struct Prototypes {
     FlatIndex known{256};        // ids
-    std::vector<uint32_t> words; // of the one that is made
+    std::vector<uint32_t> words; // scratch: of the prototype to add
 };
 
-/// The words of a prototype but for its head.
+/// The words of a prototype behind its head.
 std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
 {
     const btf_type &t = btf.type(proto);
@@ -233,8 +238,8 @@ TypeId add_prototype(Draft &draft, Prototypes &prototypes, const FunctionCandida
     return id;
 }
 
-/// Prototypes of functions that may get an address go into the blob as FUNCs; inline-only
-/// instances are needed for comparison alone and stay in the trailer.
+/// A function that may have an address becomes a FUNC in the blob. An inline-only instance is only
+/// compared with others at the link, so its prototype is in the trailer.
 LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f,
                           uint32_t flags)
 {
@@ -285,7 +290,7 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Returns the relocations of the offsets. Sorts the variables.
+/// Returns the relocations of the offsets.
 std::vector<NewReloc> add_datasecs(Draft &draft, Sections &&sections)
 {
     std::vector<NewReloc> relocs;
@@ -357,19 +362,19 @@ void leave_open(Draft &draft, UnitObject &out)
         OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order});
 }
 
-/// The contribution, or, if `open`, what would be one.
+/// Builds the contribution. `open`: leaves it as an OpenUnit.
 UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables,
                     const std::vector<FunctionCandidate> &functions, bool open)
 {
     UnitObject out;
     Sections sections = add_variables(draft, variables);
-    const std::vector<Instance> instances = fold_instances(functions, draft.trailer.features);
+    const std::vector<Instance> instances = choose_instances(functions, draft.trailer.features);
     add_functions(draft, instances);
     out.btf_relocs = add_datasecs(draft, std::move(sections));
     CHECK(!draft.btf.too_large());
     if (draft.btf.next_id() == TypeId{1} && draft.trailer.functions.empty())
         return out;
-    // From here on the blob is complete.
+    // The blob is complete from here on.
     {
         const Btf view = draft.btf.view();
         if (!open)
@@ -394,9 +399,9 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
     return out;
 }
 
-/// What kernels would refuse is changed here, where it is known which source has it. That structs
-/// may be defined elsewhere, and what parameters are called, is left to the merge.
-void settle(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
+/// Changes types that kernels would refuse. This is done here because messages can name the source.
+/// Rules that need other objects or the names of parameters are left to the merge.
+void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (!types.suspect && !types.btf.has_odd_character())
         return;
@@ -410,13 +415,13 @@ void settle(UnitTypes &types, const DieTree &tree, const Where &where, Skips &sk
     types.btf = std::move(mended->btf);
 }
 
-/// Leaves out the functions that have more parameters than BTF counts, or names that it does not
-/// take. (With another name a FUNC would be that of another function, or of none.)
+/// Leaves out functions with more parameters than BTF counts, or with a name that it does not
+/// allow: another name would be that of another function.
 void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
                                   std::vector<Error> &left_out, Skips &skips)
 {
     std::erase_if(functions, [&](const FunctionCandidate &f) {
-        // Its true signature has no more.
+        // A true signature has no more parameters.
         const bool is_long = f.params.size() > btf::max_vlen;
         if (!is_long && is_plain_text(f.name)) [[likely]]
             return false;
@@ -429,7 +434,7 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
     });
 }
 
-/// Leaves out the variables of a section beyond those that BTF counts.
+/// Leaves out variables of a section that has more of them than BTF counts.
 void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Where &where,
                             std::vector<Error> &left_out, Skips &skips)
 {
@@ -456,13 +461,13 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     StepClock clock(times, source ? source : "");
     clock.begin(Step::types);
     LegalNames names;
-    // gcc 16 for PowerPC has a typedef that is called "long double".
+    // gcc 16 for PowerPC makes a typedef called "long double".
     if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
-    // Names that were made legal end with the unit.
+    // Names that were made legal are freed with the unit, but `options.strings` is not.
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
-    settle(types, tree, file.where, skips);
+    mend_types(types, tree, file.where, skips);
     clock.begin(Step::variables);
     std::vector<RejectedVariable> rejected;
     auto variables = collect_variables(file, tree, types, options.features, skips, rejected);
@@ -475,11 +480,10 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     drop_surplus_variables(variables, debug_info, types.left_out, skips);
     drop_inexpressible_functions(functions, debug_info, types.left_out, skips);
 
-    // What is named by now is named by the file's own strings, and `names`.
+    // All names are now owned by the file or by `names`.
     tree = {};
     types.ids = {};
 
-    // From here on ids of the unit's types are only looked up, never changed.
     std::vector<Hash128> hashes;
     UnitDedup dedup;
     {

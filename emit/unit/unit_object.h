@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of one unit: DIEs in, one contribution of object BTF out.
+// Encodes one unit: entries in, one contribution of object BTF out.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -18,14 +18,14 @@ namespace btflink::emit
 struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
-    bool by_compiler = false; // the entries are not DWARF's
-    /// Make OpenUnits, whose strings are here as a rule, and remembered from unit to unit. For one
-    /// thread at a time.
+    bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
+    /// If set, the result is an OpenUnit. Its strings usually are in this table, which remembers
+    /// them from unit to unit. Used by one thread at a time.
     StringTable *strings = nullptr;
 };
 
-/// What would be a contribution's blob and trailer, before they are bytes. Hashes are those of
-/// plain types, and there is no object id.
+/// A contribution's blob and trailer before they are serialized. It has the hashes of plain types
+/// only, and no object id.
 struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;
@@ -33,27 +33,26 @@ struct OpenUnit {
 };
 
 struct UnitObject {
-    std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes.
-                                         // Empty: the unit has nothing for BTF
-    std::unique_ptr<OpenUnit> open;      // in its place, if that is asked for
-    uint64_t blob_size = 0, size = 0;    // bytes of the blob alone and of the contribution;
-                                         // of an open one those of types and trailer
+    std::vector<std::byte> contribution; // blob, padding, link trailer; a multiple of 8 bytes;
+                                         // empty if the unit has nothing for BTF
+    std::unique_ptr<OpenUnit> open;      // instead, with UnitOptions::strings
+    uint64_t blob_size = 0, size = 0;    // bytes of the blob and of the contribution; if open, of
+                                         // types alone, and of types and trailer
     std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
     uint64_t object_id = 0;
-    bool has_pool = false; // also without entries: it shows that the object was linked
+    bool has_pool = false; // an empty pool, too, shows that the object was linked
     uint32_t pool_entries = 0;
     std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
     std::vector<RejectedVariable> rejected;
-    std::vector<Error> left_out; // of types that are there, what BTF cannot express
+    std::vector<Error> left_out; // parts of types that BTF cannot express
     // For --stats.
     StepTimes times;
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// A unit's object BTF from its entries, whoever read them. `skips`: what the reader left out,
-/// `times`: what reading took. `tree` is freed when the passes that read it are done; the result is
-/// made in its memory.
+/// Encodes the entries of a unit. `skips`: what the reader left out. `times`: of the reader. `tree`
+/// is freed as soon as it has been read, so that its memory can be reused.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips, StepTimes times);
 

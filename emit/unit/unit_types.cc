@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
-// offset, forward and backward. Order is part of the contract: a type is complete when its DIE
+// offset, forward and backward. The order is part of the format: a type is complete when its DIE
 // ends, so nested types come before the type around them, as in pahole's output.
 //
-// Method. Two walks over the types in the order in which they end: the first gives out ids (a
-// pointer with type tags takes one more id per tag, an array one more per further dimension, before
-// its own), the second writes the types, with all ids known.
+// Method. Two walks over the types in the order in which they end. The first assigns ids: a pointer
+// takes an id per type tag before its own, an array an id per further dimension. The second writes
+// the types, with all ids known.
 //
-// Invariant. Both walks agree on which DIEs are types (yields_type) and on how many ids each takes;
-// the second one checks it. What BTF cannot express gets no id: references to it are void, and it
-// is counted by reason.
+// Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
+// the second checks it. A type that BTF cannot express gets no id and is counted by reason;
+// references to it are void.
 #include "emit/unit/unit_types.h"
 
 #include <algorithm>
@@ -37,8 +37,7 @@ public:
     UnitTypes run()
     {
         number();
-        // An entry makes three words as a rule, every second one has a name that is new, and few
-        // have names longer than that.
+        // Typical: three words per entry, a new name for every second entry, names of 20 bytes.
         const size_t entries = tree_.dies.size();
         out_.btf.reserve(entries, entries * 4, entries * 5 / 8, entries * 12);
         for (DieIndex i : tree_.types)
@@ -62,7 +61,7 @@ private:
                d.tag == DW_TAG_union_type;
     }
 
-    /// Also of what is too large for BTF, no more than a declaration is made.
+    /// A type that is too large for BTF becomes a declaration, too.
     static bool is_forward(const Die &d)
     {
         return d.is(Die::declaration) || d.byte_size > UINT32_MAX;
@@ -75,8 +74,8 @@ private:
         return tree_.at(tree_.find(d.specification)).name;
     }
 
-    /// Whether an entry is a type for BTF; if not, why BTF cannot express it, or nothing: it is no
-    /// type at all.
+    /// Does an entry become a type? If not: why BTF cannot express it, or nothing if it is not a
+    /// type in DWARF either.
     struct Answer {
         bool is_type;
         std::optional<Skip> why = std::nullopt;
@@ -147,8 +146,8 @@ private:
             if (d.tag == DW_TAG_base_type)
                 note_base_type(d, out_.ids[i]);
         }
-        // All arrays are indexed by "int", whatever type the compiler names: otherwise equal arrays
-        // of gcc and clang objects would differ.
+        // All arrays are indexed by "int", whatever the compiler says: otherwise equal arrays of
+        // gcc and clang would differ.
         if ((arrays || bytes_) && index_type_ == void_id)
             index_type_ = synthetic_int_ = TypeId{next++};
         if (bytes_ && byte_type_ == void_id)
@@ -173,8 +172,8 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Of a size that BTF's INT cannot have: clang's 24-bit or 1024-bit integers, `_BitInt(200)`,
-    /// `_Complex long double`.
+    /// Does it have a size that an INT cannot have? clang's 24-bit or 1024-bit integers,
+    /// `_BitInt(200)` and `_Complex long double` become arrays of bytes.
     bool is_bytes(const Die &d) const
     {
         return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&
@@ -247,8 +246,8 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()`, no name that a struct may have: an INT would reach beyond the structs that
-        // end with one.
+        // Rust's `()`: an INT would reach beyond the end of structs whose last member it is. Its
+        // name is not one that a struct may have.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
@@ -293,70 +292,74 @@ private:
         TypeId element = ref(tree_.at(i));
         for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d)
             element = out_.btf.add_array(element, index_type_, *d);
-        constexpr uint64_t large = 1 << 20; // of large elements it may be more than BTF's 4 GB
+        constexpr uint64_t large = 1 << 20; // with large elements it may exceed BTF's 4 GB
         uint64_t count = 1;
         for (uint32_t dimension : dimensions)
             count = std::min(large, count * dimension);
         out_.suspect |= count == large;
     }
 
+    /// A struct or union while its members are added.
+    struct Composite {
+        DieIndex index;
+        const Die &die;
+        const char *name;
+        bool bitfields = false;   // it has some
+        uint64_t last_offset = 0; // of the member before, in bits
+    };
+
     void composite(DieIndex i)
     {
-        const Die &d = tree_.at(i);
-        const char *name = name_of(d) ? name_of(d) : "";
-        bool is_union = d.tag == DW_TAG_union_type;
-        if (is_forward(d)) {
-            if (!d.is(Die::declaration))
-                leave_out(d, name, "all members are", "a struct of more than 4 GB");
-            out_.btf.add_fwd(str(name), is_union);
+        Composite c{i, tree_.at(i), name_of(tree_.at(i))};
+        if (!c.name)
+            c.name = "";
+        const bool is_union = c.die.tag == DW_TAG_union_type;
+        if (is_forward(c.die)) {
+            if (!c.die.is(Die::declaration))
+                leave_out(c.die, c.name, "all members are", "a struct of more than 4 GB");
+            out_.btf.add_fwd(str(c.name), is_union);
             return;
         }
-        bool bitfields = false;
         for_each_child(i, DW_TAG_member, [&](const Die &m) {
-            bitfields |= is_bitfield(m);
+            c.bitfields |= is_bitfield(m);
             out_.btf.prefetch_str(m.name);
         });
-        out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(name),
-                               static_cast<uint32_t>(d.byte_size), bitfields);
-        uint64_t last = 0;
-        const uint64_t end = d.byte_size * 8;
-        auto add = [&](const Die &m) {
-            const char *why = why_inexpressible(m, bitfields);
-            if (!why && is_full(i))
-                why = "more than 65535 members";
-            if (why) [[unlikely]] {
-                leave_out_member(m, name, why);
-                return;
-            }
-            if (const char *type = why_incomplete(m)) [[unlikely]] {
-                leave_out_member(m, name, strf("a member whose type %s", type).c_str());
-                return;
-            }
-            if (!tree_.c_names && ends_beyond(m, d)) [[unlikely]] {
-                leave_out_member(m, name, "a member beyond the end of its type");
-                return;
-            }
-            const uint64_t offset = layout_.member_bit_offset(m, order_);
-            const DieIndex target = layout_.target(m);
-            const TypeId type = out_.ids[target];
-            if (type == void_id || offset < last || offset > end || m.bit_size > 32 || floats_ ||
-                (m.bit_size && !tree_.c_names)) [[unlikely]]
-                out_.suspect |= type == void_id || offset < last || offset > end ||
-                                is_suspect(m, target, offset);
-            last = offset;
-            out_.btf.add_member(str(m.name), type,
-                                static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
-                                                                    << 24);
-        };
-        if (!tree_.c_names)
-            for_each_member_by_offset(i, add);
-        else
+        out_.btf.add_composite(is_union ? btf::Kind::UNION : btf::Kind::STRUCT, str(c.name),
+                               static_cast<uint32_t>(c.die.byte_size), c.bitfields);
+        auto add = [&](const Die &m) { add_member(m, c); };
+        if (tree_.c_names)
             for_each_child(i, DW_TAG_member, add);
+        else
+            for_each_member_by_offset(i, add);
         out_.suspect |= is_sized_at_run_time(i);
     }
 
-    /// A bitfield of an enum of 64 bits or of an integer that is_bytes(), or longer than its type
-    /// (C++), or a floating-point number that is not aligned. `type`: the member's.
+    void add_member(const Die &m, Composite &c)
+    {
+        const char *why = why_inexpressible(m, c.bitfields);
+        if (!why && is_full(c.index))
+            why = "more than 65535 members";
+        if (!why && !tree_.c_names)
+            why = why_not_in(m, c.die);
+        if (why) [[unlikely]] {
+            leave_out(m, c.name, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
+            return;
+        }
+        const uint64_t offset = layout_.member_bit_offset(m, order_), end = c.die.byte_size * 8;
+        const DieIndex target = layout_.target(m);
+        const TypeId type = out_.ids[target];
+        if (type == void_id || offset < c.last_offset || offset > end || m.bit_size > 32 ||
+            floats_ || (m.bit_size && !tree_.c_names)) [[unlikely]]
+            out_.suspect |= type == void_id || offset < c.last_offset || offset > end ||
+                            is_suspect(m, target, offset);
+        c.last_offset = offset;
+        out_.btf.add_member(str(m.name), type,
+                            static_cast<uint32_t>(offset) | static_cast<uint32_t>(m.bit_size)
+                                                                << 24);
+    }
+
+    /// Is it a bitfield of a 64-bit enum or of an integer that is_bytes(), or longer than its type
+    /// (C++), or an unaligned floating-point number? `type`: of the member.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -372,7 +375,7 @@ private:
                offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
     }
 
-    /// A struct without a size that is known before the program runs.
+    /// Is the size of the struct known only when the program runs?
     bool is_sized_at_run_time(DieIndex i) const
     {
         bool sized = false;
@@ -382,26 +385,21 @@ private:
         return sized;
     }
 
-    [[gnu::cold]] void leave_out_member(const Die &m, const char *composite, const char *why)
-    {
-        leave_out(m, composite, strf("member '%s' is", m.name ? m.name : "").c_str(), why);
-    }
-
-    /// The type of this DIE, the last one, has as many elements as BTF counts in an object. Asked
-    /// for each of them, so what has fewer DIEs below it is not looked at.
+    /// Does the type of this DIE, which was added last, have as many elements as BTF counts? This
+    /// is asked for each element, so first by the number of DIEs.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
                btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
     }
 
-    /// One that BTF can express: its numbers for bitfields are smaller than others.
+    /// A bitfield that BTF can express: the numbers of bitfields are limited.
     bool is_bitfield(const Die &m) const
     {
         return m.bit_size && m.bit_size <= 255 && layout_.member_bit_offset(m, order_) <= 0xffffff;
     }
 
-    /// Null: BTF can express it. `bitfields`: there are such in its struct.
+    /// Why BTF cannot express the member, or null. `bitfields`: its struct has some.
     const char *why_inexpressible(const Die &m, bool bitfields) const
     {
         const uint64_t offset = layout_.member_bit_offset(m, order_);
@@ -414,23 +412,30 @@ private:
         if (offset > UINT32_MAX)
             return "a member beyond 512 MB";
         if (!m.bit_size && offset % 8)
-            return "a member that is no bitfield and begins inside a byte";
+            return "a member that is not a bitfield but begins inside a byte";
         return nullptr;
     }
 
-    /// In C all is complete by the link. clang only declares classes of C++ that another object
-    /// describes (std::string), also where others have them as members; Fortran and Ada have types
-    /// that BTF does not have.
+    /// In C all types are complete at the link. In C++, clang only declares classes that another
+    /// object describes (std::string), even if they are types of members. Fortran and Ada have
+    /// types that BTF does not have.
     const char *why_incomplete(const Die &d) const
     {
         return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
     }
 
-    /// Ada has records whose size is computed when the program runs. They get none.
-    bool ends_beyond(const Die &m, const Die &composite) const
+    /// For other languages than C: why the member cannot be in `composite`, or null. Ada has
+    /// records whose size is computed when the program runs; their size is 0 here.
+    const char *why_not_in(const Die &m, const Die &composite)
     {
+        if (const char *type = why_incomplete(m)) {
+            why_ = strf("a member whose type %s", type);
+            return why_.c_str();
+        }
         const uint64_t bits = m.bit_size ? m.bit_size : layout_.size(layout_.target(m)) * 8;
-        return layout_.member_bit_offset(m, order_) + bits > composite.byte_size * 8;
+        return layout_.member_bit_offset(m, order_) + bits > composite.byte_size * 8
+                   ? "a member beyond the end of its type"
+                   : nullptr;
     }
 
     bool is_incomplete_prototype(DieIndex i) const
@@ -443,7 +448,7 @@ private:
         return incomplete;
     }
 
-    /// Of type `name`, `what` is at `d`, and BTF cannot express `why`.
+    /// Records that `what` of type `name`, at `d`, is left out because BTF cannot express `why`.
     [[gnu::cold, gnu::noinline]] void leave_out(const Die &d, const char *name, const char *what,
                                                 const char *why)
     {
@@ -454,8 +459,8 @@ private:
              strf("'%s': %s left out, as BTF cannot express %s", name, what, why)});
     }
 
-    /// Kernels refuse members whose offsets do not ascend, as those of Rust, and those without an
-    /// address of their own in C++.
+    /// Kernels refuse members whose offsets do not ascend. Rust reorders members, and C++ has
+    /// members without an address of their own.
     template <typename Visit>
     void for_each_member_by_offset(DieIndex i, Visit visit)
     {
@@ -568,10 +573,11 @@ private:
     UnitTypes out_;
     TypeId index_type_ = void_id; // of all arrays
     TypeId byte_type_ = void_id;  // what is_bytes() is an array of
-    // These, if they are added because the unit has none.
+    // The same, if they are added because the unit has none.
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
     bool floats_ = false, bytes_ = false; // there are such base types
     std::set<uint32_t> inexpressible_;    // offsets of DIEs that were left out
+    std::string why_;                     // the last result of why_not_in()
 };
 
 } // namespace

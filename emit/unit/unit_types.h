@@ -11,9 +11,9 @@ namespace btflink::emit
 
 struct UnitTypes {
     BtfBuilder btf;              // plain types, then the DECL_TAGs of structs, unions, typedefs
-    std::vector<TypeId> ids;     // of each DIE that is a type; void for all others
-    std::vector<Error> left_out; // of types that are there, what BTF cannot express
-    bool suspect = false;        // kernels may refuse some of them: mend_btf() knows
+    std::vector<TypeId> ids;     // by DIE; void if the DIE is not a type
+    std::vector<Error> left_out; // parts of types that BTF cannot express
+    bool suspect = false;        // kernels may refuse some types: mend_btf() decides
 
     /// The type that `die` refers to; void if it has none or BTF cannot express it.
     TypeId of(const TypeLayout &layout, const Die &die) const { return ids[layout.target(die)]; }
@@ -23,9 +23,9 @@ struct UnitTypes {
 UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
                        const Where &where, Skips &skips, StringTable *strings);
 
-/// Calls visit(text) for each annotation named `kind` ("btf_decl_tag", "btf_type_tag") that hangs
-/// on the DIE at `i`: its children (clang), or, if there are none, the chain that it refers to
-/// (gcc). Returns whether it was the chain.
+/// Calls visit(text) for each annotation of the DIE at `i` that is called `kind` ("btf_decl_tag",
+/// "btf_type_tag"): children (clang) or, if there are none, a chain of references (gcc). Returns
+/// true for a chain.
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Which variables: defined at file level or in a namespace, in memory at a fixed address, in a
-// section that the features ask for, with a name and a sized type. Whether the linker keeps a
-// variable, and where, is decided by the merge.
+// A variable becomes a VAR if it is defined at file level or in a namespace, is in memory at a
+// fixed address, is in a section that the features ask for, and has a name and a sized type. The
+// merge decides whether the linker kept it, and where.
 #include "emit/unit/unit_variables.h"
 #include "common/object_btf/link_trailer.h"
 
@@ -15,11 +15,11 @@ namespace btflink::emit
 namespace
 {
 
-// Objects have their per-CPU variables in sections of several suffixes; the kernel's linker script
-// makes them one.
+// In objects the names of sections of per-CPU variables have suffixes, which the kernel's linker
+// script drops.
 constexpr std::string_view percpu_section = ".data..percpu";
 
-/// Names made up by macros, of no use to anybody (pahole leaves them out as well).
+/// Made up by macros and useless to everybody; pahole leaves these out, too.
 bool is_filtered_name(std::string_view name)
 {
     for (std::string_view prefix : {"__UNIQUE_ID", "__tpstrtab_", "__exitcall_",
@@ -42,19 +42,138 @@ bool is_valid_name(std::string_view name)
     return true;
 }
 
-/// Linked file: the section that holds the address.
+/// The section of a linked file that holds `address`, or 0.
 uint32_t section_of(const UnitFile &file, uint64_t address)
 {
     const auto &sections = file.sections;
     for (uint32_t i = 1; i < sections.size(); ++i) {
         const Elf64_Shdr &s = sections[i].head;
-        // .tbss takes no room in memory: its range lies over that of the next section.
+        // .tbss takes no room in memory: its range overlaps the next section.
         if ((s.sh_type == SHT_PROGBITS || s.sh_type == SHT_NOBITS) && !(s.sh_flags & SHF_TLS) &&
             (s.sh_flags & SHF_ALLOC) && address >= s.sh_addr && address - s.sh_addr < s.sh_size)
             return i;
     }
     return 0;
 }
+
+class VariableCollector
+{
+public:
+    VariableCollector(const UnitFile &file, const DieTree &tree, const UnitTypes &types,
+                      FeatureSet features, Skips &skips, std::vector<RejectedVariable> &rejected)
+        : file_(file), tree_(tree), layout_(tree), types_(types), features_(features),
+          skips_(skips), rejected_(rejected)
+    {
+    }
+
+    std::vector<VariableCandidate> run()
+    {
+        std::vector<VariableCandidate> out;
+        if (!features_.has(Feature::global_var) && !features_.has(Feature::var))
+            return out;
+        for (DieIndex i : tree_.variables) {
+            if (!is_definition(tree_.at(i)))
+                continue;
+            VariableCandidate v;
+            if (place(i, v) && describe(i, v)) {
+                add_tags(i, v);
+                out.push_back(std::move(v));
+            }
+        }
+        return out;
+    }
+
+private:
+    bool is_definition(const Die &d) const
+    {
+        return d.is(Die::file_level) && !d.is(Die::artificial) && d.is(Die::location) &&
+               (!d.is(Die::declaration) || tree_.find(d.specification)) && d.address;
+    }
+
+    /// Sets address and section. Returns false if the features do not ask for that section.
+    bool place(DieIndex i, VariableCandidate &v)
+    {
+        v.address = tree_.addresses[tree_.at(i).address - 1];
+        const AddressRef &address = v.address;
+        const uint32_t section =
+            address.is_final ? section_of(file_, address.offset) : address.section;
+        if (section) {
+            const ElfSection &s = file_.sections[section];
+            if (s.head.sh_type != SHT_PROGBITS && s.head.sh_type != SHT_NOBITS)
+                return false;
+            v.section = s.name;
+        } else if (!address.common) {
+            ++skips_[Skip::variable_without_section];
+            return false;
+        }
+        const bool is_percpu =
+            address.is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
+        return is_percpu || features_.has(Feature::global_var);
+    }
+
+    /// Sets name, type, size and flags. Returns false if BTF cannot express one of them.
+    bool describe(DieIndex i, VariableCandidate &v)
+    {
+        const Die &d = tree_.at(i);
+        const DieIndex declared = tree_.find(d.specification);
+        // The declaration has name and type. A definition may know more of the type: the size of
+        // an array that was declared without one.
+        const Die &decl = declared ? tree_.at(declared) : d;
+        const Die &typed = d.is(Die::typed) ? d : decl;
+        v.name = decl.name ? decl.name : "";
+        if (is_filtered_name(v.name))
+            return false;
+        v.type = types_.of(layout_, typed);
+        if (!is_valid_name(v.name))
+            return reject(d, v.name, true);
+        if (v.type == void_id)
+            return reject(d, v.name, false);
+        const uint64_t size = layout_.size(layout_.target(typed));
+        if (size == 0 || size > UINT32_MAX) {
+            ++skips_[size ? Skip::variable_too_large : Skip::variable_of_size_zero];
+            return false;
+        }
+        v.size = static_cast<uint32_t>(size);
+        v.flags = (decl.is(Die::external) ? var_external : 0u) | (declared ? var_declared : 0u) |
+                  (v.address.weak ? var_weak : 0u);
+        return true;
+    }
+
+    bool reject(const Die &d, std::string_view name, bool bad_name)
+    {
+        ++skips_[bad_name ? Skip::variable_name : Skip::variable_of_type_void];
+        const char *what =
+            bad_name ? "has a name that BTF does not allow" : "has no type that BTF can express";
+        if (tree_.c_names)
+            rejected_.push_back({std::string(name), bad_name,
+                                 Error{file_.where.at(d.offset),
+                                       strf("variable '%s' %s", std::string(name).c_str(), what)}});
+        return false;
+    }
+
+    /// Tags of definition and declaration. gcc's chain at the definition repeats those of the
+    /// declaration if both have tags.
+    void add_tags(DieIndex i, VariableCandidate &v) const
+    {
+        if (!features_.has(Feature::decl_tag))
+            return;
+        auto add = [&](std::string_view text) {
+            if (std::ranges::find(v.tags, text) == v.tags.end())
+                v.tags.push_back(text);
+        };
+        for_each_annotation(tree_, i, "btf_decl_tag", add);
+        if (const DieIndex declared = tree_.find(tree_.at(i).specification))
+            for_each_annotation(tree_, declared, "btf_decl_tag", add);
+    }
+
+    const UnitFile &file_;
+    const DieTree &tree_;
+    const TypeLayout layout_;
+    const UnitTypes &types_;
+    const FeatureSet features_;
+    Skips &skips_;
+    std::vector<RejectedVariable> &rejected_;
+};
 
 } // namespace
 
@@ -63,83 +182,7 @@ std::vector<VariableCandidate> collect_variables(const UnitFile &file, const Die
                                                  Skips &skips,
                                                  std::vector<RejectedVariable> &rejected)
 {
-    std::vector<VariableCandidate> out;
-    bool all = features.has(Feature::global_var), percpu = features.has(Feature::var);
-    if (!all && !percpu)
-        return out;
-    TypeLayout layout(tree);
-    for (DieIndex i : tree.variables) {
-        const Die &d = tree.at(i);
-        if (!d.is(Die::file_level) || d.is(Die::artificial) || !d.is(Die::location))
-            continue;
-        DieIndex declared = tree.find(d.specification);
-        if (d.is(Die::declaration) && !declared)
-            continue;
-        if (!d.address)
-            continue;
-
-        VariableCandidate v;
-        v.address = tree.addresses[d.address - 1];
-        const AddressRef &address = v.address;
-        uint32_t section = address.is_final ? section_of(file, address.offset) : address.section;
-        if (section) {
-            const ElfSection &s = file.sections[section];
-            if (s.head.sh_type != SHT_PROGBITS && s.head.sh_type != SHT_NOBITS)
-                continue;
-            v.section = s.name;
-        } else if (!address.common) {
-            ++skips[Skip::variable_without_section];
-            continue;
-        }
-        bool in_percpu =
-            address.is_final ? v.section == percpu_section : v.section.starts_with(percpu_section);
-        if (!all && !in_percpu)
-            continue;
-
-        // The declaration has name and type. A definition may know more of the type: the size of
-        // an array that was declared without one.
-        const Die &decl = declared ? tree.at(declared) : d;
-        const Die &typed = d.is(Die::typed) ? d : decl;
-        v.name = decl.name ? decl.name : "";
-        if (is_filtered_name(v.name))
-            continue;
-        const bool bad_name = !is_valid_name(v.name);
-        v.type = types.of(layout, typed);
-        if (bad_name || v.type == void_id) {
-            const char *what = bad_name ? "has a name that BTF does not allow"
-                                        : "has no type that BTF can express";
-            std::string name(v.name);
-            Error why{file.where.at(d.offset), strf("variable '%s' %s", name.c_str(), what)};
-            if (tree.c_names)
-                rejected.push_back({std::move(name), bad_name, std::move(why)});
-            ++skips[bad_name ? Skip::variable_name : Skip::variable_of_type_void];
-            continue;
-        }
-        uint64_t size = layout.size(layout.target(typed));
-        if (size == 0 || size > UINT32_MAX) {
-            ++skips[size ? Skip::variable_too_large : Skip::variable_of_size_zero];
-            continue;
-        }
-        v.size = static_cast<uint32_t>(size);
-        if (decl.is(Die::external))
-            v.flags |= var_external;
-        if (declared)
-            v.flags |= var_declared;
-        if (address.weak)
-            v.flags |= var_weak;
-        if (features.has(Feature::decl_tag)) {
-            // gcc's chain at the definition has the declaration's as well, if both have tags.
-            auto add = [&](std::string_view text) {
-                if (std::ranges::find(v.tags, text) == v.tags.end())
-                    v.tags.push_back(text);
-            };
-            for_each_annotation(tree, i, "btf_decl_tag", add);
-            if (declared)
-                for_each_annotation(tree, declared, "btf_decl_tag", add);
-        }
-        out.push_back(std::move(v));
-    }
-    return out;
+    return VariableCollector(file, tree, types, features, skips, rejected).run();
 }
 
 } // namespace btflink::emit

@@ -11,22 +11,22 @@
 namespace btflink::emit
 {
 
-/// One defined variable; type ids are those of UnitTypes. Strings live in the DWARF or the file.
+/// A defined variable. Type ids are those of UnitTypes; strings are owned by the DWARF or the file.
 struct VariableCandidate {
     std::string_view name;
     TypeId type{};
     uint32_t flags = 0; // VariableFlag
     uint32_t size = 0;  // bytes
     AddressRef address;
-    std::string_view section; // of the file; "" for common symbols and in linked files without one
+    std::string_view section; // its name; "" for common symbols
     std::vector<std::string_view> tags;
 };
 
-/// Longer names are not allowed.
+/// The longest name that is encoded.
 constexpr size_t max_variable_name = 128;
 
-/// In the order in which their DIEs end. Those of C that cannot be expressed come out in
-/// `rejected`; of other languages, such variables are no fault of the source, and only counted.
+/// In the order in which their DIEs end. `rejected`: variables of C that BTF cannot express. Those
+/// of other languages are only counted in `skips`: their source cannot avoid them.
 std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,

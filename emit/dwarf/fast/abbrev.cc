@@ -157,7 +157,7 @@ int fixed_form_size(uint32_t form, const UnitWidths &widths)
 }
 
 Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
-                                       const UnitWidths &widths, std::optional<uint64_t> only)
+                                       const UnitWidths &widths)
 {
     Where where = file.where().in(".debug_abbrev");
     if (offset >= file.abbrev.data.size())
@@ -194,8 +194,6 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             outside |= name == DW_AT_external;
             stands_in |= name == DW_AT_signature;
         }
-        if (only && code != *only)
-            continue;
         abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
         // A static member of C++ is a variable, as DWARF 5 has it.
         if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {

@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into short programs: which
-// attributes matter for BTF and how many bytes to skip before each. All others (line numbers,
-// siblings, alignments ...) are skipped.
+// Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into steps: which attributes
+// matter for BTF, and how many bytes of others (line numbers, alignments ...) to skip before each.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
 #include "emit/tree/die_tree.h"
 
 #include <cstdint>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace btflink::emit
 {
 
-/// keep_tag() for one tag below any other: looked up once per abbreviation.
+/// keep_tag() for one tag below every parent, made once per abbreviation.
 class KeepTable
 {
 public:
     KeepTable() = default;
     explicit KeepTable(uint32_t tag);
-    /// Of an entry that stands for a type in a unit of its own.
+    /// For an entry that stands for a type in a unit of its own.
     static KeepTable stand_in();
     Keep below(uint8_t parent_class) const
     {
         return static_cast<Keep>(answers_ >> parent_class * 2 & 3);
     }
-    /// Number of a set of tags that keep_tag() does not tell apart as parents.
+    /// The class of a parent. keep_tag() treats all parents of a class alike.
     static uint8_t class_of(uint32_t parent_tag, bool is_unit);
 
 private:
@@ -41,11 +39,11 @@ struct UnitWidths {
     uint8_t offset = 4; // of DW_FORM_sec_offset, strp ...: 4, in 64-bit DWARF 8
 };
 
-/// Bytes that a value of `form` takes, or -1 if only the value itself tells.
+/// The size of a value of `form`, or -1 if it depends on the value.
 int fixed_form_size(uint32_t form, const UnitWidths &widths);
 
-/// One step: skip `skip` bytes, then read a value of `form`. A step whose attribute is 0 only moves
-/// on: over a value of variable size, or to the end of the attributes.
+/// Skip `skip` bytes, then read a value of `form`. If `attribute` is 0, the value is skipped, too:
+/// its size varies, or this is the end of the attributes.
 struct AbbrevStep {
     uint16_t attribute = 0; // DW_AT_*, or 0
     uint16_t form = 0;      // DW_FORM_*, 0: nothing to read (end)
@@ -61,18 +59,16 @@ struct Abbrev {
     KeepTable keep;
     uint32_t first = 0; // steps, in AbbrevTable::steps
     uint32_t count = 0;
-    uint32_t skip_first = 0; // the same without reading anything, for entries that do not matter
+    uint32_t skip_first = 0; // steps to skip an entry that does not matter
     uint32_t skip_count = 0;
 };
 
 class AbbrevTable
 {
 public:
-    /// Parse the table at `offset` of .debug_abbrev. `only`: the others are checked, but are not in
-    /// the table then.
+    /// Parses the table at `offset` of .debug_abbrev.
     static Result<AbbrevTable> parse(const DwarfFile &file, uint64_t offset,
-                                     const UnitWidths &widths,
-                                     std::optional<uint64_t> only = std::nullopt);
+                                     const UnitWidths &widths);
 
     /// nullptr: not in the table.
     const Abbrev *find(uint64_t code) const
@@ -83,7 +79,7 @@ public:
         return it == sparse_.end() ? nullptr : &it->second;
     }
     const AbbrevStep *steps(uint32_t first) const { return steps_.data() + first; }
-    /// Some entry may refer to another unit (DW_FORM_ref_addr).
+    /// May an entry refer to another unit (DW_FORM_ref_addr)?
     bool uses_ref_addr() const { return uses_ref_addr_; }
 
 private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A pointer into a debug section that never passes its end. Reading past the end gives zeros and
-// sets a flag, which is looked at once per entry: checking every value would cost more than
-// reading.
+// A pointer into a debug section. Reading past the end returns zeros and sets a flag, which is
+// checked once per entry: checking every value would cost more than reading it.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -105,7 +104,7 @@ public:
         return 0;
     }
 
-    /// nullptr if it is not terminated before the end.
+    /// nullptr if the string is not terminated.
     const char *string()
     {
         auto *nul = static_cast<const std::byte *>(__builtin_memchr(p_, 0, left()));

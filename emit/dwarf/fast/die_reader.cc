@@ -12,9 +12,9 @@
 // remembers it. So any input ends the walk after at most one step per byte.
 #include "emit/dwarf/fast/die_reader.h"
 
+#include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/fast/form_reader.h"
 
-#include <algorithm>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -39,12 +39,86 @@ constexpr uint32_t parent_classes[] = {
 };
 static_assert(std::size(parent_classes) <= 16);
 
+struct EntryInput {
+    const Unit &unit;
+    FormReader in;
+    Skips &skips;
+};
+
+/// Reads the value of one attribute, for DieAttributes.
+class FormValue
+{
+public:
+    FormValue(EntryInput &input, const AbbrevStep &step) : input_(input), step_(step) {}
+
+    const char *string() { return in().string(step_.form); }
+    std::optional<uint64_t> constant() { return in().constant(step_.form, step_.implicit); }
+    std::optional<int64_t> signed_constant()
+    {
+        return in().signed_constant(step_.form, step_.implicit);
+    }
+    bool flag() { return in().flag(step_.form, step_.implicit); }
+    std::optional<AddressRef> address() { return in().address(step_.form); }
+    ParamLocation param_location()
+    {
+        return decode_param_location(input_.unit, in().location(step_.form));
+    }
+    std::optional<AddressRef> variable_address()
+    {
+        return decode_fixed_address(input_.unit, in().location(step_.form));
+    }
+    void skip() { in().skip(step_.form); }
+
+    uint32_t reference()
+    {
+        std::optional<Skip> skipped;
+        const uint32_t offset = in().reference(step_.form, skipped);
+        if (skipped)
+            ++input_.skips[*skipped];
+        return offset;
+    }
+
+    std::optional<EnumeratorValue> enumerator()
+    {
+        const uint32_t form = in().resolve(step_.form);
+        const auto value = in().constant(form, step_.implicit);
+        if (!value)
+            return std::nullopt;
+        return EnumeratorValue{*value, form == DW_FORM_sdata || form == DW_FORM_implicit_const};
+    }
+
+    std::optional<uint64_t> member_offset()
+    {
+        const uint32_t form = in().resolve(step_.form);
+        const bool is_constant = fixed_form_size(form, input_.unit.widths) >= 0 ||
+                                 form == DW_FORM_udata || form == DW_FORM_sdata;
+        return is_constant ? in().constant(form, step_.implicit)
+                           : decode_member_offset(input_.unit, in().location(form));
+    }
+
+    /// Lists of ranges are read only in split DWARF.
+    std::optional<AddressRef> range_start()
+    {
+        if (input_.unit.file->is_split())
+            return in().range_start(step_.form);
+        skip();
+        return std::nullopt;
+    }
+
+private:
+    FormReader &in() { return input_.in; }
+
+    EntryInput &input_;
+    const AbbrevStep &step_;
+};
+
 class Reader
 {
 public:
     Reader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
-        : file_(*unit.file), unit_(unit), tree_(tree), references_(references), skips_(skips),
-          in_(unit, unit.die_offset)
+        : file_(*unit.file), unit_(unit), tree_(tree),
+          references_(references), input_{unit, FormReader(unit, unit.die_offset), skips},
+          in_(input_.in)
     {
     }
 
@@ -194,11 +268,12 @@ private:
         tree_.atomics |= d.tag == DW_TAG_atomic_type;
         if (file_level)
             d.has |= Die::file_level;
+        DieAttributes<FormValue> attributes(d, parent.tag, tree_, input_.skips);
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
         for (uint32_t i = 0; i < abbrev.count; ++i) {
             in_.in().skip(steps[i].skip);
             if (steps[i].attribute)
-                attribute(d, steps[i], parent.tag);
+                attributes.set(steps[i].attribute, FormValue(input_, steps[i]));
             else if (steps[i].form)
                 in_.skip(steps[i].form);
         }
@@ -216,209 +291,10 @@ private:
         for (uint32_t i = 0; i < abbrev.count; ++i) {
             in_.in().skip(steps[i].skip);
             if (steps[i].attribute == DW_AT_signature)
-                references_.stand_ins[static_cast<uint32_t>(offset)] = reference(steps[i]);
+                references_.stand_ins[static_cast<uint32_t>(offset)] =
+                    FormValue(input_, steps[i]).reference();
             else if (steps[i].form)
                 in_.skip(steps[i].form);
-        }
-    }
-
-    uint32_t reference(const AbbrevStep &step)
-    {
-        std::optional<Skip> skipped;
-        uint32_t offset = in_.reference(step.form, skipped);
-        if (skipped)
-            ++skips_[*skipped];
-        return offset;
-    }
-
-    void const_value(Die &d, const AbbrevStep &step)
-    {
-        d.has |= Die::const_value;
-        if (d.tag == tag_llvm_annotation || d.tag == tag_gnu_annotation) {
-            d.text = in_.string(step.form);
-            return;
-        }
-        if (d.tag != DW_TAG_enumerator) {
-            in_.skip(step.form);
-            return;
-        }
-        uint32_t form = in_.resolve(step.form);
-        auto value = in_.constant(form, step.implicit);
-        if (!value) {
-            ++skips_[Skip::enumerator_value_not_constant];
-            return;
-        }
-        d.value = *value;
-        bool is_signed = form == DW_FORM_sdata || form == DW_FORM_implicit_const;
-        if (is_signed && static_cast<int64_t>(*value) < 0)
-            d.has |= Die::const_negative;
-    }
-
-    void location(Die &d, const AbbrevStep &step, uint32_t parent_tag)
-    {
-        LocationAttr at = in_.location(step.form);
-        d.has |= Die::location;
-        if (d.tag == DW_TAG_formal_parameter && parent_tag == DW_TAG_subprogram) {
-            ParamLocation entry = decode_param_location(unit_, at);
-            d.scalar_register = entry.scalar;
-            d.aggregate_register = entry.aggregate;
-            d.pieces = entry.pieces;
-            if (entry.is_constant)
-                d.has |= Die::is_constant;
-            if (entry.on_stack)
-                d.has |= Die::on_stack;
-        } else if (d.tag == DW_TAG_variable && d.is(Die::file_level)) {
-            remember(d, decode_fixed_address(unit_, at));
-        }
-    }
-
-    void remember(Die &d, const std::optional<AddressRef> &address)
-    {
-        if (!address)
-            return;
-        tree_.addresses.push_back(*address);
-        d.address = static_cast<uint32_t>(tree_.addresses.size());
-    }
-
-    /// In split DWARF 5 clang writes a list even for a function in one piece, which saves an
-    /// address.
-    void ranges(Die &d, const AbbrevStep &step)
-    {
-        d.has |= Die::ranges;
-        if (!file_.is_split())
-            return in_.skip(step.form);
-        if (auto start = in_.range_start(step.form); start && !d.is(Die::low_pc)) {
-            d.has |= Die::low_pc;
-            remember(d, start);
-        }
-    }
-
-    void member_location(Die &d, const AbbrevStep &step)
-    {
-        uint32_t form = in_.resolve(step.form);
-        std::optional<uint64_t> offset;
-        LocationAttr at;
-        if (fixed_form_size(form, unit_.widths) < 0 && form != DW_FORM_udata &&
-            form != DW_FORM_sdata) {
-            at = in_.location(form);
-            offset = decode_member_offset(unit_, at);
-        } else {
-            offset = in_.constant(form, step.implicit);
-        }
-        if (d.tag != DW_TAG_member)
-            return;
-        if (!offset)
-            ++skips_[Skip::member_location_not_constant];
-        d.has |= Die::located;
-        if (!d.is(Die::data_bit_offset))
-            d.value = offset.value_or(0);
-    }
-
-    void bound(Die &d, const AbbrevStep &step)
-    {
-        // Only constants count; a bound that is an expression or a reference is a variable length.
-        // DW_AT_upper_bound, if it is there, decides.
-        bool upper = step.attribute == DW_AT_upper_bound;
-        auto value = in_.constant(step.form, step.implicit);
-        if (d.tag != DW_TAG_subrange_type || (!upper && d.is(Die::const_value)))
-            return;
-        d.value = value ? *value + upper : 0;
-        if (upper)
-            d.has |= Die::const_value;
-    }
-
-    void attribute(Die &d, const AbbrevStep &step, uint32_t parent_tag)
-    {
-        auto number = [&] { return in_.constant(step.form, step.implicit).value_or(0); };
-        auto flag = [&](uint32_t bit) {
-            if (in_.flag(step.form, step.implicit))
-                d.has |= bit;
-        };
-        switch (step.attribute) {
-        case DW_AT_name:
-            d.name = in_.string(step.form);
-            break;
-        case DW_AT_linkage_name:
-        case DW_AT_MIPS_linkage_name:
-            d.text = in_.string(step.form);
-            break;
-        case DW_AT_type:
-            d.type = reference(step);
-            d.has |= Die::typed;
-            break;
-        case DW_AT_abstract_origin:
-            d.origin = reference(step);
-            break;
-        case DW_AT_specification:
-            d.specification = reference(step);
-            break;
-        case at_gnu_annotation:
-            d.annotation = reference(step);
-            break;
-        case DW_AT_byte_size:
-            d.byte_size = number();
-            break;
-        case DW_AT_bit_size:
-            d.bit_size = static_cast<uint16_t>(std::min<uint64_t>(number(), UINT16_MAX));
-            break;
-        case DW_AT_bit_offset:
-            // gcc writes a negative offset for a field that crosses its storage unit.
-            d.bit_offset =
-                static_cast<int32_t>(in_.signed_constant(step.form, step.implicit).value_or(0));
-            d.has |= Die::msb_offset;
-            break;
-        case DW_AT_data_bit_offset: {
-            const uint64_t offset = number();
-            if (d.tag == DW_TAG_member) { // others may have text in its place
-                d.value = offset;
-                d.has |= Die::data_bit_offset;
-            }
-            break;
-        }
-        case DW_AT_data_member_location:
-            member_location(d, step);
-            break;
-        case DW_AT_encoding:
-            d.encoding = static_cast<uint8_t>(number());
-            break;
-        case DW_AT_const_value:
-            const_value(d, step);
-            break;
-        case DW_AT_upper_bound:
-        case DW_AT_count:
-            bound(d, step);
-            break;
-        case DW_AT_declaration:
-            flag(Die::declaration);
-            break;
-        case DW_AT_external:
-            in_.skip(step.form);
-            d.has |= Die::external;
-            break;
-        case DW_AT_artificial:
-            flag(Die::artificial);
-            break;
-        case DW_AT_inline:
-            if (number() != DW_INL_not_inlined)
-                d.has |= Die::inlined;
-            break;
-        case DW_AT_calling_convention:
-            if (number() == DW_CC_nocall)
-                d.has |= Die::nocall;
-            break;
-        case DW_AT_low_pc:
-            d.has |= Die::low_pc;
-            remember(d, in_.address(step.form));
-            break;
-        case DW_AT_ranges:
-            ranges(d, step);
-            break;
-        case DW_AT_location:
-            location(d, step, parent_tag);
-            break;
-        default:
-            in_.skip(step.form);
-            break;
         }
     }
 
@@ -426,8 +302,8 @@ private:
     const Unit &unit_;
     DieTree &tree_;
     TypeReferences &references_;
-    Skips &skips_;
-    FormReader in_;
+    EntryInput input_;
+    FormReader &in_;
     std::vector<Open> open_;
     bool unknown_code_ = false;
     std::optional<Error> error_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Our own reader, for what gcc and clang write for the kernel, in one file or split. It is more
-// than twice as fast as libdw. It counts units of other kinds (type, partial) and leaves them out.
+// Our own reader, for what gcc and clang write for kernels, in one file or split. It is more than
+// twice as fast as libdw. Type units and partial units are skipped and counted.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"

@@ -11,7 +11,7 @@ uint32_t FormReader::resolve_indirect()
 {
     uint64_t real = in_.uleb();
     if (real == DW_FORM_indirect || real == DW_FORM_implicit_const || real > UINT16_MAX) {
-        problem_ = "an indirect form is none that may be";
+        problem_ = "the real form behind DW_FORM_indirect is not allowed";
         return DW_FORM_flag_present;
     }
     return static_cast<uint32_t>(real);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Attribute values of one unit (DWARF 5, section 7.5.6), relocated as they are read. Entries are
-// read front to back, and relocations are in order of offset: one walks beside the other.
+// Reads attribute values of one unit (DWARF 5, section 7.5.6) and relocates them. Entries are read
+// front to back and relocations are sorted by offset, so both advance together.
 #pragma once
 
 #include "emit/dwarf/fast/debug_cursor.h"
@@ -22,14 +22,14 @@ public:
     }
 
     DebugCursor &in() { return in_; }
-    /// Where a value could not be read or does not make sense, and why; nullptr: all is well.
+    /// Why a value could not be read; nullptr if all could.
     const char *problem() const { return problem_; }
 
-    /// A form may be DW_FORM_indirect: the real one stands before the value.
+    /// The real form, which for DW_FORM_indirect is before the value.
     uint32_t resolve(uint32_t form) { return form == DW_FORM_indirect ? resolve_indirect() : form; }
     void skip(uint32_t form);
 
-    /// Empty: the value is no constant.
+    /// Empty if the value is not a constant.
     std::optional<uint64_t> constant(uint32_t form, int64_t implicit)
     {
         switch (form) {
@@ -49,7 +49,7 @@ public:
     {
         return form == DW_FORM_flag_present || constant(form, implicit).value_or(0) != 0;
     }
-    /// nullptr: no string, or it lies outside of its section (then problem() is set).
+    /// nullptr if it is not a string, or if it lies outside of its section (then problem() is set).
     const char *string(uint32_t form)
     {
         switch (form) {
@@ -61,8 +61,8 @@ public:
             return other_string(form);
         }
     }
-    /// Offset in .debug_info, 0: none that we can follow. `skipped` says why. A type in a unit of
-    /// its own is in met_types() as well.
+    /// Offset in .debug_info; 0 if the reference cannot be followed: `skipped` says why. Type units
+    /// are added to met_types().
     uint32_t reference(uint32_t form, std::optional<Skip> &skipped)
     {
         if (form != DW_FORM_ref4)
@@ -72,7 +72,7 @@ public:
     const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
     LocationAttr location(uint32_t form);
     std::optional<AddressRef> address(uint32_t form);
-    /// Where the only range of a list of ranges begins. Empty: there are more, or another form.
+    /// The start of a list with a single range. Empty if there are more, or for another form.
     std::optional<AddressRef> range_start(uint32_t form);
 
 private:

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-//
-// Problem. fentry programs read a function's arguments from the registers that the ABI names. A
-// compiler that knows all callers may have put a parameter elsewhere; only its location list tells.
-//
-// Method. The first entry of the list is valid at the function's entry, so it decides: a register,
-// or a value derived from one. Later entries count only as DW_OP_entry_value(register), which names
-// the register on entry wherever it stands. An aggregate of several registers comes in pieces; its
-// first register decides. The rules are pahole's (F-P2): what is called consistent must not depend
-// on the tool.
-//
-// Expressions are decoded into a short array. What we do not know ends the decoding: it cannot be a
-// register, an address or a constant.
+// Decodes location expressions into short arrays. An unknown operation ends the decoding: such an
+// expression cannot be a register, an address or a constant.
 #include "emit/dwarf/fast/location.h"
 
 #include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/param_rules.h"
 
 #include <dwarf.h>
 
@@ -23,14 +14,7 @@ namespace btflink::emit
 namespace
 {
 
-struct Op {
-    uint8_t atom;
-    uint64_t number;   // first operand
-    uint64_t position; // of the operand, in the section
-    uint64_t end;      // of the operands
-};
-
-/// Longer ones do not describe parameters; the rest is not looked at.
+/// Longer expressions do not describe parameters.
 constexpr size_t max_ops = 32;
 
 class Expression
@@ -41,27 +25,27 @@ public:
                uint64_t size)
     {
         DebugCursor in(section, offset, offset + size, file.order());
-        valid_ = size <= section.size() && offset <= section.size() - size;
-        while (valid_ && !in.at_end() && count_ < max_ops) {
-            Op op{};
+        bool valid = size <= section.size() && offset <= section.size() - size;
+        while (valid && !in.at_end() && count_ < max_ops) {
+            LocationOp op{};
             op.atom = in.read<uint8_t>();
             op.position = in.offset();
-            valid_ = operands(in, op, widths) && !in.overrun();
-            op.end = in.offset();
-            if (valid_)
+            valid = operands(in, op, widths) && !in.overrun();
+            if (valid)
                 ops_[count_++] = op;
         }
-        complete_ = valid_ && in.at_end();
+        complete_ = valid && in.at_end();
     }
 
-    bool valid() const { return valid_; }
-    bool complete() const { return complete_; } // all of it was decoded
+    /// Was all of it decoded?
+    bool complete() const { return complete_; }
     size_t size() const { return count_; }
-    const Op &operator[](size_t i) const { return ops_[i]; }
+    const LocationOp &operator[](size_t i) const { return ops_[i]; }
+    std::span<const LocationOp> ops() const { return {ops_, count_}; }
 
 private:
-    /// Reads what follows op.atom. False: not known.
-    static bool operands(DebugCursor &in, Op &op, const UnitWidths &widths)
+    /// Reads the operands of op.atom. Returns false if the operation is unknown.
+    static bool operands(DebugCursor &in, LocationOp &op, const UnitWidths &widths)
     {
         if (op.atom >= DW_OP_lit0 && op.atom <= DW_OP_reg31)
             return true;
@@ -150,8 +134,8 @@ private:
             in.skip(widths.version <= 2 ? widths.address : widths.offset);
             return true;
         default:
-            // Stack operations have no operands. DW_OP_GNU_uninit is not among them: what it
-            // marks is not the parameter yet.
+            // Stack operations have no operands. DW_OP_GNU_uninit is not among them: the
+            // location that it marks does not hold the parameter yet.
             return (op.atom >= DW_OP_deref && op.atom <= DW_OP_ne) || op.atom == DW_OP_nop ||
                    op.atom == DW_OP_push_object_address || op.atom == DW_OP_form_tls_address ||
                    op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_stack_value ||
@@ -159,24 +143,10 @@ private:
         }
     }
 
-    Op ops_[max_ops];
+    LocationOp ops_[max_ops];
     size_t count_ = 0;
-    bool valid_ = false, complete_ = false;
+    bool complete_ = false;
 };
-
-bool is_reg(uint8_t atom)
-{
-    return atom >= DW_OP_reg0 && atom <= DW_OP_reg31;
-}
-bool is_breg(uint8_t atom)
-{
-    return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
-}
-bool is_constant(uint8_t atom)
-{
-    return (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
-           atom == DW_OP_consts;
-}
 
 class ParamDecoder
 {
@@ -186,92 +156,40 @@ public:
     ParamLocation run(const LocationAttr &location)
     {
         if (location.kind == LocationAttr::expression)
-            entry(file_.info.data, location.offset, location.size, true);
+            entry(file_.info.data, location.offset, location.size);
         else if (location.kind == LocationAttr::list && unit_.widths.version >= 5)
             list5(location.offset);
         else if (location.kind == LocationAttr::list && file_.is_split())
             list_of_split4(location.offset);
         else if (location.kind == LocationAttr::list)
             list4(location.offset);
-        return out_;
+        return rules_.result();
     }
 
 private:
-    static void found(int8_t &where, unsigned reg)
+    /// An entry of a list. Returns false if it cannot be decoded; then the rest does not count.
+    bool entry(Bytes section, uint64_t offset, uint64_t size)
     {
-        if (where < 0)
-            where = static_cast<int8_t>(reg);
-    }
-
-    void found(unsigned reg)
-    {
-        found(out_.scalar, reg);
-        found(out_.aggregate, reg);
-    }
-
-    /// One entry of a list. False: it cannot be decoded, and what follows does not count.
-    bool entry(Bytes section, uint64_t offset, uint64_t size, bool first)
-    {
-        Expression ops(file_, unit_.widths, section, offset, size);
-        if (!ops.complete())
+        const Expression expression(file_, unit_.widths, section, offset, size);
+        if (!expression.complete())
             return false;
-        if (ops.size() == 0)
-            return true;
-        bool computed = ops[ops.size() - 1].atom == DW_OP_stack_value;
-        if (ops.size() == 1 || (ops.size() == 2 && computed))
-            single(section, ops[0], computed, first);
-        else
-            several(ops, first);
+        const bool has_entry_value = expression.size() && is_entry_value_op(expression[0].atom);
+        rules_.add(expression.ops(), has_entry_value ? entry_register(section, expression[0]) : -1);
         return true;
     }
 
-    void single(Bytes section, const Op &op, bool computed, bool first)
+    int entry_register(Bytes section, const LocationOp &op) const
     {
-        if (is_reg(op.atom) && first) {
-            found(op.atom - DW_OP_reg0);
-        } else if (is_breg(op.atom) && first && computed) {
-            found(op.atom - DW_OP_breg0);
-        } else if (op.atom == DW_OP_fbreg) {
-            out_.on_stack |= first;
-        } else if (is_constant(op.atom)) {
-            out_.is_constant |= first;
-        } else if (op.atom == DW_OP_entry_value || op.atom == DW_OP_GNU_entry_value) {
-            Expression inner(file_, unit_.widths, section, op.position, op.number);
-            if (inner.complete() && inner.size() == 1 && is_reg(inner[0].atom))
-                found(inner[0].atom - DW_OP_reg0);
-        }
-    }
-
-    void several(const Expression &ops, bool first)
-    {
-        uint8_t atom = ops[0].atom;
-        if (is_constant(atom)) {
-            out_.is_constant |= first;
-            return;
-        }
-        if (first && is_reg(atom))
-            found(out_.scalar, atom - DW_OP_reg0);
-        if (first && is_breg(atom))
-            for (size_t i = 1; i < ops.size(); ++i)
-                if (ops[i].atom == DW_OP_stack_value)
-                    found(out_.scalar, atom - DW_OP_breg0);
-        uint64_t offset = 0;
-        for (size_t i = 0; i < ops.size(); ++i) {
-            if (is_reg(ops[i].atom))
-                found(out_.aggregate, ops[i].atom - DW_OP_reg0);
-            if (ops[i].atom != DW_OP_piece)
-                continue;
-            if (i > 0 && offset < 64) // a piece that comes first is of what is nowhere
-                out_.pieces |= uint64_t{1} << offset;
-            offset = ops[i].number > UINT64_MAX - offset ? UINT64_MAX : offset + ops[i].number;
-        }
+        const Expression inner(file_, unit_.widths, section, op.position, op.number);
+        return inner.complete() && inner.size() == 1 && is_register_op(inner[0].atom)
+                   ? inner[0].atom - DW_OP_reg0
+                   : -1;
     }
 
     void list5(uint64_t offset)
     {
         Bytes section = file_.loclists.data;
         DebugCursor in(section, offset, section.size(), file_.order());
-        bool first = true;
         while (!in.overrun() && !in.at_end()) {
             bool has_expression = true;
             switch (in.read<uint8_t>()) {
@@ -312,18 +230,16 @@ private:
                 continue;
             uint64_t size = in.uleb(), at = in.offset();
             in.skip(size);
-            if (in.overrun() || !entry(section, at, size, first))
+            if (in.overrun() || !entry(section, at, size))
                 return;
-            first = false;
         }
     }
 
-    /// GNU's form for split DWARF 4: with indices of addresses, and lengths of four bytes.
+    /// GNU's form for split DWARF 4: addresses by index, lengths of four bytes.
     void list_of_split4(uint64_t offset)
     {
         Bytes section = file_.loc.data;
         DebugCursor in(section, offset, section.size(), file_.order());
-        bool first = true;
         while (!in.overrun() && !in.at_end()) {
             switch (in.read<uint8_t>()) {
             case DW_LLE_GNU_base_address_selection_entry:
@@ -346,9 +262,8 @@ private:
             }
             uint64_t size = in.read<uint16_t>(), expression = in.offset();
             in.skip(size);
-            if (in.overrun() || !entry(section, expression, size, first))
+            if (in.overrun() || !entry(section, expression, size))
                 return;
-            first = false;
         }
     }
 
@@ -357,7 +272,6 @@ private:
         const DebugSection &section = file_.loc;
         DebugCursor in(section.data, offset, section.data.size(), file_.order());
         uint8_t width = unit_.widths.address;
-        bool first = true;
         while (!in.overrun() && !in.at_end()) {
             uint64_t at = in.offset();
             uint64_t begin = in.read_sized(width), end = in.read_sized(width);
@@ -372,15 +286,14 @@ private:
                 continue; // selects a base address
             uint64_t size = in.read<uint16_t>(), expression = in.offset();
             in.skip(size);
-            if (in.overrun() || !entry(section.data, expression, size, first))
+            if (in.overrun() || !entry(section.data, expression, size))
                 return;
-            first = false;
         }
     }
 
     const DwarfFile &file_;
     const Unit &unit_;
-    ParamLocation out_;
+    ParamRules rules_;
 };
 
 } // namespace

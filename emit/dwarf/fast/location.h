@@ -18,7 +18,8 @@ struct LocationAttr {
 ParamLocation decode_param_location(const Unit &unit, const LocationAttr &location);
 
 /// The address of a variable whose location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant
-/// (clang merges globals into one symbol). Empty: in a register, thread-local, optimised away.
+/// (clang merges globals into one symbol). Empty for variables in registers, thread-local ones, and
+/// those that were optimised away.
 std::optional<AddressRef> decode_fixed_address(const Unit &unit, const LocationAttr &location);
 
 /// A constant member offset in the form of an expression: a lone DW_OP_plus_uconst or DW_OP_constu.

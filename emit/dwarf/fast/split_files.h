@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The files that have what skeleton units stand for: one per object (.dwo), or all in one package
-// beside the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's before it).
+// Finds the units of split DWARF that skeleton units stand for: in one file per object (.dwo), or
+// in a package beside the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's
+// before it).
 #pragma once
 
 #include "emit/dwarf/fast/unit.h"
@@ -16,7 +17,7 @@ class SplitFiles
 public:
     explicit SplitFiles(const DwarfFile &skeletons) : skeletons_(skeletons) {}
 
-    /// The unit that `skeleton` stands for. Empty: no file has it.
+    /// The unit that `skeleton` stands for, or nothing.
     Result<std::optional<Unit>> find(const Unit &skeleton);
 
 private:

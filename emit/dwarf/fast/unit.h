@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Units as the fast reader knows them.
+// Units of the fast reader.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"
@@ -16,7 +16,7 @@ struct TypeUnit;
 /// The type units of a file of split DWARF, by signature.
 using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
 
-/// A compile unit as its header and its first entry describe it.
+/// What the header and the first entry of a compile unit say.
 struct Unit : UnitHead {
     const DwarfFile *file = nullptr; // UnitHead's
     uint64_t offset = 0;             // of the header, in .debug_info
@@ -24,16 +24,16 @@ struct Unit : UnitHead {
     uint64_t end = 0;
     UnitWidths widths;
     uint64_t abbrev_offset = 0;
-    std::shared_ptr<const AbbrevTable> abbrevs; // null: not kept, they are as large as the entries
+    std::shared_ptr<const AbbrevTable> abbrevs; // null for most units of an image, to save memory
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
     uint64_t loc_base = 0; // of its part of .debug_loc
     bool clang = false;
-    // Split DWARF: the unit is a skeleton, and where the other one is.
+    // Split DWARF: the unit is a skeleton, and where its other part is.
     bool is_skeleton = false;
     std::optional<AddressRef> low_pc; // what lists of ranges count from
     const char *dwo_name = nullptr, *comp_dir = nullptr;
     uint64_t dwo_id = 0;
-    const TypeUnits *types = nullptr; // that its entries may refer to; nullptr: none
+    const TypeUnits *types = nullptr; // to which its entries may refer
 
     /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> indexed_address(uint64_t index) const;
@@ -53,19 +53,19 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
     return found == unit.types->end() ? nullptr : &found->second;
 }
 
-/// All compile units of the file in order; others are counted in `skips`. What skeleton units stand
-/// for is looked for in `splits`.
+/// All compile units of the file in order. Others are counted in `skips`. `splits`: for skeleton
+/// units.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
 
-/// Where the parts of a unit of split DWARF begin: in a .dwo file that has no other, or as the
-/// index of a .dwp file says.
+/// Where the parts of a unit of split DWARF begin: at 0 in a .dwo file, by the index in a .dwp
+/// file.
 struct SplitPlace {
     const DwarfFile *file = nullptr; // nullptr: not found
     uint64_t info = 0, abbrev = 0, loc = 0, str_offsets = 0, rnglists = 0;
     const TypeUnits *types = nullptr; // of the file
 };
 
-/// The unit that `skeleton` stands for. Empty: it is not at `place`.
+/// The unit that `skeleton` stands for. Empty if it is not at `place`.
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
 
 /// All type units of a .dwo file.
@@ -73,8 +73,7 @@ Result<TypeUnits> list_type_units(const DwarfFile &file);
 /// The one at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
-/// Read one unit, or several as if they were one (link-time optimisation: they refer to each
-/// other).
+/// Reads one unit, or several as one.
 Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips);
 
 } // namespace btflink::emit

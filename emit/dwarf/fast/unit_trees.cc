@@ -174,7 +174,6 @@ Result<DieTree> read_units(Units units, Skips &skips)
         tree->languages.push_back(
             {static_cast<uint32_t>(unit->offset), language_name(unit->language)});
     tree->address_size = units.front()->widths.address;
-    tree->dies.cut_to_size();
     tree->index();
     return tree;
 }

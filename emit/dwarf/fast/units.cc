@@ -13,7 +13,7 @@ namespace btflink::emit
 namespace
 {
 
-// The units of an image are thousands. Their tables are compiled again when they are read.
+// An image has thousands of units. Their tables are compiled again when the units are read.
 constexpr size_t tables_kept = 16;
 
 struct Header {
@@ -172,22 +172,19 @@ uint64_t own_code(const Unit &unit)
     return DebugCursor(unit.file->info.data, unit.die_offset, unit.end, unit.file->order()).uleb();
 }
 
-/// Makes the tables of abbreviations. Units of one object share them as a rule.
+/// Compiles tables of abbreviations. Units of one object usually share a table.
 class Abbrevs
 {
 public:
-    /// `whole`: else the table has what describes the unit's own entry, and nothing more.
-    Result<void> attach(Unit &unit, uint64_t offset, bool whole = true)
+    Result<void> attach(Unit &unit, uint64_t offset)
     {
         const UnitWidths &w = unit.widths;
-        const auto only = whole ? std::nullopt : std::optional(own_code(unit));
         if (!table_ || offset != offset_ || w.version != widths_.version ||
-            w.offset != widths_.offset || only != only_) {
-            auto table = TRY(AbbrevTable::parse(*unit.file, offset, w, only));
+            w.offset != widths_.offset) {
+            auto table = TRY(AbbrevTable::parse(*unit.file, offset, w));
             table_ = std::make_shared<const AbbrevTable>(std::move(table));
             offset_ = offset;
             widths_ = w;
-            only_ = only;
         }
         unit.abbrev_offset = offset;
         unit.abbrevs = table_;
@@ -198,7 +195,6 @@ public:
 private:
     uint64_t offset_ = 0;
     UnitWidths widths_;
-    std::optional<uint64_t> only_;
     std::shared_ptr<const AbbrevTable> table_;
 };
 
@@ -347,8 +343,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             ++skips[*kind];
             continue;
         }
-        const bool keeps_table = units.size() < tables_kept;
-        TRY(abbrevs.attach(unit, header.abbrev_offset, keeps_table));
+        TRY(abbrevs.attach(unit, header.abbrev_offset));
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
             continue;
@@ -358,7 +353,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
         }
         TRY(read_unit_die(unit, *abbrev));
         if (header.type != DW_UT_skeleton && !unit.is_skeleton) {
-            if (!keeps_table)
+            if (units.size() >= tables_kept)
                 unit.abbrevs = nullptr;
             units.push_back(std::move(unit));
             continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One number for each entry of a file and what belongs to it, in the order in which they lie:
-// offsets in .debug_info, behind them those in .debug_types, behind these those of the alternate
-// file. A file of split DWARF is alone with its units, so it begins at 0 again.
+// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types, then
+// those of the alternate file. Units of a file of split DWARF refer to no other file, so its
+// numbers begin at 0 again.
 #pragma once
 
 #include "emit/dwarf/libdw/libdw_file.h"
@@ -14,7 +14,7 @@ class EntryNumbers
 public:
     explicit EntryNumbers(const LibdwFile &file) : file_(file) {}
 
-    /// 0: beyond 32 bits.
+    /// 0 if the number exceeds 32 bits.
     uint32_t of(Dwarf_Die &die);
 
 private:
@@ -22,7 +22,7 @@ private:
 
     const LibdwFile &file_;
     std::map<Dwarf_CU *, uint64_t> bases_;
-    Dwarf_CU *last_ = nullptr; // asked for, and its base
+    Dwarf_CU *last_ = nullptr; // the unit of the last call, and its base
     uint64_t last_base_ = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The entries of one unit, by libdw.
+// Reads the entries of one unit with libdw.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -16,8 +16,8 @@ struct LibdwUnit {
     uint64_t addr_base = 0; // of its part of .debug_addr
 };
 
-/// `unit`'s entries at the end of `tree`. `meets` is called for entries of other units that it
-/// refers to or imports.
+/// Appends the entries of `unit` to `tree`. `meets` is called for each entry of another unit that
+/// is referred to or imported.
 Result<void> read_entries(const LibdwFile &file, EntryNumbers &numbers, LibdwUnit unit,
                           const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
                           Skips &skips);

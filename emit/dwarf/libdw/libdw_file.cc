@@ -15,7 +15,7 @@ namespace btflink::emit
 namespace
 {
 
-/// The debug sections that we or libdw on our behalf look into.
+/// The debug sections that libdw reads for us.
 bool is_read(std::string_view name)
 {
     for (std::string_view wanted :
@@ -31,7 +31,7 @@ bool has_units(std::string_view name)
     return name == ".debug_info" || name == ".debug_types";
 }
 
-/// GNU's old scheme of compression has a name of its own: .zdebug_info.
+/// .zdebug_info, in GNU's old scheme of compression, becomes .debug_info.
 std::string plain_name(std::string_view name)
 {
     return name.starts_with(".zdebug_") ? "." + std::string(name.substr(2)) : std::string(name);
@@ -42,7 +42,7 @@ std::string elf_reason()
     return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error";
 }
 
-/// libelf takes memory that it may change; what we have it do changes nothing.
+/// elf_memory() takes memory that it may change, but we only have it read.
 Elf *open_memory(Bytes bytes)
 {
     return elf_memory(reinterpret_cast<char *>(const_cast<std::byte *>(bytes.data())),
@@ -66,12 +66,11 @@ Result<void> LibdwFile::start()
     elf_ = open_memory(file_.image().file);
     if (!elf_ || elf_kind(elf_) != ELF_K_ELF)
         return fail(file_.where(), "not a readable ELF file: " + elf_reason());
-    TRY(read_symbols());
     TRY(read_sections());
     return start_libdw();
 }
 
-/// An alternate file has none itself.
+/// Not recursive: an alternate file has no alternate file itself.
 Result<void> LibdwFile::open_alternate(const std::string &debug_dir)
 {
     auto found = TRY(find_alternate(file_.image(), debug_dir));
@@ -94,39 +93,10 @@ LibdwFile::~LibdwFile()
         elf_end(elf_);
 }
 
-Result<void> LibdwFile::read_symbols()
-{
-    const ElfImage &image = file_.image();
-    auto index = TRY(image.find_symtab());
-    if (!index)
-        return {};
-    Elf_Data *data = elf_getdata(elf_getscn(elf_, index), nullptr);
-    Elf_Data *extended = nullptr;
-    for (uint32_t i = 1; i < image.sections.size(); ++i)
-        if (image.sections[i].head.sh_type == SHT_SYMTAB_SHNDX && !extended)
-            extended = elf_getdata(elf_getscn(elf_, i), nullptr);
-    auto count = image.symbol_count(index);
-    if (!data || !count)
-        return fail(image.place(index), "cannot read symbols: " + elf_reason());
-    symbols_.reserve(*count);
-    for (uint32_t i = 0; i < *count; ++i) {
-        GElf_Sym sym;
-        Elf32_Word section = 0;
-        if (!gelf_getsymshndx(data, extended, static_cast<int>(i), &sym, &section))
-            return fail(image.place(index),
-                        strf("cannot read symbol %u: %s", i, elf_reason().c_str()));
-        if (sym.st_shndx != SHN_XINDEX)
-            section = sym.st_shndx < SHN_LORESERVE ? sym.st_shndx : 0;
-        symbols_.push_back({sym.st_value, section, sym.st_shndx == SHN_COMMON,
-                            GELF_ST_BIND(sym.st_info) == STB_WEAK});
-    }
-    return {};
-}
-
 Result<void> LibdwFile::read_sections()
 {
     const std::vector<ElfSection> &sections = file_.image().sections;
-    // Units of groups, which are type units, come behind all others.
+    // Sections of groups have type units, and come last.
     for (bool grouped : {false, true})
         for (uint32_t i = 1; i < sections.size(); ++i) {
             const ElfSection &s = sections[i];
@@ -135,124 +105,33 @@ Result<void> LibdwFile::read_sections()
                 !(s.head.sh_flags & SHF_ALLOC) && is_read(name))
                 TRY(take(i, name));
         }
-    if (file_.relocatable())
-        for (uint32_t i = 1; i < sections.size(); ++i)
-            if (sections[i].relocates() && pieces_.contains(sections[i].head.sh_info))
-                TRY(relocate(i));
-    for (auto &[name, contents] : contents_)
-        std::stable_sort(contents.relocs.begin(), contents.relocs.end(),
-                         [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; });
     info_ = &contents_[".debug_info"];
     addr_ = &contents_[".debug_addr"];
     return {};
 }
 
-/// Section `index` of the file is, or is a part of, what libdw knows as `name`.
+/// Adds section `index` of the file to what libdw knows as `name`.
 Result<void> LibdwFile::take(uint32_t index, const std::string &name)
 {
-    const ElfSection &section = file_.image().sections[index];
-    const bool packed = is_compressed(section.name, section.head.sh_flags, section.data);
-    const bool grouped = section.head.sh_flags & SHF_GROUP;
-    const bool known = contents_.contains(name);
-    if (known && !(grouped && has_units(name)))
-        return {}; // of several sections of a name the first counts
+    const bool is_grouped = file_.image().sections[index].head.sh_flags & SHF_GROUP;
     Contents &all = contents_[name];
-    std::vector<std::byte> plain;
-    Bytes bytes = section.data;
-    if (packed) {
-        const ElfImage &image = file_.image();
-        auto unpacked = TRY(decompress(section.data, section.head.sh_flags, image.is64, image.order,
-                                       image.place(index)));
-        plain = std::move(unpacked);
-        bytes = plain;
+    const bool is_first = all.pieces.empty();
+    if (!is_first && !(is_grouped && has_units(name)))
+        return {}; // of several sections of a name the first counts
+    DebugSection section = TRY(file_.read_section(index));
+    const size_t end = all.bytes.size();
+    if (is_first && section.own.empty() && !file_.relocatable()) {
+        all.bytes = section.data;
+    } else {
+        as_in_file_ = false;
+        if (all.own.empty())
+            all.own.assign(all.bytes.begin(), all.bytes.end());
+        all.own.resize(end + section.data.size());
+        std::copy(section.data.begin(), section.data.end(), all.own.data() + end);
+        file_.relocate(section, std::span(all.own).subspan(end));
+        all.bytes = all.own;
     }
-    pieces_[index] = {&all, all.bytes.size(), bytes.size()};
-    if (!known && !packed && !file_.relocatable()) {
-        all.bytes = bytes;
-        return {};
-    }
-    as_in_file_ = false;
-    if (known && all.own.empty())
-        all.own.assign(all.bytes.begin(), all.bytes.end());
-    const size_t end = all.own.size();
-    all.own.resize(end + bytes.size());
-    std::copy(bytes.begin(), bytes.end(), all.own.data() + end);
-    all.bytes = all.own;
-    return {};
-}
-
-Result<void> LibdwFile::relocate(uint32_t rel_index)
-{
-    const ElfSection &rel = file_.image().sections[rel_index];
-    const Piece &target = pieces_.at(rel.head.sh_info);
-    const Arch &arch = file_.arch();
-    const ByteOrder order = file_.order();
-    Where place = file_.image().place(rel_index);
-    Elf_Data *relocs = elf_getdata(elf_getscn(elf_, rel_index), nullptr);
-    if (!relocs)
-        return fail(place, "cannot read relocations: " + elf_reason());
-    auto count = TRY(file_.image().reloc_count(rel_index));
-    bool rela = rel.head.sh_type == SHT_RELA;
-    std::byte *bytes = target.contents->own.data() + target.base;
-    for (int i = 0; static_cast<size_t>(i) < count; ++i) {
-        GElf_Rela r;
-        Where here = place.at(static_cast<uint64_t>(i) * rel.head.sh_entsize);
-        if (rela) {
-            if (!gelf_getrela(relocs, i, &r))
-                return fail(here, "cannot read relocation: " + elf_reason());
-        } else {
-            GElf_Rel plain;
-            if (!gelf_getrel(relocs, i, &plain))
-                return fail(here, "cannot read relocation: " + elf_reason());
-            r = {plain.r_offset, plain.r_info, 0};
-        }
-        auto type = static_cast<uint32_t>(GELF_R_TYPE(r.r_info));
-        auto symbol = static_cast<uint32_t>(GELF_R_SYM(r.r_info));
-        if (arch.machine == EM_MIPS && arch.address_size == 8) {
-            // r_info is a struct, which libelf takes for an integer: a symbol, four bytes of types.
-            // Decoded here, too, so that the test of both readers compares it.
-            const std::byte *info =
-                rel.data.data() + static_cast<size_t>(i) * rel.head.sh_entsize + sizeof(uint64_t);
-            symbol = load<uint32_t>(info, order);
-            type = load<uint32_t>(info + sizeof(uint32_t), ByteOrder::big);
-        }
-        if (type == arch.reloc_none)
-            continue;
-        const DebugReloc *known = nullptr;
-        for (const DebugReloc &candidate : arch.debug_relocs)
-            if (candidate.type == type)
-                known = &candidate;
-        if (!known)
-            return fail(here, strf("relocation type %u is not expected in debug information of %s",
-                                   type, arch.name));
-        if (r.r_offset > target.size || target.size - r.r_offset < known->size)
-            return fail(here, strf("relocation is for offset 0x%llx, beyond the section's end",
-                                   static_cast<unsigned long long>(r.r_offset)));
-        if (symbol >= symbols_.size())
-            return fail(here, strf("relocation names symbol %u, but there are %zu", symbol,
-                                   symbols_.size()));
-        if (known->size == 0)
-            continue;
-        std::byte *at = bytes + r.r_offset;
-        if (!rela)
-            r.r_addend = known->size == 8 ? static_cast<int64_t>(load<uint64_t>(at, order))
-                                          : static_cast<int32_t>(load<uint32_t>(at, order));
-        const Symbol &sym = symbols_[symbol];
-        uint64_t value = (sym.common ? 0 : sym.value) + static_cast<uint64_t>(r.r_addend);
-        if (known->op != RelocOp::set) {
-            uint64_t there = known->size == 8   ? load<uint64_t>(at, order)
-                             : known->size == 4 ? load<uint32_t>(at, order)
-                                                : load<uint16_t>(at, order);
-            value = known->op == RelocOp::add ? there + value : there - value;
-        }
-        if (known->size == 8)
-            store<uint64_t>(at, value, order);
-        else if (known->size == 4)
-            store<uint32_t>(at, static_cast<uint32_t>(value), order);
-        else
-            store<uint16_t>(at, static_cast<uint16_t>(value), order);
-        target.contents->relocs.push_back({target.base + r.r_offset, r.r_addend, symbol});
-    }
+    all.pieces.push_back({std::move(section), end});
     return {};
 }
 
@@ -285,24 +164,13 @@ Result<void> LibdwFile::start_libdw()
     return {};
 }
 
-std::optional<AddressRef> LibdwFile::lookup(const Contents &section, uint64_t offset) const
+std::optional<AddressRef> LibdwFile::lookup(const Contents &contents, uint64_t offset) const
 {
-    const uint8_t size = file_.arch().address_size;
-    if (offset > section.bytes.size() || section.bytes.size() - offset < size)
+    auto behind = std::ranges::upper_bound(contents.pieces, offset, {}, &Piece::base);
+    if (behind == contents.pieces.begin())
         return std::nullopt;
-    if (!file_.relocatable()) {
-        const std::byte *p = section.bytes.data() + offset;
-        uint64_t value =
-            size == 8 ? load<uint64_t>(p, file_.order()) : load<uint32_t>(p, file_.order());
-        return AddressRef{0, static_cast<int64_t>(value), value, 0, false, false, true};
-    }
-    auto it = std::ranges::lower_bound(section.relocs, offset, {}, &Reloc::offset);
-    if (it == section.relocs.end() || it->offset != offset)
-        return std::nullopt;
-    const Symbol &symbol = symbols_[it->symbol];
-    uint64_t at = (symbol.common ? 0 : symbol.value) + static_cast<uint64_t>(it->addend);
-    return AddressRef{it->symbol,    it->addend,  at,   symbol.section,
-                      symbol.common, symbol.weak, false};
+    const Piece &piece = *std::prev(behind);
+    return file_.address_at(piece.section, offset - piece.base);
 }
 
 std::optional<AddressRef> LibdwFile::address_in_info(const unsigned char *operand) const

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One file as libdw sees it. Things that libdw cannot do are done beforehand: relocations are
-// applied, sections are decompressed, and the sections of type units (one per type) are joined.
+// A file as libdw sees it. What libdw cannot do is done before: relocations are applied, sections
+// are decompressed, and the sections of type units (one per type) are joined.
 #pragma once
 
 #include "emit/dwarf/debug_files.h"
 
 #include <elfutils/libdw.h>
-#include <gelf.h>
 #include <map>
 #include <string>
 
@@ -28,49 +27,39 @@ public:
     Dwarf *alternate() const { return alternate_ ? alternate_->dwarf() : nullptr; }
     const DwarfFile &elf() const { return file_; }
 
-    /// The address in DW_FORM_addr or DW_FORM_addrx* at `attr`, or in the DW_OP_addr operand at
-    /// `operand`. Empty if it has no relocation in a relocatable file. `addr_base`: where the
-    /// unit's part of .debug_addr begins.
+    // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
+    // where the unit's part of .debug_addr begins.
+
+    /// The address in DW_FORM_addr or DW_FORM_addrx*.
     std::optional<AddressRef> address_of(const Dwarf_Attribute &attr, uint64_t addr_base) const;
+    /// The address in the operand of DW_OP_addr.
     std::optional<AddressRef> address_in_info(const unsigned char *operand) const;
+    /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> address_in_pool(uint64_t index, uint64_t addr_base) const;
 
-    /// Error about the DIE (or byte) at `offset` of .debug_info, with libdw's reason.
+    /// An error at `offset` of .debug_info, with libdw's reason.
     Failure dwarf_error(uint64_t offset, std::string_view what) const;
 
 private:
-    struct Reloc {
-        uint64_t offset;
-        int64_t addend;
-        uint32_t symbol;
+    /// A section of the file.
+    struct Piece {
+        DebugSection section;
+        uint64_t base; // its place in `Contents::bytes`
     };
-    /// All that the file has of one section's name.
+    /// All sections of one name, one after the other.
     struct Contents {
         Bytes bytes;
-        std::vector<std::byte> own; // `bytes`, where they are not the file's
-        std::vector<Reloc> relocs;  // by offset
-        bool grouped = false;       // so far only of section groups
-    };
-    /// Where a section of the file went to.
-    struct Piece {
-        Contents *contents;
-        uint64_t base, size;
-    };
-    struct Symbol {
-        uint64_t value;
-        uint32_t section;
-        bool common, weak;
+        std::vector<std::byte> own; // `bytes`, unless these are the file's
+        std::vector<Piece> pieces;
     };
 
     explicit LibdwFile(const DwarfFile &file) : file_(file) {}
     Result<void> start();
     Result<void> read_sections();
     Result<void> take(uint32_t index, const std::string &name);
-    Result<void> read_symbols();
-    Result<void> relocate(uint32_t rel_index);
     Result<void> start_libdw();
     Result<void> open_alternate(const std::string &debug_dir);
-    std::optional<AddressRef> lookup(const Contents &section, uint64_t offset) const;
+    std::optional<AddressRef> lookup(const Contents &contents, uint64_t offset) const;
 
     const DwarfFile &file_;
     DebugFile alternate_file_;
@@ -79,10 +68,8 @@ private:
     Elf *plain_elf_ = nullptr; // what libdw reads, if it is not the file
     std::vector<std::byte> plain_;
     Dwarf *dwarf_ = nullptr;
-    bool as_in_file_ = true; // nothing had to be done for libdw
-    std::vector<Symbol> symbols_;
+    bool as_in_file_ = true;                                // libdw can read the file itself
     std::map<std::string, Contents, std::less<>> contents_; // by name
-    std::map<uint32_t, Piece> pieces_;                      // by number of section
     const Contents *info_ = nullptr, *addr_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
 };

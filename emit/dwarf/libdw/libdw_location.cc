@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The rules are those of fast/location.cc, which says why they are so; the code is not.
+// Hands decoded locations to the rules for parameters; finds addresses and offsets in others.
 #include "emit/dwarf/libdw/libdw_location.h"
 
-#include <algorithm>
+#include "emit/dwarf/param_rules.h"
+
 #include <dwarf.h>
+#include <vector>
 
 namespace btflink::emit
 {
@@ -11,112 +13,40 @@ namespace btflink::emit
 namespace
 {
 
-bool is_reg(uint8_t atom)
+/// The register in DW_OP_entry_value(DW_OP_reg<n>), or -1.
+int entry_register(Dwarf_Attribute &attr, const Dwarf_Op &op)
 {
-    return atom >= DW_OP_reg0 && atom <= DW_OP_reg31;
+    Dwarf_Attribute entry;
+    Dwarf_Op *ops;
+    size_t count;
+    return is_entry_value_op(op.atom) && dwarf_getlocation_attr(&attr, &op, &entry) == 0 &&
+                   dwarf_getlocation(&entry, &ops, &count) == 0 && count == 1 &&
+                   is_register_op(ops[0].atom)
+               ? ops[0].atom - DW_OP_reg0
+               : -1;
 }
-bool is_breg(uint8_t atom)
-{
-    return atom >= DW_OP_breg0 && atom <= DW_OP_breg31;
-}
-
-bool is_constant(uint8_t atom)
-{
-    return (atom >= DW_OP_lit0 && atom <= DW_OP_lit31) || atom == DW_OP_constu ||
-           atom == DW_OP_consts;
-}
-
-class ParamDecoder
-{
-public:
-    explicit ParamDecoder(Dwarf_Attribute &attr) : attr_(attr) {}
-
-    ParamLocation run()
-    {
-        Dwarf_Addr base, start, end;
-        Dwarf_Op *ops;
-        size_t count;
-        ptrdiff_t offset = 0;
-        for (bool first = true;
-             (offset = dwarf_getlocations(&attr_, offset, &base, &start, &end, &ops, &count)) > 0;
-             first = false) {
-            if (count == 0)
-                continue;
-            // Some versions of libdw do not know it and end here. So does the other reader: what it
-            // marks is not the parameter yet.
-            if (std::ranges::find(ops, ops + count, DW_OP_GNU_uninit, &Dwarf_Op::atom) !=
-                ops + count)
-                break;
-            bool computed = ops[count - 1].atom == DW_OP_stack_value;
-            out_.is_constant |= first && is_constant(ops[0].atom);
-            if (count == 1 || (count == 2 && computed))
-                single(ops[0], computed, first);
-            else if (!is_constant(ops[0].atom))
-                several({ops, count}, first);
-        }
-        return out_;
-    }
-
-private:
-    static void found(int8_t &where, int reg)
-    {
-        if (where < 0)
-            where = static_cast<int8_t>(reg);
-    }
-
-    void found(int reg)
-    {
-        found(out_.scalar, reg);
-        found(out_.aggregate, reg);
-    }
-
-    void single(const Dwarf_Op &op, bool computed, bool first)
-    {
-        out_.on_stack |= first && op.atom == DW_OP_fbreg;
-        if (is_reg(op.atom) && first) {
-            found(op.atom - DW_OP_reg0);
-        } else if (is_breg(op.atom) && first && computed) {
-            found(op.atom - DW_OP_breg0);
-        } else if (op.atom == DW_OP_entry_value || op.atom == DW_OP_GNU_entry_value) {
-            Dwarf_Attribute entry;
-            Dwarf_Op *entry_ops;
-            size_t entry_count;
-            if (dwarf_getlocation_attr(&attr_, &op, &entry) == 0 &&
-                dwarf_getlocation(&entry, &entry_ops, &entry_count) == 0 && entry_count == 1 &&
-                is_reg(entry_ops[0].atom))
-                found(entry_ops[0].atom - DW_OP_reg0);
-        }
-    }
-
-    void several(std::span<const Dwarf_Op> ops, bool first)
-    {
-        if (first && is_reg(ops[0].atom))
-            found(out_.scalar, ops[0].atom - DW_OP_reg0);
-        if (first && is_breg(ops[0].atom) &&
-            std::ranges::find(ops, DW_OP_stack_value, &Dwarf_Op::atom) != ops.end())
-            found(out_.scalar, ops[0].atom - DW_OP_breg0);
-        Dwarf_Word offset = 0;
-        for (const Dwarf_Op &op : ops) {
-            if (is_reg(op.atom))
-                found(out_.aggregate, op.atom - DW_OP_reg0);
-            if (op.atom != DW_OP_piece)
-                continue;
-            if (&op != ops.data() && offset < 64)
-                out_.pieces |= uint64_t{1} << offset;
-            if (__builtin_add_overflow(offset, op.number, &offset))
-                offset = UINT64_MAX;
-        }
-    }
-
-    Dwarf_Attribute &attr_;
-    ParamLocation out_;
-};
 
 } // namespace
 
 ParamLocation param_location(Dwarf_Attribute &attr)
 {
-    return ParamDecoder(attr).run();
+    ParamRules rules;
+    Dwarf_Addr base, start, end;
+    Dwarf_Op *ops;
+    size_t count;
+    ptrdiff_t offset = 0;
+    while ((offset = dwarf_getlocations(&attr, offset, &base, &start, &end, &ops, &count)) > 0) {
+        std::vector<LocationOp> entry;
+        for (size_t i = 0; i < count; ++i) {
+            // The location does not hold the parameter yet. Some versions of libdw do not know this
+            // operation and end here. So does the other reader.
+            if (ops[i].atom == DW_OP_GNU_uninit)
+                return rules.result();
+            entry.push_back({ops[i].atom, ops[i].number, 0});
+        }
+        rules.add(entry, count ? entry_register(attr, ops[0]) : -1);
+    }
+    return rules.result();
 }
 
 std::optional<AddressRef> variable_address(const LibdwFile &file, Dwarf_Attribute &attr,
@@ -142,8 +72,7 @@ std::optional<AddressRef> variable_address(const LibdwFile &file, Dwarf_Attribut
     return address;
 }
 
-/// DWARF 2 to 4 allow an expression: a lone DW_OP_plus_uconst (or constant) counts, anything else
-/// is not a constant layout.
+/// DWARF 2 to 4 allow an expression. Only a lone DW_OP_plus_uconst or DW_OP_constu is a constant.
 std::optional<uint64_t> member_offset(Dwarf_Attribute &attr)
 {
     Dwarf_Word value;

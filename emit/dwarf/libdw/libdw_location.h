@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Locations by libdw: where a parameter, a variable, a member is.
+// Locations of parameters, variables and members, with libdw.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -15,7 +15,7 @@ ParamLocation param_location(Dwarf_Attribute &attr);
 std::optional<AddressRef> variable_address(const LibdwFile &file, Dwarf_Attribute &attr,
                                            uint64_t addr_base);
 
-/// In bytes. Empty: it is no constant.
+/// In bytes. Empty if it is not a constant.
 std::optional<uint64_t> member_offset(Dwarf_Attribute &attr);
 
 } // namespace btflink::emit

@@ -243,7 +243,6 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
     }
     std::ranges::sort(tree->languages, {}, &UnitLanguage::offset);
     tree->address_size = file_->elf().arch().address_size;
-    tree->dies.cut_to_size();
     tree->index();
     return tree;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The general reader, for all DWARF that libdw can read. It is slower than fast/ and reads what
-// that leaves out: type units, partial units and alternate files (dwz). It shares no decoding or
-// relocating code with fast/; if both can read a file, their trees are the same.
+// The general reader, for all DWARF that libdw can read: also type units, partial units and
+// alternate files (dwz). It is slower than fast/. Its decoding is its own; if both readers can read
+// a file, their trees are the same.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"

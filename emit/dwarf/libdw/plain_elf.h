@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file in memory that has nothing but sections of debug information, as libdw wants them:
-// one of each name, not compressed, relocated.
+// Makes an ELF file in memory for libdw, with debug sections only: one of each name, uncompressed
+// and relocated.
 #pragma once
 
 #include "common/elf/elf_image.h"

@@ -45,7 +45,7 @@ CASES = [
     one_member('data_bit_offset of a whole member', '@96', data_bit_offset=96),
     one_member('data_bit_offset counts, not the location', '@64', data_member_location=1,
                data_bit_offset=64),
-    left_out('whole member inside a byte', 'a member that is no bitfield and begins inside a byte',
+    left_out('whole member inside a byte', 'a member that is not a bitfield but begins inside a byte',
              '; int c@32', Die('member', name='b', type=ref('int'), data_bit_offset=3, label='b'),
              member('c', 'int', 4)),
 

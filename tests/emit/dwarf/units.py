@@ -7,8 +7,8 @@ C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
 PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
 TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
-SPLIT = '1 split-dwarf-unit is not read, so there is no BTF of it: keep .*'
-UNKNOWN = '1 unknown-unit is not read, so there is no BTF of it: have the compiler write DWARF 5'
+SPLIT = '1 split-dwarf-unit is not read, so it gets no BTF: keep .*'
+UNKNOWN = '1 unknown-unit is not read, so it gets no BTF: have the compiler write DWARF 5'
 INT2 = base('int', 4, ATE.signed, label='int2')  # in another unit
 LONG = base('long', 8, ATE.signed)
 LONG_LINE = 'INT long size 8 bits 64 signed'

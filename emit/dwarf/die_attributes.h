@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// What each attribute of an entry means for BTF. The readers of DWARF decode values, each in its
+// own way; the rest is here.
+#pragma once
+
+#include "emit/tree/die_tree.h"
+
+#include <algorithm>
+#include <dwarf.h>
+#include <optional>
+
+namespace btflink::emit
+{
+
+/// Enumerators are the only constants whose sign matters.
+struct EnumeratorValue {
+    uint64_t value;
+    bool is_signed; // by its form
+};
+
+/// Writes the attributes of one entry into `die`. `Value` reads the value of one attribute. Exactly
+/// one of its functions is called for each attribute:
+///     const char *string()                      null: not a string
+///     uint32_t reference()                      offset of an entry; 0: none
+///     std::optional<uint64_t> constant()
+///     std::optional<int64_t> signed_constant()
+///     std::optional<EnumeratorValue> enumerator()
+///     std::optional<uint64_t> member_offset()   in bytes
+///     bool flag()
+///     std::optional<AddressRef> address(), variable_address(), range_start()
+///     ParamLocation param_location()
+///     void skip()
+template <typename Value>
+class DieAttributes
+{
+public:
+    DieAttributes(Die &die, uint32_t parent_tag, DieTree &tree, Skips &skips)
+        : die_(die), parent_tag_(parent_tag), tree_(tree), skips_(skips)
+    {
+    }
+
+    void set(uint32_t attribute, Value value)
+    {
+        switch (attribute) {
+        case DW_AT_name:
+            die_.name = value.string();
+            break;
+        case DW_AT_linkage_name:
+        case DW_AT_MIPS_linkage_name:
+            if (die_.tag == DW_TAG_subprogram)
+                die_.text = value.string();
+            else
+                value.skip();
+            break;
+        case DW_AT_type:
+            die_.type = value.reference();
+            die_.has |= Die::typed;
+            break;
+        case DW_AT_abstract_origin:
+            die_.origin = value.reference();
+            break;
+        case DW_AT_specification:
+            die_.specification = value.reference();
+            break;
+        case at_gnu_annotation:
+            die_.annotation = value.reference();
+            break;
+        case DW_AT_byte_size:
+            die_.byte_size = value.constant().value_or(0);
+            break;
+        case DW_AT_bit_size:
+            die_.bit_size =
+                static_cast<uint16_t>(std::min<uint64_t>(value.constant().value_or(0), UINT16_MAX));
+            break;
+        case DW_AT_bit_offset: // gcc: negative for a field that crosses its storage unit
+            die_.bit_offset = static_cast<int32_t>(value.signed_constant().value_or(0));
+            die_.has |= Die::msb_offset;
+            break;
+        case DW_AT_data_bit_offset:
+            data_bit_offset(value);
+            break;
+        case DW_AT_data_member_location:
+            member_location(value);
+            break;
+        case DW_AT_encoding:
+            die_.encoding = static_cast<uint8_t>(value.constant().value_or(0));
+            break;
+        case DW_AT_const_value:
+            const_value(value);
+            break;
+        case DW_AT_upper_bound:
+        case DW_AT_count:
+            bound(attribute == DW_AT_upper_bound, value);
+            break;
+        case DW_AT_declaration:
+            set_if(value.flag(), Die::declaration);
+            break;
+        case DW_AT_external:
+            value.skip();
+            die_.has |= Die::external;
+            break;
+        case DW_AT_artificial:
+            set_if(value.flag(), Die::artificial);
+            break;
+        case DW_AT_inline:
+            set_if(value.constant().value_or(0) != DW_INL_not_inlined, Die::inlined);
+            break;
+        case DW_AT_calling_convention:
+            set_if(value.constant().value_or(0) == DW_CC_nocall, Die::nocall);
+            break;
+        case DW_AT_low_pc:
+            low_pc(value);
+            break;
+        case DW_AT_ranges:
+            ranges(value);
+            break;
+        case DW_AT_location:
+            location(value);
+            break;
+        default:
+            value.skip();
+            break;
+        }
+    }
+
+private:
+    void set_if(bool condition, uint32_t bit) { die_.has |= condition ? bit : 0; }
+
+    void set_address(const std::optional<AddressRef> &address)
+    {
+        if (!address)
+            return;
+        tree_.addresses.push_back(*address);
+        die_.address = static_cast<uint32_t>(tree_.addresses.size());
+    }
+
+    void data_bit_offset(Value &value)
+    {
+        if (die_.tag != DW_TAG_member) // others may have text where members have their offset
+            return value.skip();
+        die_.value = value.constant().value_or(0);
+        die_.has |= Die::data_bit_offset;
+    }
+
+    void member_location(Value &value)
+    {
+        if (die_.tag != DW_TAG_member)
+            return value.skip();
+        const std::optional<uint64_t> offset = value.member_offset();
+        if (!offset)
+            ++skips_[Skip::member_location_not_constant];
+        if (!die_.is(Die::data_bit_offset))
+            die_.value = offset.value_or(0);
+        die_.has |= Die::located;
+    }
+
+    void const_value(Value &value)
+    {
+        die_.has |= Die::const_value;
+        if (die_.tag == tag_llvm_annotation || die_.tag == tag_gnu_annotation) {
+            die_.text = value.string();
+        } else if (die_.tag != DW_TAG_enumerator) {
+            value.skip();
+        } else if (const std::optional<EnumeratorValue> constant = value.enumerator()) {
+            die_.value = constant->value;
+            set_if(constant->is_signed && static_cast<int64_t>(constant->value) < 0,
+                   Die::const_negative);
+        } else {
+            ++skips_[Skip::enumerator_value_not_constant];
+        }
+    }
+
+    /// A bound that is an expression or a reference makes an array of variable length. If there is
+    /// DW_AT_upper_bound, it decides, not DW_AT_count.
+    void bound(bool is_upper, Value &value)
+    {
+        if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))
+            return value.skip();
+        const std::optional<uint64_t> constant = value.constant();
+        die_.value = constant ? *constant + is_upper : 0;
+        set_if(is_upper, Die::const_value);
+    }
+
+    void low_pc(Value &value)
+    {
+        if (die_.tag != DW_TAG_subprogram)
+            return value.skip();
+        die_.has |= Die::low_pc;
+        set_address(value.address());
+    }
+
+    /// In split DWARF 5 clang writes a list even for a function in one piece, which saves an
+    /// address.
+    void ranges(Value &value)
+    {
+        if (die_.tag != DW_TAG_subprogram)
+            return value.skip();
+        die_.has |= Die::ranges;
+        if (const std::optional<AddressRef> start = value.range_start();
+            start && !die_.is(Die::low_pc)) {
+            die_.has |= Die::low_pc;
+            set_address(start);
+        }
+    }
+
+    void location(Value &value)
+    {
+        die_.has |= Die::location;
+        if (die_.tag == DW_TAG_formal_parameter && parent_tag_ == DW_TAG_subprogram) {
+            const ParamLocation entry = value.param_location();
+            die_.scalar_register = entry.scalar;
+            die_.aggregate_register = entry.aggregate;
+            die_.pieces = entry.pieces;
+            set_if(entry.is_constant, Die::is_constant);
+            set_if(entry.on_stack, Die::on_stack);
+        } else if (die_.tag == DW_TAG_variable && die_.is(Die::file_level)) {
+            set_address(value.variable_address());
+        } else {
+            value.skip();
+        }
+    }
+
+    Die &die_;
+    const uint32_t parent_tag_;
+    DieTree &tree_;
+    Skips &skips_;
+};
+
+} // namespace btflink::emit
