@@ -51,7 +51,8 @@ Result<void> check_section_name(BtfChecking &c, TypeId id)
     if (!is_short_enough(c, name))
         return bad(c, id, too_long(c, name));
     if (!is_identifier(name) && !c.forms().printable_sections)
-        return bad(c, id, "name is not an identifier, which kernels before 6.9 require of a section");
+        return bad(c, id,
+                   "name is not an identifier, which kernels before 6.9 require of a section");
     return {};
 }
 

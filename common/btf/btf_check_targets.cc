@@ -168,7 +168,8 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
         // (A kernel takes a FUNC here if it happens to have looked at that one before.)
         if (!btf::is_type(kind))
-            return bad(c, id, strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
+            return bad(c, id,
+                       strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
         return {};
     }
     case btf::Kind::ARRAY:

@@ -116,9 +116,8 @@ class Reader
 {
 public:
     Reader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
-        : file_(*unit.file), unit_(unit), tree_(tree),
-          references_(references), input_{unit, FormReader(unit, unit.die_offset), skips},
-          in_(input_.in)
+        : file_(*unit.file), unit_(unit), tree_(tree), references_(references),
+          input_(EntryInput{unit, FormReader(unit, unit.die_offset), skips}), in_(input_.in)
     {
     }
 
