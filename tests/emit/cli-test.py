@@ -134,7 +134,7 @@ class Usage(CliCase):
         self.compile()
         for option in '--detached', '--output':
             said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])
-            self.assertIn('one: is to have both the result and the trace\n', said)
+            self.assertIn('one: is named for both the result and the trace\n', said)
             os.remove(self.path('one'))
 
     def test_features_add_up(self):
@@ -377,7 +377,7 @@ class Output(CliCase):
         for source, flags in (('add.c', ['-g0']), ('empty.s', [])):
             self.write('out.btf', 'BTF of an earlier run')
             self.must('gcc', '-c', '-g', *flags, *self.nothing(source), '-o', 'nothing.o')
-            self.warned('nothing.o: nothing to make BTF of, so out.btf is empty',
+            self.warned('nothing.o: has nothing for BTF, so out.btf is empty',
                         '--detached=out.btf', 'nothing.o')
             self.assertEqual(self.read('out.btf'), b'')
 

@@ -564,7 +564,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
         self.must('objcopy', '--strip-debug', 'plain', 'bare')
 
     def nothing_in(self, name):
-        self.assertIn('nothing to make BTF of',
+        self.assertIn('has nothing for BTF',
                       self.said('--image', '--detached=none.btf', name, made=['none.btf']))
         os.remove(self.path('none.btf'))
 
