@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the programs answer to --version.
+// The version that --version prints.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace btflink
 {
 
-/// "0.2.0 (3f2a1b9)"; the commit, "-dirty" behind it if files were changed, is left out where the
-/// source is no git checkout.
+/// "0.2.0 (3f2a1b9)", with "-dirty" behind the commit if files were changed. Without the commit if
+/// the source is not a git checkout.
 std::string version();
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Puts a BTF blob together from its parts.
+// Assembles a BTF blob from its parts.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -13,7 +13,7 @@ namespace btflink
 {
 
 /// Types (words in host order) and strings behind a 24-byte header. They must be less than 4 GB.
-/// `room`: for so many bytes that the caller appends.
+/// `room`: capacity for as many bytes, for the caller to append.
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Builds one BTF blob: types in the order in which they are added, strings in the order in which
-// they are first used. Type ids may be named before the type is added (DWARF refers forward).
+// they are first used. A type may refer to a type that is added later, as in DWARF.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -20,15 +20,15 @@ public:
     /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a
     /// table that starts at 0 contains the empty string.
     explicit StringTable(uint32_t first = 0);
-    /// For many blobs' strings, most of which lie in `section` and are added again and again: of
-    /// these all places are remembered (8 bytes for 4 of the section's).
+    /// A table for many blobs, most of whose strings are in `section`. It remembers all their
+    /// places there (8 bytes per 4 bytes of the section).
     explicit StringTable(std::string_view section);
-    /// Offset of `text`, added if new. Text behind a NUL byte is not taken.
+    /// The offset of `text`, which is added if it is new. Text behind a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that stays where it is as long as the table lives: its place is
-    /// remembered, and asking for it again does not look at it.
+    /// The same for text that outlives the table and does not move: the pointer is remembered, and
+    /// the text is read only once.
     StrOff add_placed(const char *text);
-    /// It will be asked for soon.
+    /// Prefetches what add_placed(text) reads.
     void prefetch(const char *text) const
     {
         if (const size_t at = place(text); at < section_.size())
@@ -36,10 +36,9 @@ public:
     }
     std::string_view at(StrOff off) const { return blob_.data() + (raw(off) - first_); }
     const std::string &blob() const { return blob_; }
-    /// Has any string so far a character that C has in no identifier, but compilers take: '$', or
-    /// one beyond ASCII?
+    /// Does any string contain '$' or a byte beyond ASCII? Compilers allow these in identifiers.
     bool has_odd_character();
-    /// Room for so many strings with so many bytes in all.
+    /// Reserves memory for `strings` strings of `bytes` bytes in all.
     void reserve(size_t strings, size_t bytes);
 
 private:
@@ -55,7 +54,7 @@ private:
         uint32_t text = 0; // up to three characters
         StrOff offset{};
     };
-    /// In the section; a number beyond its size: it is not there.
+    /// The place of `text` in the section; beyond its size if it is not there.
     size_t place(const char *text) const
     {
         return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
@@ -64,39 +63,39 @@ private:
     StrOff add_elsewhere(const char *text);
     StrOff add_short(const char *text, size_t length);
 
-    std::vector<Placed> placed_; // by hash of the pointer; a slot holds the last that came
+    std::vector<Placed> placed_; // by hash of the pointer; each slot has its latest text
     std::string_view section_;
-    std::vector<Cell> cells_;   // of each fourth byte of it; its strings are longer as a rule
-    std::vector<Short> shorts_; // compilers do not put these into the section
+    std::vector<Cell> cells_;   // one per 4 bytes of it; most of its strings are longer
+    std::vector<Short> shorts_; // short strings, which compilers do not put into the section
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
-    size_t looked_at_ = 0; // bytes of blob_
-    bool odd_ = false;     // in these
+    size_t looked_at_ = 0; // bytes of blob_ that has_odd_character() has read
+    bool odd_ = false;     // an odd character is among them
 };
 
 class BtfBuilder
 {
 public:
-    /// `first`, `first_string`: where ids and string offsets begin (for split BTF).
+    /// `first`, `first_string`: the first id and string offset, for split BTF.
     explicit BtfBuilder(TypeId first = TypeId{1}, uint32_t first_string = 0)
         : strings_(first_string), first_(raw(first))
     {
     }
-    /// Strings go to `shared`, which others use as well, before and after; it must outlive this.
-    /// Null: the same as BtfBuilder().
+    /// Strings go into `shared`, which may be used by others before and after, and must outlive the
+    /// BtfBuilder. Null: the same as BtfBuilder().
     explicit BtfBuilder(StringTable *shared) : shared_(shared), first_(1) {}
 
-    /// Room for so much, to be had at once. Call it before anything is added.
+    /// Reserves memory. Call it before anything is added.
     void reserve(size_t types, size_t words, size_t strings, size_t string_bytes);
 
     StrOff str(std::string_view text) { return strings().add(text); }
     /// See StringTable::add_placed(). nullptr is "".
     StrOff placed_str(const char *text) { return text ? strings().add_placed(text) : StrOff{0}; }
-    /// placed_str() will be asked for it soon.
+    /// Prefetches what placed_str(text) reads.
     void prefetch_str(const char *text) const { strings().prefetch(text); }
     std::string_view str(StrOff off) const { return strings().at(off); }
-    /// Also in strings that others have in a table that is shared.
+    /// Includes strings that others added to a shared table.
     bool has_odd_character() { return strings().has_odd_character(); }
     /// The id that the next type added will get.
     TypeId next_id() const { return TypeId{first_ + static_cast<uint32_t>(starts_.size())}; }
@@ -147,14 +146,14 @@ public:
     /// `component`: -1 for the declaration itself, else index of the member or parameter.
     TypeId add_decl_tag(std::string_view text, TypeId target, int32_t component,
                         bool kflag = false);
-    /// Append a type as raw words (host order); its ids and string offsets must be ours already.
+    /// Adds a type as raw words in host order, with ids and string offsets of this blob.
     TypeId add_words(std::span<const uint32_t> words);
-    /// Give each type the id new_ids[its id - the first], and drop those whose new id is that of a
-    /// type before: a type's new id is the next free one, or one given already. References follow.
-    /// Strings stay all: a type must be dropped only for one that has the same ones.
+    /// Gives each type the id new_ids[id - first id] and updates references. A new id is the next
+    /// free one, or that of a type before: then the type is dropped. All strings stay, so drop a
+    /// type only for one with the same strings.
     void renumber(std::span<const TypeId> new_ids);
 
-    /// A type added before, to be looked at or changed in place.
+    /// A type that was added before. May be changed in place.
     btf_type &type(TypeId id)
     {
         return *reinterpret_cast<btf_type *>(&words_[starts_[raw(id) - first_]]);
@@ -163,11 +162,11 @@ public:
     size_t words() const { return words_.size(); }
     size_t string_bytes() const { return strings().blob().size(); }
 
-    /// What was added so far as BTF to be read; void as soon as more is added.
+    /// The types so far, for reading. Invalid as soon as more is added.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
     /// The blob: 24-byte header, types, strings. The BtfBuilder can be used on.
-    /// Precondition: less than 4 GB; vlen is checked on adding (too_large()). `room`: for so many
-    /// bytes that the caller appends.
+    /// Precondition: less than 4 GB, and not too_large(). `room`: capacity for as many bytes, for
+    /// the caller to append.
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
     /// A type got more elements than the format can count (65,535).
     bool too_large() const { return too_large_; }
@@ -182,7 +181,7 @@ private:
     std::vector<uint32_t> words_;
     std::vector<uint32_t> starts_;
     StringTable *shared_ = nullptr;
-    StringTable strings_; // if there is no other
+    StringTable strings_; // unless shared_ is set
     uint32_t first_;
     bool too_large_ = false;
 };

@@ -51,7 +51,7 @@ enum class Kind : uint8_t {
 /// Not NR_BTF_KINDS: the <linux/btf.h> of a newer kernel knows more, and those are to be refused.
 constexpr uint32_t kind_count = static_cast<uint32_t>(Kind::ENUM64) + 1;
 
-/// What types of a kind are, as far as most code wants to know.
+/// Groups of kinds that most code treats alike.
 enum class Family : uint8_t {
     none, // void
     number,
@@ -62,11 +62,11 @@ enum class Family : uint8_t {
     forward,
     modifier, // of one other type, with or without a name
     prototype,
-    link, // no type, but what a link chooses: functions, variables, sections
-    tag,  // no type, but a remark about one, or about a function or variable
+    link, // not types: functions, variables and sections, which the link chooses
+    tag,  // not types: annotations of types, functions and variables
 };
 
-/// Which names types of a kind have.
+/// The names that types of a kind may have.
 enum class Naming : uint8_t {
     none,
     identifier,
@@ -76,13 +76,13 @@ enum class Naming : uint8_t {
     any,
 };
 
-/// What the flag of a kind's types (kflag) says.
+/// What kflag means for a kind.
 enum class Flag : uint8_t {
     none,      // it is never set
-    bitfields, // offsets of members have bitfield sizes in them
+    bitfields, // offsets of members include bitfield sizes
     negatives, // values are signed
     is_union,
-    attribute, // its text is an attribute's
+    attribute, // the tag is the text of an attribute
 };
 
 /// What a word of a type holds.
@@ -94,7 +94,7 @@ enum class Word : uint8_t {
     value,
 };
 
-/// Words in a row.
+/// Consecutive words.
 struct WordRow {
     constexpr WordRow(std::initializer_list<Word> list) : count(static_cast<uint8_t>(list.size()))
     {
@@ -114,8 +114,7 @@ struct WordRow {
     Word roles[3]{};
 };
 
-/// All that there is to know of the form of a kind. vlen counts elements; of a FUNC, which has
-/// none, it is the linkage.
+/// The form of a kind. vlen is the number of elements. A FUNC has none: its vlen is the linkage.
 struct KindInfo {
     const char *name; // as in "STRUCT"
     Family family;
@@ -134,7 +133,7 @@ constexpr auto none = Flag::none;
 using F = Family;
 using N = Naming;
 
-/// By Kind.
+/// Indexed by Kind.
 inline constexpr KindInfo kinds[] = {
     {"VOID", F::none, N::none, none, unused, {}, {}},
     {"INT", F::number, N::any, none, size, {value}, {}},
@@ -214,8 +213,8 @@ inline uint32_t words_of(const btf_type &t)
     return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
-/// Words that the type at words[at] takes, where nothing is known of them; 0: it is cut off, or its
-/// kind is not known.
+/// The number of words of the unchecked type at words[at]; 0 if it is cut off or of an unknown
+/// kind.
 inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
 {
     if (at + 3 > words.size())
@@ -249,19 +248,19 @@ constexpr bool is_modifier(Kind kind)
 {
     return kind_info(kind).family == Family::modifier;
 }
-/// Is it for the link to choose (FUNC, VAR, DATASEC)?
+/// Does the link choose it: is it a FUNC, VAR or DATASEC?
 constexpr bool is_of_link(Kind kind)
 {
     return kind_info(kind).family == Family::link;
 }
-/// Can another type be made of it? (void can.)
+/// Is it a type proper, to which others may refer? void is one.
 constexpr bool is_type(Kind kind)
 {
     return kind_info(kind).family < Family::link;
 }
 
-/// Does it stand for a struct, union or enum that is defined elsewhere? (An enum without values is
-/// the declaration of one: gcc has them, C has not.)
+/// Does it stand for a struct, union or enum that is defined elsewhere? An enum without values is a
+/// declaration: gcc allows these, C does not.
 inline bool is_declaration(const btf_type &t)
 {
     const Family family = kind_info(t).family;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A name with letters beyond ASCII, a struct whose size is known when the program runs, a
-// bitfield of 64 bits of an enum: compilers make all of these, and a kernel that meets one refuses
-// all.
+// Problem. Compilers make names with letters beyond ASCII, structs whose size is known only at run
+// time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
-// Method. Ask the check. For each violation, what stands at its place decides:
+// Method. Run the check. For each violation, the element at its place decides:
 //   a name                        '_' for what may not be in it; a FUNC, VAR or DATASEC, which is
 //                                 found by its name, is left out
 //   a member                      all in the order of their offsets; a bitfield that its enum is
@@ -16,11 +15,11 @@
 //                                 const void: void. What is only declared: a struct of no bytes
 //   a tag, an entry of a DATASEC  left out
 //   more than 32 modifiers        the last type itself
-// Then ask again, until there is nothing or nothing more to be done. What refers to a type that was
-// left out is left out, too.
+// Then check again, until there are no violations or none that can be mended. References to a type
+// that was left out are left out, too.
 //
-// Cost. A check and a copy of all per round. Only what is known to be wrong comes here; each round
-// mends one place of each type, and the last ones all that follows in it.
+// Cost. A check and a copy of all types per round; only suspect BTF comes here. Each round mends
+// one place of each type; the last rounds also drop everything behind it.
 #include "common/btf/btf_mend.h"
 
 #include "common/btf/btf_blob.h"
@@ -39,12 +38,12 @@ namespace btflink
 namespace
 {
 
-constexpr unsigned max_rounds = 64;    // then what is left cannot be mended
+constexpr unsigned max_rounds = 64;    // after these, violations stay
 constexpr unsigned patient_rounds = 8; // then a type loses all elements from the wrong one on
 constexpr uint32_t max_bitfield = 64;  // of an INT that is made for one
 
 using Remedy = std::optional<std::string>;
-using Words = std::vector<uint32_t>; // of one type; none: it is left out
+using Words = std::vector<uint32_t>; // of one type; empty if it was left out
 
 btf_type &head(Words &words)
 {
@@ -94,7 +93,7 @@ public:
     }
 
 private:
-    /// Whether anything was changed.
+    /// Returns whether anything was changed.
     bool mend_some()
     {
         Words all;
@@ -140,7 +139,7 @@ private:
         return {low, (behind - fixed) / kind.element.count};
     }
 
-    /// What was done, "" if that was said already; none: nothing can be.
+    /// What was done, "" if that was reported already, or nothing if it cannot be mended.
     Remedy mend(Place place)
     {
         Words &words = types_[place.type];
@@ -285,7 +284,7 @@ private:
         words[3 + member * 3 + 1] = type;
     }
 
-    /// One for all that ask for it; in the last place.
+    /// Adds the INT behind all other types, unless it is there already.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
         const Words wanted{text(name), btf::make_info(btf::Kind::INT, 0, false), size,
@@ -352,7 +351,7 @@ private:
         return "one of them is left";
     }
 
-    /// A struct that is as long, as far as that is known.
+    /// A struct of the same size, if that is known.
     Remedy make_opaque(Words &words)
     {
         const btf::Kind kind = btf::kind_of(head(words));
@@ -362,7 +361,7 @@ private:
         return "it is written as a struct without members";
     }
 
-    /// A type in its place that refers to what is behind all modifiers.
+    /// Makes the type refer to the type behind all modifiers.
     Remedy cut(Words &words)
     {
         const TypeId target = sizes_->behind_modifiers(TypeId{head(words).type});

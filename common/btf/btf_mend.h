@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Changes what a kernel would refuse (btf_check.h) as little as its meaning allows, so that one
-// type that BTF cannot hold does not cost the others.
+// Changes types that a kernel would refuse (btf_check.h), as little as possible, so that one type
+// that BTF cannot express does not cost all others.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -12,19 +12,20 @@
 namespace btflink
 {
 
-/// Of what the types are.
+/// What the types belong to.
 enum class BtfPart {
     object, // structs may be defined elsewhere; DATASECs are not final
-    whole,  // what a kernel gets
+    whole,  // final BTF
 };
 
 struct MendedBtf {
     BtfBuilder btf;
-    std::vector<std::string> changes; // one line each: what was wrong, what became of it
+    std::vector<std::string> changes; // one line each: the violation and what was done
 };
 
-/// Nothing: all is in order, or what is not cannot be mended, for it contradicts itself. With
-/// BtfPart::object all types but DECL_TAGs keep their ids. `pointer_size`: bytes, of the target.
+/// Returns nothing if the types are in order, or if none of what is wrong can be mended. With
+/// BtfPart::object all types except DECL_TAGs keep their ids. `pointer_size`: in bytes, of the
+/// target.
 std::optional<MendedBtf> mend_btf(const Btf &btf, uint32_t pointer_size, BtfPart part);
 
 } // namespace btflink

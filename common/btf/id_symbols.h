@@ -10,10 +10,10 @@
 namespace btflink
 {
 
-/// Among the flags of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
+/// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
 
-/// What such a symbol stands for. `kind` is empty if it is another symbol.
+/// What a symbol of .BTF_ids stands for. `kind` is empty for any other symbol.
 struct IdSymbol {
     std::string_view kind; // "func", "struct", ..., "set", "set8"
     std::string_view name;

@@ -7,9 +7,9 @@
 namespace btflink
 {
 
-/// Id of a type inside one BTF blob (with its base, if split). 0 is void.
+/// The id of a type in a blob, or in its base. 0 is void.
 enum class TypeId : uint32_t {};
-/// Byte offset into a blob's string section (with its base's strings first, if split). 0 is "".
+/// A byte offset into the strings of a blob. Those of its base come first. 0 is "".
 enum class StrOff : uint32_t {};
 
 constexpr TypeId void_id{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kernels by version, and the forms of BTF that not all of them read.
+// Kernel versions, and forms of BTF that only some kernels read.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -12,21 +12,21 @@
 namespace btflink
 {
 
-/// Of mainline; what distributions took back into older kernels is not known.
+/// A version of mainline. Backports of distributions are not known.
 struct KernelVersion {
     uint32_t major = 0, minor = 0;
     auto operator<=>(const KernelVersion &) const = default;
 };
 
-/// "6.12", also with more behind it: "6.12.117-1", "7.3-rc1". Nothing: it is no version.
+/// Parses "6.12", "6.12.117-1" or "7.3-rc1". Returns nullopt if `text` is not a version.
 std::optional<KernelVersion> parse_kernel_version(std::string_view text);
 /// The value of an option --kernel.
 Result<KernelVersion> read_kernel_option(std::string_view text);
 
-/// What a kernel reads that older ones refuse.
+/// Forms that a kernel reads and older ones refuse.
 struct KernelForms {
     uint32_t vlen = btf::max_vlen; // the most
-    // A layout section in the blob. No value: the BTF is of no kernel.
+    // A layout section in the blob. No value: the BTF is not a kernel's.
     std::optional<bool> layout;
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
     bool tags_anywhere = true;      // a TYPE_TAG behind another modifier
@@ -34,10 +34,9 @@ struct KernelForms {
     uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
 };
 
-/// Those of a kernel. Without a version, of the kernel that `btf` is of, or is split over, as far
-/// as its types tell: from 7.1 on a struct btf_layout, before a struct btf_header alone, and
-/// from 7.2 on an enumerator BTF_MAX_VLEN. In BTF that is of no kernel tags may be as the newest
-/// has them.
+/// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, as far as
+/// types tell: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on
+/// an enumerator BTF_MAX_VLEN. Other BTF may have tags like the newest kernel.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The types of a blob by their names.
+// Finds types of a blob by name.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -10,14 +10,14 @@
 namespace btflink
 {
 
-/// The blob must outlive it. Types of its base are not in it.
+/// The blob must outlive the index. Types of its base are not included.
 class NameIndex
 {
 public:
     explicit NameIndex(const Btf &btf);
 
     const Btf &btf() const { return btf_; }
-    /// Those of a name, by id; of no name: none.
+    /// The types of a name, by id. Nameless types are not found.
     const std::vector<TypeId> &of(std::string_view name) const;
 
 private:

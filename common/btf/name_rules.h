@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which names kernels take, of any length, and what becomes of others.
+// Which names kernels accept, and what other names are changed to.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 namespace btflink
 {
 
-/// Letters, digits, '_' and '.'; no digit first.
+/// Only letters, digits, '_' and '.', and not a digit first. Of any length.
 bool is_identifier(std::string_view name);
 
-/// Of a DATASEC: printable characters.
+/// Only printable characters, as the name of a DATASEC. Of any length.
 bool is_section_name(std::string_view name);
 
-/// Is there neither '$' in it nor a character beyond ASCII? What else no identifier has, C
-/// compilers do not take for one.
+/// Does it have neither '$' nor characters beyond ASCII? These are all that C compilers allow in
+/// identifiers besides the characters of is_identifier().
 bool is_plain_text(std::string_view text);
 
-/// Longer names are made shorter by legal_name().
+/// legal_name() shortens longer names.
 constexpr size_t max_legal_name = 511; // KSYM_NAME_LEN without the NUL byte
 
-/// An identifier that is like `name`: each character that may not be in one becomes '_'.
+/// An identifier like `name`: every other character becomes '_'.
 std::string legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
-/// Is `name` what legal_name() makes of it?
+/// Would legal_name() leave `name` as it is?
 bool is_legal_name(std::string_view name, size_t length_limit = max_legal_name);
 
 } // namespace btflink

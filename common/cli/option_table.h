@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The options of a program as a table. All programs of this project that have options of their own
-// read them by it, so that -h, abbreviations, "given twice" and the words of errors are the same.
-// (btf-pahole's options are pahole's, and have a reader of their own.)
+// The options of a program as a table, so that -h, abbreviations, "given twice" and errors are the
+// same in all programs of this project. btf-pahole has pahole's options and its own reader.
 #pragma once
 
 #include "common/result.h"
@@ -15,18 +14,18 @@
 namespace btflink
 {
 
-/// What an option is called, and what it is for.
+/// The names of an option and its line of help.
 struct OptionWords {
     char letter = 0; // 0: none
     const char *name;
-    const char *value = ""; // what --help calls it; "": takes none; in brackets: may have one
+    const char *value = ""; // its name in --help; "": no value; in brackets: optional
     const char *help;
     bool repeats = false; // several values add up
 };
 
-/// An option of a program. `Draft` is what options say until all of them are known. One of the
-/// functions is there: the field of an option without value, of one whose value is kept as it is,
-/// or what understands the value ("": none was given).
+/// An option of a program. `Draft` collects options until all are known. Exactly one function is
+/// set: the field of an option without value, the field that takes the value as it is, or a parser
+/// of the value ("" if none was given).
 template <typename Draft>
 struct Option {
     OptionWords words;
@@ -35,26 +34,25 @@ struct Option {
     Result<void> (*take)(Draft &, std::string_view value) = nullptr;
 };
 
-/// What was given besides, and which options, by their places in the table.
+/// The operands, and the indices of options that were given.
 struct Given {
     std::vector<std::string> operands;
     std::vector<size_t> options;
 };
 
-/// Reads words one by one. Once per process: getopt_long has a state, and puts operands last in
-/// `argv`.
+/// Reads words one by one. Use it once per process: getopt_long() has a state and permutes `argv`.
 class OptionReader
 {
 public:
     enum class Operands : uint8_t {
         anywhere,
-        end_options, // the first, and all that follows, is left as it is
+        end_options, // the first operand ends the options
     };
     OptionReader(std::span<const OptionWords> table, int argc, char **argv,
                  Operands operands = Operands::anywhere);
 
     struct Found {
-        size_t index = SIZE_MAX; // that: no option is left
+        size_t index = SIZE_MAX; // SIZE_MAX: no options are left
         const char *value = "";
     };
     /// Errors are wrong usage.
@@ -70,13 +68,13 @@ private:
     Given given_;
 };
 
-/// The option part of what --help prints: a line or more for each.
+/// The options as --help prints them.
 std::string options_text(std::span<const OptionWords> table);
 
 /// A number of threads, 1 to 1024.
 Result<unsigned> parse_threads(std::string_view text);
 
-/// An option that is such a number; `field`: "&Draft::threads".
+/// Parser for an option with a number of threads. `field`: "&Draft::threads".
 template <auto field, typename Draft>
 Result<void> take_threads(Draft &draft, std::string_view text)
 {
@@ -85,7 +83,7 @@ Result<void> take_threads(Draft &draft, std::string_view text)
     return {};
 }
 
-/// Read all options into `draft`, until `stop` says that no other counts (--help).
+/// Reads all options into `draft`, or until `stop` returns true (--help).
 template <typename Draft, size_t count, typename Stop>
 Result<Given> read_options(const Option<Draft> (&options)[count], int argc, char **argv,
                            Draft &draft, Stop stop)

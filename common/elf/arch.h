@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What differs between architectures, as one small table. To support another one, add a row; the
-// byte order, the address size and REL or RELA are read from each file.
+// Differences between architectures as a table. To support another one, add a row; byte order,
+// address size and REL or RELA are read from each file.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 namespace btflink
 {
 
-/// What a relocation does to what is there. RISC-V and LoongArch write a difference of two
-/// addresses as two relocations of one place: their linkers may still move code between them.
+/// What a relocation does with the old value. RISC-V and LoongArch write the difference of two
+/// addresses as two relocations of one place, because their linkers may move code between them.
 enum class RelocOp : uint8_t { set, add, subtract };
 
 /// Relocation types that debug sections use.
 struct DebugReloc {
     uint32_t type; // R_*
-    uint8_t size;  // bytes that it fills; 0: a LEB128, of which none is read that has relocations
+    uint8_t size;  // bytes; 0: a LEB128 (relocated ones are not read)
     RelocOp op = RelocOp::set;
 };
 

@@ -12,11 +12,11 @@
 namespace btflink
 {
 
-/// Is a section that has this name, these sh_flags and these contents compressed?
+/// Is a section with this name, these sh_flags and contents compressed?
 bool is_compressed(std::string_view name, uint64_t flags, Bytes data);
 
-/// The contents of such a section, as they were. `packed`: as they are in a file of this class and
-/// byte order. Errors: unknown kind of compression, damaged data, a size that cannot be true.
+/// Decompresses a section of a file of this class and byte order. Errors: an unknown compression,
+/// damaged data, an impossible size.
 Result<std::vector<std::byte>> decompress(Bytes packed, uint64_t flags, bool is64, ByteOrder order,
                                           const Where &where);
 

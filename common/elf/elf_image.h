@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file taken apart into sections, either class, either byte order.
+// An ELF file as sections, of either class and byte order.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -22,7 +22,7 @@ struct ElfSection {
     Elf64_Shdr head{}; // in host byte order, whatever the class; sh_name is the file's
     std::string_view name;
     Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
-    std::vector<std::byte> own; // contents that are not the file's
+    std::vector<std::byte> own; // contents that replace those of the file
 
     void replace(std::vector<std::byte> contents);
     bool in_file() const { return head.sh_type != SHT_NULL && head.sh_type != SHT_NOBITS; }
@@ -33,8 +33,8 @@ struct ElfSection {
     bool links_info() const { return relocates() || (head.sh_flags & SHF_INFO_LINK); }
 };
 
-/// Every section's contents are inside the file and every name is terminated. Links and contents
-/// are *not* checked: who follows a link checks it.
+/// Every section's contents are inside the file, and every name is terminated. Links and contents
+/// are *not* checked.
 struct ElfImage {
     Bytes file;
     Where where; // names the file
@@ -43,7 +43,7 @@ struct ElfImage {
     Elf64_Ehdr head{};                // in host byte order, counts as they stand in the file
     std::vector<ElfSection> sections; // [0] is the null section, if any is there
     uint32_t names = 0;               // index of the table of section names; 0: none
-    uint64_t segments_end = 0;        // behind all that program headers need; 0: there are none
+    uint64_t segments_end = 0;        // end of what program headers need; 0 if there are none
 
     ElfImage() = default;
     ElfImage(ElfImage &&) = default;
@@ -52,9 +52,9 @@ struct ElfImage {
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
-    /// Loaded by program headers: contents have their place in the file.
+    /// Do program headers load it, so that sections must not move?
     bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
-    /// The table of section names is also a table of symbol names (LLVM's .strtab).
+    /// Is the table of section names also a table of symbol names (LLVM's .strtab)?
     bool names_are_shared() const;
     Where place(uint32_t section) const; // "[12]" if it has no name
 
@@ -73,7 +73,7 @@ struct ElfImage {
             return static_cast<uint32_t>(ELF32_R_SYM(info));
         return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
     }
-    /// MIPS64 has up to three types in one relocation: a simple one has the others unset.
+    /// A relocation of MIPS64 has up to three types; of a simple one the others are unset.
     uint32_t reloc_type(uint64_t info) const
     {
         if (!is64)
@@ -91,11 +91,11 @@ private:
 
 Result<ElfImage> read_elf(Bytes file, const Where &where);
 
-/// What an LLVM compiler writes in place of ELF for link-time optimisation, by the magic numbers of
-/// a file and of one with a wrapper (llvm.org, "LLVM Bitcode File Format").
+/// Is it LLVM bitcode, which clang writes in place of ELF for link-time optimisation? Tests for the
+/// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// A file on disk with what it was taken apart into.
+/// A file on disk with its sections.
 struct ElfOnDisk {
     FileParts file; // keeps what `image` points into
     ElfImage image;

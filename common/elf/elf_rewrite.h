@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Surgery on an ELF file: drop sections with all that depends on them, renumber what is left, lay
-// it out again.
+// Rewrites an ELF file: drops sections and everything that depends on them, renumbers the rest,
+// lays it out again.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -11,11 +11,11 @@
 namespace btflink
 {
 
-/// Add to `drop` the sections that make no sense without those in it: the relocations of a dropped
-/// section, a group that has no other members.
+/// Adds to `drop` the sections that are useless without those in it: relocations of a dropped
+/// section, groups without other members.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 
-/// Does anything that is kept (a symbol, a link, a group) refer to a section in `drop`?
+/// Does a symbol, a link or a group that is kept refer to a section in `drop`?
 Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop);
 
 constexpr uint32_t dropped_symbol = UINT32_MAX;
@@ -25,9 +25,9 @@ constexpr uint32_t dropped_symbol = UINT32_MAX;
 /// under add_dependents().
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
-/// The file without section headers and without dropped sections: sections as close to each other
-/// as their alignment allows, in their old order. What program headers load stays where it is.
-/// The result refers to the file and to nothing else of `image`.
+/// The file without section headers and dropped sections. Sections keep their order and are as
+/// close as their alignment allows, but contents that program headers load do not move. The result
+/// refers to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The entries of one relocation section, decoded where they lie.
+// The entries of a relocation section, decoded on access.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -9,14 +9,14 @@
 namespace btflink
 {
 
-/// A relocation as it stands in SHT_REL or SHT_RELA, decoded.
+/// A decoded entry of SHT_REL or SHT_RELA.
 struct RelocEntry {
     uint64_t offset;
     uint64_t info;
-    int64_t addend; // 0 for SHT_REL: it is in the section
+    int64_t addend; // 0 for SHT_REL, which has addends in the section
 };
 
-/// The entries in order of offset.
+/// The entries, sorted by offset.
 class RelocTable
 {
 public:
@@ -43,14 +43,14 @@ public:
         __builtin_memcpy(&offset, raw_.data() + i * sizeof(Elf64_Rela), sizeof offset);
         return offset;
     }
-    /// From `i` on the first one that is not before `offset`.
+    /// The first index from `i` on whose offset is `offset` or more.
     size_t skip_before(size_t i, uint64_t offset) const
     {
         while (i < count_ && this->offset(i) < offset)
             ++i;
         return i;
     }
-    /// The host's own Elf64_Rela.
+    /// Are the entries Elf64_Rela in host byte order?
     bool native64() const { return native64_; }
     /// Index of the first entry at or behind `offset`.
     size_t find(uint64_t offset) const;
@@ -59,7 +59,7 @@ private:
     RelocEntry decode(const std::byte *p) const;
 
     Bytes raw_;
-    std::vector<std::byte> sorted_; // if the file has them out of order
+    std::vector<std::byte> sorted_; // unless the file has them in order
     size_t entry_size_ = 1, count_ = 0;
     bool native64_ = false; // Elf64_Rela in host order
     bool is64_ = true, rela_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A hash index of things that are kept elsewhere, by number. It only grows.
+// A hash index of numbered items that are stored elsewhere. Items cannot be removed.
 #pragma once
 
 #include "common/graph/open_table.h"
@@ -10,11 +10,11 @@ namespace btflink
 class FlatIndex
 {
 public:
-    /// `expected`: entries that there is room for before it has to grow.
+    /// `expected`: the number of entries before it has to grow.
     explicit FlatIndex(size_t expected) : table_(expected * 2 + 2) {}
 
-    /// The number of the thing with this hash for which same(number) holds. If there is none,
-    /// `fresh` (less than UINT32_MAX) becomes that of a new one, and .second is true.
+    /// The number of the item with this hash for which same(number) holds. If there is none, adds
+    /// `fresh` (less than UINT32_MAX), and .second is true.
     template <typename Same>
     std::pair<uint32_t, bool> find_or_add(uint64_t hash, uint32_t fresh, Same same)
     {
@@ -24,8 +24,7 @@ public:
         return {slot->number - 1, is_new};
     }
 
-    /// The number of the thing with this hash for which same(number) holds; `none` if there is
-    /// none.
+    /// The number of the item with this hash for which same(number) holds, or `none`.
     template <typename Same>
     uint32_t find(uint64_t hash, Same same) const
     {
@@ -34,7 +33,7 @@ public:
     }
     static constexpr uint32_t none = UINT32_MAX;
 
-    /// Fetches the place where a look-up of this hash begins.
+    /// Prefetches the slot where a look-up of this hash begins.
     void prefetch(uint64_t hash) const { table_.prefetch(key_of(hash)); }
 
 private:

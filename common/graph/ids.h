@@ -3,8 +3,8 @@
 //
 //     enum class NodeId : uint32_t { none = UINT32_MAX };
 //
-// and vectors that only take the number of what they are about. At run time both are plain numbers
-// and plain vectors.
+// and vectors that are indexed only by their own id type. At run time both are plain numbers and
+// plain vectors.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ constexpr uint32_t raw(Id id)
     return static_cast<uint32_t>(id);
 }
 
-/// The numbers from `begin` to before `end`.
+/// The ids in [begin, end).
 template <IsId Id>
 class IdRange
 {
@@ -54,14 +54,14 @@ private:
     uint32_t begin_, end_;
 };
 
-/// All numbers below `count`.
+/// All ids below `count`.
 template <IsId Id>
 constexpr IdRange<Id> ids_below(size_t count)
 {
     return {Id{0}, Id{static_cast<uint32_t>(count)}};
 }
 
-/// A vector by number.
+/// A vector indexed by id.
 template <IsId Id, typename T>
 class IdVector : private std::vector<T>
 {
@@ -78,7 +78,7 @@ public:
     decltype(auto) operator[](Id id) const { return Base::operator[](raw(id)); }
 
     IdRange<Id> ids() const { return ids_below<Id>(size()); }
-    /// The number of the next to be added.
+    /// The id that the next element will get.
     Id next_id() const { return Id{static_cast<uint32_t>(size())}; }
 };
 

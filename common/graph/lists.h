@@ -11,7 +11,7 @@
 namespace btflink
 {
 
-/// Lists of numbers by number. Either may be an id (ids.h).
+/// Lists of numbers, indexed by number. Both may be ids (ids.h).
 template <typename List = uint32_t, typename Item = uint32_t>
 struct Lists {
     std::vector<uint32_t> ends;
@@ -25,7 +25,8 @@ struct Lists {
     /// Where in `items` a list begins.
     uint32_t begin(List list) const { return place(list) ? ends[place(list) - 1] : 0; }
 
-    /// From (list, item) pairs that each() visits, twice; items keep their order.
+    /// Builds them from (list, item) pairs. each() visits all pairs, and is called twice. Items
+    /// keep their order.
     template <typename Each>
     static Lists make(size_t count, Each each)
     {

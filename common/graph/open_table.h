@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The one hash table: open addressing in one flat array, no allocation per entry, no removal. Users
-// define the slots; FlatIndex (numbers) and VectorIndex (vectors of words) suit most.
+// The hash table on which all others here are built: open addressing in one flat array, no
+// allocation per entry, no removal. Users define the slots; most use FlatIndex or VectorIndex.
 #pragma once
 
 #include <bit>
@@ -12,8 +12,8 @@
 namespace btflink
 {
 
-/// `Slot` has is_free(), true as it is made, and home(), a hash of which the low bits are used. At
-/// most half of the slots are filled; with more there are `growth` times as many.
+/// `Slot` has is_free(), true for a new one, and home(), a hash whose low bits are used. When half
+/// of the slots are filled, their number is multiplied by `growth`.
 template <typename Slot, size_t growth = 2>
 class OpenTable
 {
@@ -21,8 +21,7 @@ public:
     /// `slots`: rounded up to a power of two.
     explicit OpenTable(size_t slots) : slots_(std::bit_ceil(slots)) {}
 
-    /// The slot with this home for which same(slot) holds; if there is none, the free one where it
-    /// would be.
+    /// The slot with this home for which same(slot) holds, or else the free slot for it.
     template <typename Same>
     [[gnu::always_inline]] const Slot &find(uint64_t home, Same same) const
     {
@@ -32,8 +31,8 @@ public:
                 return slots_[i];
     }
 
-    /// The same; where it finds none, what make() gives is put, and .second is true. The slot stays
-    /// where it is until the next call.
+    /// The same, but fills a free slot with make(); then .second is true. The slot does not move
+    /// before the next call.
     template <typename Same, typename Make>
     [[gnu::always_inline]] std::pair<Slot *, bool> find_or_add(uint64_t home, Same same, Make make)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Peels off the part of a graph that is not on cycles and reaches none.
+// Removes the part of a graph that does not reach a cycle.
 #pragma once
 
 #include "common/graph/lists.h"
@@ -7,9 +7,9 @@
 namespace btflink
 {
 
-/// Removes vertices without successors until each vertex that is left has one, which then is on a
-/// cycle or reaches one. for_edges(put) calls put(successor, vertex) for each edge, twice.
-/// Returns, by vertex, how many successors are left; 0: it was removed.
+/// Removes vertices without successors until every vertex left has one, and so reaches a cycle.
+/// for_edges(put) calls put(successor, vertex) for each edge, and is called twice. Returns the
+/// number of successors left by vertex; 0 if the vertex was removed.
 template <typename ForEdges>
 std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 {

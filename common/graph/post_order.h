@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Depth-first walk that closes a vertex after its successors. It keeps its own stack: chains may be
-// as long as there are vertices.
+// Depth-first walk that closes a vertex after its successors. It keeps its own stack, because a
+// path may have as many vertices as the graph.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 namespace btflink
 {
 
-/// State of a vertex in a walk: fresh before it was met, open until its successors are closed.
+/// The state of a vertex in a walk: fresh until it is met, open until its successors are closed.
 namespace walk
 {
 enum State : uint8_t { fresh, open, done };
 }
 
-/// Walk from `root`. state(vertex): where its walk::State is; it does not move meanwhile.
-/// expand(vertex, need) calls need(successor) for each successor. close(vertex) comes after the
-/// close() of all of these, except where a cycle leads back to a vertex that is open. `stack` is
-/// empty before and after.
+/// Walks from `root`. state(vertex): a reference to its walk::State, which must not move during the
+/// walk. expand(vertex, need) calls need(successor) for each successor. close(vertex) is called
+/// after close() of all successors, except those that are open because of a cycle. `stack` is empty
+/// before and after.
 template <typename Vertex, typename State, typename Expand, typename Close>
 void post_order(Vertex root, State state, std::vector<Vertex> &stack, Expand expand, Close close)
 {
@@ -38,7 +38,7 @@ void post_order(Vertex root, State state, std::vector<Vertex> &stack, Expand exp
                 continue;
         }
         stack.pop_back();
-        if (mine == walk::open) { // not closed by way of another path meanwhile
+        if (mine == walk::open) { // another path may have closed it
             close(at);
             mine = walk::done;
         }

@@ -10,12 +10,12 @@
 namespace btflink
 {
 
-/// Split blocks until no block splits. `block`: a uint32_t by vertex; at first, vertices that may
-/// be equal have equal numbers. In the end the blocks of `vertices` are 0, 1, ... in the order of
-/// these. `count`: of blocks, if they are numbered so at first; else 0. append(vertex, key): adds
-/// to the key what tells vertices of a block apart, which is the blocks of what they refer to.
-/// more(): false ends the refinement early. Returns the number of blocks. A round takes time in
-/// proportion to the keys; there are at most as many rounds as blocks.
+/// Splits blocks until no block splits. `block`: a uint32_t by vertex. At first, vertices that may
+/// be equal have equal numbers; at the end, blocks are numbered 0, 1, ... in the order of
+/// `vertices`. `count`: the number of blocks, if they are numbered like that at first; else 0.
+/// append(vertex, key): appends the blocks to which the vertex refers. more(): returns false to end
+/// the refinement early. Returns the number of blocks. A round takes time in proportion to the
+/// keys; there are at most as many rounds as blocks.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)
 {

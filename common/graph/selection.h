@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A subset of things that are known by number, and a numbering of its members without gaps.
+// A subset of numbered items, with a numbering of its members without gaps.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ namespace btflink
 class Selection
 {
 public:
-    /// None of 0..size-1.
+    /// An empty subset of 0..size-1.
     explicit Selection(size_t size = 0) : bits_(size / 64 + 1), before_(bits_.size()) {}
 
     void set(uint32_t i, bool chosen)
@@ -21,7 +21,7 @@ public:
         uint64_t bit = uint64_t{1} << i % 64, &word = bits_[i / 64];
         word = chosen ? word | bit : word & ~bit;
     }
-    /// Number the members. Call it before rank() and count().
+    /// Numbers the members. Call it before rank() and count().
     void number()
     {
         count_ = 0;
@@ -32,14 +32,14 @@ public:
     }
 
     bool has(uint32_t i) const { return bits_[i / 64] >> i % 64 & 1; }
-    /// How many of those before `i` are chosen.
+    /// The number of members before `i`.
     uint32_t rank(uint32_t i) const
     {
         return before_[i / 64] + ones(bits_[i / 64] & ((uint64_t{1} << i % 64) - 1));
     }
-    /// How many are.
+    /// The number of members.
     uint32_t count() const { return count_; }
-    /// Call visit(i) for each from `first` on, in order.
+    /// Calls visit(i) for each member from `first` on, in order.
     template <typename Visit>
     void for_each(uint32_t first, Visit visit) const
     {
@@ -53,7 +53,7 @@ public:
     }
 
 private:
-    /// std::popcount is a call where the processor's instruction cannot be taken for granted.
+    /// std::popcount() is a function call for processors that may lack the instruction.
     static uint32_t ones(uint64_t x)
     {
         x -= x >> 1 & 0x5555555555555555;
@@ -63,7 +63,7 @@ private:
     }
 
     std::vector<uint64_t> bits_;
-    std::vector<uint32_t> before_; // per word: how many in those before
+    std::vector<uint32_t> before_; // per word: members in the words before it
     uint32_t count_ = 0;
 };
 

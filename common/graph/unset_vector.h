@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A vector for results that threads fill in.
+// A vector that threads fill in.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 namespace btflink
 {
 
-/// Leaves what resize() adds unset.
+/// Leaves elements that resize() adds uninitialized.
 template <typename T>
 struct UnsetAllocator : std::allocator<T> {
     template <typename U>
@@ -29,8 +29,8 @@ struct UnsetAllocator : std::allocator<T> {
     }
 };
 
-/// resize() does not touch the memory: else the thread that calls it gets, and clears, all pages of
-/// what others fill in. T is a number.
+/// resize() does not touch the memory, so that each thread gets and clears the pages that it fills.
+/// T is a number.
 template <typename T>
 using UnsetVector = std::vector<T, UnsetAllocator<T>>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Numbers vectors of words, in a few flat arrays.
+// Numbers vectors of words, stored in a few flat arrays.
 #pragma once
 
 #include "common/graph/flat_index.h"
@@ -11,8 +11,8 @@
 namespace btflink
 {
 
-/// Vectors of words as keys of a map to numbers 0, 1, ... `used_bits`: of hashes; tests leave few,
-/// so that hashes collide.
+/// Maps vectors of words to numbers 0, 1, ... `used_bits`: of hashes; tests use few, so that hashes
+/// collide.
 template <uint64_t used_bits = UINT64_MAX>
 class VectorIndex
 {
@@ -31,7 +31,7 @@ public:
         return found;
     }
 
-    /// The number of `key`; none: it was not added.
+    /// The number of `key`, or none if it was not added.
     uint32_t find(std::span<const uint32_t> key) const
     {
         return numbers_.find(hash_of(key), is(key));

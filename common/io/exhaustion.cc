@@ -20,7 +20,7 @@ namespace
 
 const char *program_name = "";
 
-/// Allocates no memory. Output that is being written is not yet in its place.
+/// Allocates no memory. Unfinished output is not in place yet.
 [[noreturn]] void end(const char *what)
 {
     for (const char *text : {program_name, ": ERROR: ", what, "\n"})
@@ -29,11 +29,11 @@ const char *program_name = "";
     std::_Exit(1);
 }
 
-/// An exception was not caught; we throw none on purpose.
+/// For exceptions, which only the standard library throws.
 [[noreturn]] void on_terminate()
 {
-    // Perhaps a size was read twice and had changed in between. The handler of SIGABRT reports
-    // that.
+    // A size may have changed between two reads of a mapped file. The handler of SIGABRT reports
+    // it.
     if (mapped_files_changed())
         std::abort();
     try {

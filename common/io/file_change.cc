@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Changes a file so that it is always either the old one or the new one. Usually what is new is
-// appended and the header written last; where old bytes must go, a new file takes its place.
+// Changes a file so that it is always either the old one or the new one. Usually the new part is
+// appended and the header written last. If old bytes must go, a new file replaces the old one.
 #include "common/io/file_change.h"
 
 #include "common/io/fd.h"
@@ -147,8 +147,8 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
-    // Two that append at once would write over each other. Held until the file is closed; a file
-    // system without locks has no such protection.
+    // Against two programs that append at once. The lock is held until the file is closed. Some
+    // file systems have no locks.
     (void)::flock(fd.get(), LOCK_EX);
     TRY(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A small change to a file, made without copying the parts that stay. At any time the file under
-// its name is either the old or the new one.
+// Makes a small change to a file without copying the parts that stay. At any time the file is
+// either the old or the new one.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -16,7 +16,7 @@ namespace btflink
 class ByteParts
 {
 public:
-    /// Bytes that stay where they are.
+    /// `part` must outlive the ByteParts.
     void add(Bytes part);
     void add(std::vector<std::byte> part);
     uint64_t size() const { return size_; }
@@ -34,9 +34,9 @@ private:
 
 struct FileChange {
     std::vector<std::byte> header; // replaces the first bytes
-    uint64_t kept = 0;             // so many bytes of the file stay (but for the header) ...
-    ByteParts rebuilt;             // ... or, if this is not empty, these replace them
-    std::vector<std::byte> tail;   // follows
+    uint64_t kept = 0;             // the first bytes of the file stay, except for the header ...
+    ByteParts rebuilt;             // ... or, if not empty, this replaces them
+    std::vector<std::byte> tail;   // is appended
 
     /// The new file's bytes, one part after the other.
     std::vector<Bytes> parts(Bytes before) const;
@@ -44,12 +44,12 @@ struct FileChange {
     bool changes(Bytes before) const;
 };
 
-/// Error: `path` is a regular file that can be read and no longer holds `before`, judged by its
-/// size and its ELF header.
+/// Error: the regular file `path` no longer holds `before`, judged by its size and ELF header.
+/// Files that cannot be read are no error.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
-/// Bring the file at `path`, which held `before`, to its new state. Nothing is written if
-/// nothing changes. If the whole old file stays except for its header, the addition is appended
+/// Changes the file at `path`, which held `before`. Writes only if something
+/// changes. If the whole old file stays except for its header, the addition is appended
 /// first and the header is written last; the file keeps its inode, links and mode. Otherwise it is
 /// replaced by rename. `before` may be a mapping of the file.
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);

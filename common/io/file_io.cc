@@ -56,7 +56,7 @@ Result<void> write_directly(const std::string &path, std::span<const Bytes> part
     return {};
 }
 
-/// Not opened by name: it may be open for appending, or no longer have a name.
+/// Uses the open descriptor: it may be open for appending, or its file may have no name.
 Result<void> write_standard_output(std::span<const Bytes> parts)
 {
     if (::isatty(STDOUT_FILENO))
@@ -66,7 +66,7 @@ Result<void> write_standard_output(std::span<const Bytes> parts)
     return {};
 }
 
-/// The file that a write to `path` should change: follows symbolic links, also dangling ones.
+/// Follows symbolic links, also dangling ones.
 std::string resolve_links(const std::string &path)
 {
     std::string target = path;
@@ -219,8 +219,8 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
          named.st_ino != st.st_ino))
         return write_directly(path, parts);
-    // The length does not depend on the target, so it fits wherever a long target name does. What
-    // begins so is removed by Kbuild's `make clean`, if we are killed.
+    // A fixed length, so that it fits wherever the name of the target does. If we are killed,
+    // Kbuild's `make clean` removes files with this prefix.
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
@@ -233,8 +233,8 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::umask(mask);
         mode = 0666 & ~mask;
     }
-    // chown first: it clears set-id bits that chmod may have to restore. If we may not give the
-    // file away, that is not an error: the new file is then ours, as with any editor.
+    // chown first: it clears set-id bits, which chmod restores. It may fail; then the new file is
+    // ours, as with any editor.
     bool ok = true;
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);

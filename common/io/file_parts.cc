@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. Linked kernels and their vmlinux.o take gigabytes, mostly DWARF, and most of their BTF
-// is only looked at briefly.
+// is needed only briefly.
 //
-// Method. Files are mapped: parts that are not looked at are not read, and the others are not
-// copied. Small files, and files that cannot be mapped (pipes, /sys), are read. If a mapped file
-// shrinks, the next access beyond its end is a SIGBUS; the handler can only name the file and end
-// the program. Output is not yet in its place then: update_file() writes the header last,
-// write_file() renames. If a mapped file is written to, earlier checks may no longer hold. Then the
-// result may be wrong, which check_mapped_files() detects by the file's time. Or the program may
-// crash; then the handlers of the other signals name the file and keep the signal. Replacing a
-// mapped file by rename does no harm.
+// Method. Files are mapped: unused parts are never read, and the rest is not copied. Small files,
+// and files that cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the next
+// access beyond its end raises SIGBUS; all the handler can do is name the file and end the program.
+// Output is not in place then: update_file() writes the header last, write_file() renames. If a
+// mapped file is written to, earlier checks may no longer hold. A wrong result is detected by
+// check_mapped_files(), by the file's time. A crash makes the handlers of the other signals name
+// the file and keep the signal. Replacing a mapped file by rename is harmless.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
@@ -33,12 +32,12 @@ namespace
 {
 
 constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
-// A process has 65,530 mappings (vm.max_map_count), and its memory and threads need some, too.
-// Without any left they fail as if memory had run out. What is beyond these is read.
+// A process has 65,530 mappings (vm.max_map_count), and memory and threads need some of them. Files
+// beyond this number are read.
 constexpr size_t most_mappings = 60000;
 std::atomic<size_t> mapping_count = 0; // at present
 
-/// A mapping, for the signal handler. Never freed, because the handler may look at it at any time.
+/// A mapping, for the signal handler, which may run at any time. So it is never freed.
 struct Mapping {
     const std::byte *begin;
     std::atomic<size_t> size; // 0: no longer mapped
@@ -68,7 +67,7 @@ const Mapping *find_changed()
     return m;
 }
 
-/// Null: in no mapping.
+/// The mapping that has `at`, or null.
 const Mapping *mapping_of(const std::byte *at)
 {
     const Mapping *m = mappings;
@@ -115,7 +114,7 @@ void on_signal(int signal, siginfo_t *info, void *)
     for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, and ends the program
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
-    if (info->si_code <= 0) // sent by somebody, so not by itself
+    if (info->si_code <= 0) // sent by a process, so it does not come again by itself
         ::raise(signal);
 }
 
@@ -126,7 +125,7 @@ void report_lost_files(const char *program)
     reader_name = program;
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART; // sent by somebody, it is no error of a read
+    action.sa_flags = SA_SIGINFO | SA_RESTART; // a signal from a process must not fail a read
     for (size_t i = 0; i < std::size(signals); ++i)
         ::sigaction(signals[i], &action, &former[i]);
 }

@@ -5,11 +5,10 @@
 // for each of them: 64 threads for 8 jobs. make's tokens are bytes in a pipe, one for each job that
 // may run in addition to the first. A lost token slows down the rest of the build.
 //
-// Method. At the start we read all free tokens that we can use, without waiting; at the end we
-// write them back. The runs are too short for more: the longest merge takes less than a second. The
-// pipe is opened again for reading, because O_NONBLOCK on make's own descriptor would affect
-// everyone who shares it. Signals that end the program write the tokens back first; only SIGKILL
-// loses them, and make says so at its end.
+// Method. At the start, read all free tokens that are useful, without waiting; at the end, write
+// them back. Runs are too short for more. The pipe is opened again for reading, because O_NONBLOCK
+// on make's own descriptor would affect all processes that share it. Signals that end the program
+// write the tokens back first; only SIGKILL loses them, which make reports at its end.
 #include "common/io/job_tokens.h"
 
 #include <algorithm>
@@ -34,7 +33,7 @@ namespace
 constexpr int ending[] = {SIGALRM, SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
                           SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 
-/// make may tell tokens apart by their bytes, so we give back the same ones.
+/// make may distinguish tokens by their bytes, so the same ones are given back.
 std::array<char, 1024> tokens;
 std::atomic<size_t> taken = 0;
 int give_back_to = -1;
@@ -59,7 +58,7 @@ void give_back_on_signals()
     }
 }
 
-/// The last one counts: make appends its own to what it was given. Empty if there is none.
+/// The jobserver in MAKEFLAGS, or nothing. The last one counts: make appends its own.
 std::string_view jobserver_of(std::string_view makeflags)
 {
     std::string_view found;
@@ -83,15 +82,14 @@ bool is_pipe(int fd)
     return ::fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/// May it be read from, or written to, as `mode` (O_RDONLY, O_WRONLY) says?
+/// Is the descriptor open for `mode` (O_RDONLY, O_WRONLY)?
 bool is_open_for(int fd, int mode)
 {
     const int flags = ::fcntl(fd, F_GETFL);
     return flags >= 0 && ((flags & O_ACCMODE) == mode || (flags & O_ACCMODE) == O_RDWR);
 }
 
-/// Are these the two ends of one pipe? Where make closed its own, a shell may have opened others
-/// under the same numbers, and what is in those is not ours to take.
+/// Are these the two ends of one pipe? If make closed its own, other files may have their numbers.
 bool are_ends(int read, int write)
 {
     struct stat from, to;
@@ -114,8 +112,8 @@ Ends open_fifo(const std::string &path)
     return ends;
 }
 
-/// "READ,WRITE". For recipes without "+", make closes these descriptors (so their numbers may
-/// belong to other files), or passes negative numbers.
+/// `text`: "READ,WRITE". For recipes without "+", make closes these descriptors or passes negative
+/// numbers.
 Ends open_descriptors(std::string_view text)
 {
     int read = -1, write = -1;

@@ -6,14 +6,13 @@
 namespace btflink
 {
 
-/// How many threads may run, up to `wanted`. Under a make with a jobserver only the first one is
-/// free; each other one needs a token that is free now. Never waits for a token. If make has a
-/// jobserver but this program cannot reach it, one. Tokens are kept until give_back_job_tokens(); a
-/// signal that ends the program gives them back, too. Call it once, before there are threads.
+/// Returns the number of threads that may run, up to `wanted`. Under a make with a jobserver, that
+/// is one, plus one for each token that is free now; one if the jobserver cannot be reached. Never
+/// waits. Tokens are kept until give_back_job_tokens(), or until a signal ends the program. Call it
+/// once, before there are threads.
 unsigned take_job_tokens(unsigned wanted);
 
-/// Gives back what take_job_tokens() took, if anything. May be called at any time, repeatedly, and
-/// in signal handlers.
+/// Gives back all tokens. May be called at any time, repeatedly, and in signal handlers.
 void give_back_job_tokens();
 
 } // namespace btflink

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Independent pieces of work on a few threads. Results go into slots by index, so what comes out
-// never depends on the number of threads.
+// Runs independent pieces of work on a few threads. Store results by index, so that they do not
+// depend on the number of threads.
 #pragma once
 
 #include "common/io/trace.h"
@@ -15,7 +15,7 @@
 namespace btflink
 {
 
-/// Call work(i) for each i below `count`, each exactly once, on up to `threads` threads.
+/// Calls work(i) once for each i below `count`, on up to `threads` threads.
 template <typename Work>
 void parallel_for(size_t count, unsigned threads, Work work)
 {
@@ -40,8 +40,8 @@ void parallel_for(size_t count, unsigned threads, Work work)
         thread.join();
 }
 
-/// parallel_for() for work that returns Result<void>. Of several errors it reports the one with the
-/// lowest index, whichever thread was first.
+/// parallel_for() for work that returns Result<void>. Of several errors it returns the one with the
+/// lowest index.
 template <typename Work>
 Result<void> parallel_try(size_t count, unsigned threads, Work work)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Shows where the time of a run goes, as a file for chrome://tracing or ui.perfetto.dev, which
-// --time-trace writes. A run has phases; each has a name, a thread, wall and processor time. Phases
-// nest, and many threads may have phases at the same time. While no trace is recorded, a phase
-// costs one load and one branch.
+// Records the phases of a run for --time-trace, as a file for chrome://tracing or ui.perfetto.dev.
+// A phase has a name, a thread, wall and processor time. Phases nest, and threads have their own.
+// While no trace is recorded, a phase costs one load and one branch.
 //
 //     auto file = trace::File::start(path, "btf-merge");   // first of all: reports a bad path
 //     { trace::Phase phase("load"); ... }
@@ -26,7 +25,7 @@ namespace internal
 extern std::atomic<bool> recording;
 } // namespace internal
 
-/// Are phases recorded? For callers that need time to make the name of a phase.
+/// Are phases recorded? For callers to whom the name of a phase costs time.
 inline bool on()
 {
     return internal::recording.load(std::memory_order_relaxed);
@@ -37,7 +36,7 @@ inline bool on()
 class Phase
 {
 public:
-    /// `name`: which phase; `detail`: what it is about, such as a file.
+    /// `detail`: what the phase works on, such as a file.
     explicit Phase(std::string_view name, std::string_view detail = {})
     {
         if (on())
@@ -53,7 +52,7 @@ public:
         if (begun_)
             notes_.emplace_back(name, value);
     }
-    /// End the phase now; does nothing if it has ended already.
+    /// Ends the phase, unless it has ended already.
     void end()
     {
         if (begun_)
@@ -74,14 +73,14 @@ private:
 class File
 {
 public:
-    /// Record from now on. Error: `path` cannot be written. Nothing is written to it yet.
+    /// Starts recording. Error: `path` cannot be written. Does not write to it yet.
     static Result<File> start(std::string path, std::string program);
     File(File &&other) noexcept;
     File &operator=(File &&) = delete;
     /// Ends the recording.
     ~File();
 
-    /// Write what is recorded so far, without phases that have not ended.
+    /// Writes all phases that have ended.
     Result<void> write() const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The address pool: shaped as a contribution to `.debug_addr` (DWARF 5, section 7.27) whose first 8
-// bytes of entries are the object id and whose further entries are, after the link, the final
-// addresses of the object's variables and functions. Its use is described in common/FORMAT.md.
+// The address pool has the form of a contribution to `.debug_addr` (DWARF 5, section 7.27). Its
+// first 8 bytes of entries are the object id; the other entries are, after the link, the final
+// addresses of the object's variables and functions. See common/FORMAT.md.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -14,12 +14,12 @@
 namespace btflink
 {
 
-/// Where pools are written: DWARF 1's section, which every linker script places, no tool reads, and
-/// `strip --strip-debug` drops.
+/// The section for pools is DWARF 1's: every linker script places it, no tool reads it, and
+/// `strip --strip-debug` drops it.
 constexpr std::string_view pool_section = ".debug";
 
-/// May a section of this name have pools? Older objects have theirs beside DWARF 5's addresses.
-/// Names with z: GNU's older scheme of compression.
+/// May a section of this name have pools? Older objects have them in DWARF 5's section. In GNU's
+/// older scheme of compression, names begin with .z.
 constexpr bool may_have_pools(std::string_view section)
 {
     return section == pool_section || section == ".debug_addr" || section == ".zdebug" ||
@@ -36,7 +36,7 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
-/// A contribution found in a section that may have pools, a pool or DWARF's own.
+/// A contribution of a section that may have pools: a pool, or DWARF's own addresses.
 struct PoolPart {
     uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
     uint64_t offset;   // of the contribution, in the section
@@ -53,7 +53,7 @@ struct PoolPart {
 /// the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no header).
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
-/// Is all of the section pools (at least one) of these objects, and zeros between them?
+/// Does the section consist of pools of these objects (at least one) with zeros between them?
 bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
 
 } // namespace btflink

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What is in a `.BTF` section: the BTF of one object, or of many that a linker has put one behind
-// the other. See FORMAT.md.
+// Splits a `.BTF` section into contributions: of one object, or of many that a linker concatenated.
+// See FORMAT.md.
 #pragma once
 
 #include "common/io/bytes.h"

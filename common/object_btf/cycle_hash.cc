@@ -9,12 +9,12 @@
 // equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
 // their contents, and numbers in that order for references.
 //
-// Why it is right. Types that are the same as deep as one looks are in one block, and walks from
-// the same types in two blobs meet the same blocks in the same order. A walk that reads the same
-// describes the same graph, so different types differ in what is hashed.
+// Correctness. Types that are the same at any depth are in one block, and walks from the same types
+// in two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so
+// different types differ in what is hashed.
 //
-// Cost. Types times rounds, and blocks times what each reaches. Both are counted, and given up at a
-// limit.
+// Cost. Types times rounds, plus blocks times the blocks that each reaches. Both are counted, up to
+// a limit.
 #include "common/object_btf/cycle_hash.h"
 
 #include "common/graph/refine.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Puts new sections behind everything in an ELF file and drops the sections that they replace.
-// Object BTF and final BTF both need this.
+// Appends sections to an ELF file and drops the sections that they replace. Used for object BTF and
+// for final BTF.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -12,26 +12,26 @@
 namespace btflink
 {
 
-/// Alignment of what is appended.
+/// Alignment of appended sections.
 constexpr uint32_t new_section_alignment = 8;
 
-/// Which sections are object BTF (see common/FORMAT.md): every `.BTF`, with its relocations, and
-/// sections that consist of nothing but address pools, with theirs. Pools are known
+/// Finds the sections of object BTF (see common/FORMAT.md): every `.BTF` with its relocations, and
+/// sections of nothing but address pools with theirs. Pools are recognised
 /// by the object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups, a
 /// damaged compressed section.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
 
-/// The file without the sections that are replaced, before the new part.
+/// The part of the new file that comes before the appended sections.
 struct ElfBody {
-    uint64_t kept = 0;                // bytes of the file, or, if that does not do:
-    ByteParts rebuilt;                // all of it, laid out anew
-    std::vector<uint32_t> symbol_map; // new indexes of symbols; empty: as they were
+    uint64_t kept = 0;                // the first bytes of the file stay as they are ...
+    ByteParts rebuilt;                // ... or, if not empty, this replaces all of it
+    std::vector<uint32_t> symbol_map; // new indexes of symbols; empty if they did not change
 
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };
 
-/// Drop sections; `image` then describes what is left. Errors: as drop_sections().
+/// Drops sections. `image` then describes the rest. Errors: as drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
 /// Appends sections, then their names and headers. `image` must outlive it and describe `body`.
@@ -40,13 +40,13 @@ class ElfAppender
 public:
     ElfAppender(ElfImage &image, ElfBody body);
 
-    /// Append a section at the next aligned place; the rest of its header may be set until
-    /// another is added. `name` and, for the call, `data` must stay.
+    /// Appends a section at the next aligned place. The rest of its header may be set until another
+    /// section is added. `name` must outlive the ElfAppender, `data` only the call.
     ElfSection &add_section(std::string_view name, uint32_t type, uint64_t alignment, Bytes data);
-    /// Room for sections of so many bytes in all, to be had at once.
+    /// Reserves memory for sections of `bytes` bytes in all.
     void reserve(uint64_t bytes) { out_.reserve(bytes); }
     const std::vector<uint32_t> &symbol_map() const { return body_.symbol_map; }
-    /// Write into the section that was added last.
+    /// Overwrites bytes of the section that was added last.
     template <std::unsigned_integral T>
     void patch(uint64_t offset, T value)
     {

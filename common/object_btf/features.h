@@ -24,11 +24,11 @@ enum class Feature : uint32_t {
     decl_tag_kfuncs = 1u << 8,    // tag kfuncs
     reproducible_build = 1u << 9, // no effect: output is always reproducible
     global_var = 1u << 10,        // variables of all sections
-    distilled_base = 1u << 11,    // split BTF brings what it needs of its base
+    distilled_base = 1u << 11,    // split BTF includes the parts of its base that it needs
     attributes = 1u << 12,        // mark arena pointers of kfuncs
     true_signature = 1u << 13,    // functions with the parameters that they are really passed
-    layout = 1u << 14,            // the blob says how long the types of each kind are
-    force_cu_merging = 1u << 15,  // no effect: units that refer to each other are one always
+    layout = 1u << 14,            // the blob has a layout section
+    force_cu_merging = 1u << 15,  // no effect: units that refer to each other are always merged
     linkage_names = 1u << 16,     // functions whose symbol is mangled (C++, Rust)
 };
 
@@ -48,16 +48,16 @@ private:
     uint32_t bits_ = 0;
 };
 
-/// pahole's "default": what pahole 1.27 had, but for reproducible_build.
+/// pahole's "default": the features of pahole 1.27 without reproducible_build.
 FeatureSet default_features();
-/// pahole's "all": every feature but distilled_base, which needs a base, and linkage_names, which
-/// pahole 1.32 does not have.
+/// pahole's "all": every feature except distilled_base, which needs a base, and linkage_names,
+/// which pahole 1.32 does not have.
 FeatureSet all_features();
 /// Every feature that has a name.
 FeatureSet known_features();
 
-/// "a,b,c", "default", "all", or "+a,b" (default and more). Several lists on one command line add
-/// up: the caller joins what this returns. Unknown and unsupported names are errors.
+/// "a,b,c", "default", "all", or "+a,b" (default and more). The caller joins the results of several
+/// lists on one command line. Unknown and unsupported names are errors.
 Result<FeatureSet> parse_features(std::string_view list);
 
 /// "a,b,c" in bit order; "none" for none.

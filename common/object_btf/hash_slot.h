@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A slot of an OpenTable whose keys are hashes of types: they are random already, so the low half
-// is the place in the table.
+// A slot of an OpenTable whose keys are hashes of types. These are random already, so their low
+// half is used as it is.
 #pragma once
 
 #include "common/object_btf/type_hash.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// DECL_TAGs that name the symbol of a function, where that is not the function's name: C++, Rust.
-// (feature linkage_names)
+// DECL_TAGs that name the symbol of a function of C++ or Rust, if the symbol is not the name of the
+// function (feature linkage_names).
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ inline std::string linkage_tag(std::string_view language, std::string_view symbo
     return std::string(language) + std::string(linkage_word) + std::string(symbol);
 }
 
-/// The symbol that such a tag names; empty: it is another tag.
+/// The symbol that the tag names; empty if it is another tag.
 inline std::string_view linkage_symbol(std::string_view tag)
 {
     const size_t word = tag.find(linkage_word);

@@ -17,22 +17,22 @@ struct Hash128 {
     bool operator==(const Hash128 &) const = default;
 };
 
-/// 'S' or 'U' if a reference to the type hashes as its stub, that is by name alone (named struct,
-/// named union, or forward declaration of one), else 0.
+/// 'S' or 'U' if references to the type are hashed as its stub, by name alone (a named struct, a
+/// named union, or a forward declaration of one), else 0.
 char stub_class(const Btf &btf, TypeId id);
 
 /// Stub hashes of all types of `btf` itself, in id order. Two types with different stub hashes
 /// differ; two with the same are the same if no struct or union name that they reach has more than
 /// one definition.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// Those of the chosen types of a `btf` without base (by id - 1), one after the other. Of others
-/// only names are looked at: a chosen type that refers to one other than by its stub is equal to
-/// none, of this or other BTF.
+/// Stub hashes of chosen types (by id - 1) of a `btf` without base, one after the other. Of the
+/// other types only names are read: a chosen type that refers to one of them other than by its stub
+/// gets a hash that is equal to no other.
 std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
-/// The same when those of the first types are known already: `known` is completed in place.
+/// Completes `known`, which has the stub hashes of the first types of `btf` itself.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
-/// Computes loose prototype hashes, remembering what it saw.
+/// Computes loose prototype hashes and remembers those of types.
 /// Prototypes with equal loose hashes agree by the rules that decide whether a function's many
 /// instances are consistent: parameter names and const are ignored, structs, unions, enums and
 /// typedefs compare by name, a forward declaration counts as its struct or union.

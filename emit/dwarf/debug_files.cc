@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Searches for separate and alternate debug files, and checks that they belong to the file.
+// Searches for debug files and checks that they belong to the file.
 #include "emit/dwarf/debug_files.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ const ElfSection *find_section(const ElfImage &image, std::string_view name)
     return it == image.sections.end() ? nullptr : &*it;
 }
 
-/// The build id in the ELF note; empty if there is none.
+/// The build id in the ELF note, or nothing.
 Bytes build_id(const ElfImage &image)
 {
     const ElfSection *note = find_section(image, ".note.gnu.build-id");
@@ -46,7 +46,7 @@ std::string path_by_id(Bytes id, const std::string &debug_dir)
     return debug_dir + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) + ".debug";
 }
 
-/// The directory that the file is in, links followed.
+/// The directory of the file, with symbolic links resolved.
 std::string folder_of(const ElfImage &image)
 {
     char whole[PATH_MAX];
@@ -61,7 +61,7 @@ bool is_file(const std::string &path)
     return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// The zero-terminated name at the start of a section; empty if there is none.
+/// The NUL-terminated name at the start of a section, or nothing.
 std::string_view name_in(const ElfSection &section)
 {
     auto *text = reinterpret_cast<const char *>(section.data.data());
@@ -69,8 +69,8 @@ std::string_view name_in(const ElfSection &section)
     return length < section.data.size() ? std::string_view(text, length) : std::string_view();
 }
 
-/// The first of `paths` that exists and that `is_it` accepts. A file that is left over from another
-/// version is not an error; it is passed over.
+/// The first of `paths` that exists and that `is_it` accepts. A file of another version is not an
+/// error.
 template <typename Check>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
 {
@@ -121,8 +121,8 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     if (name.empty())
         return fail(image.where.in(".gnu_debugaltlink"), "has no name");
     Bytes id = link->data.subspan(name.size() + 1);
-    // A name from the root is looked for in the directory of debug files as well: that may be one
-    // of another system, unpacked.
+    // An absolute name is also looked for in the directory of debug files, which may be an unpacked
+    // one of another system.
     constexpr std::string_view usual = "/usr/lib/debug/";
     const bool from_root = name.front() == '/';
     const std::string here = from_root ? name : folder_of(image) + "/" + name;

@@ -27,7 +27,7 @@ DebugSection *DwarfFile::wanted(std::string_view name)
         {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
         {".debug_loc", &loc},   {".debug_loclists", &loclists},
     };
-    // GNU's old scheme of compression has a name of its own: .zdebug_info.
+    // In GNU's old scheme of compression, .debug_info is called .zdebug_info.
     bool old = name.starts_with(".zdebug_");
     for (const NamedSection &row : rows)
         if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
@@ -108,8 +108,8 @@ Result<void> DwarfFile::find_sections()
             continue;
         if (skeleton_ && mine == &info)
             units.push_back(i);
-        // Of several sections of a name the first counts, but those of groups come behind all
-        // others: they hold type units.
+        // Of several sections of a name the first counts. Those of groups hold type units and come
+        // after all others.
         bool grouped = s.head.sh_flags & SHF_GROUP;
         if (mine->present() && (grouped || !mine->grouped))
             continue;
@@ -141,8 +141,8 @@ Result<void> DwarfFile::load_section(uint32_t index, DebugSection &section) cons
     return {};
 }
 
-/// Compilers write each type unit of split DWARF into a section of its own, so that a linker could
-/// drop those that it has already.
+/// Concatenates sections with units. Compilers write each type unit of split DWARF into its own
+/// section, so that linkers can drop duplicates.
 Result<void> DwarfFile::join_units(const std::vector<uint32_t> &units,
                                    const std::vector<uint32_t> &types)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The table of languages, and the reading of lists of them.
+// The table of languages, and a parser for lists.
 #include "emit/dwarf/languages.h"
 
 #include <dwarf.h>
@@ -11,14 +11,14 @@ namespace btflink::emit
 namespace
 {
 
-/// A version of a language. Its name is both words, that of all versions the first alone.
+/// A version of a language. `language` alone is the name of all versions.
 struct Row {
     std::string_view language, version;
     uint16_t code;
 };
 
-// DWARF 5, table 7.17, what was assigned later (the dwarf.h of older libraries does not have it),
-// and the vendor's code for assembler.
+// DWARF 5, table 7.17; codes that were assigned later, which older <dwarf.h> lack; the vendor's
+// code for assembler.
 constexpr Row rows[] = {
     {"ada", "83", DW_LANG_Ada83},
     {"ada", "95", DW_LANG_Ada95},

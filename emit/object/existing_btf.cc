@@ -38,7 +38,7 @@ private:
         auto parts = TRY(split_contributions(image_.sections[section].data, image_.place(section)));
         for (const Contribution &part : parts) {
             if (part.trailer.empty())
-                continue; // another tool's: what it covers is unknown
+                continue; // made by another tool: which sources it covers is unknown
             Where where = image_.place(section).at(part.offset);
             auto blob = TRY(Btf::parse(part.blob, where));
             auto trailer = TRY(decode_trailer(part.trailer, blob, where, false));
@@ -50,7 +50,7 @@ private:
         return append(section, arch_.reloc_abs32, 4, out_.btf, out_.btf_relocs);
     }
 
-    /// The section's contents and relocations, behind what is there.
+    /// Appends the section's contents and relocations.
     Result<void> append(uint32_t section, uint32_t type, uint8_t size,
                         std::vector<std::byte> &bytes, std::vector<NewReloc> &relocs)
     {

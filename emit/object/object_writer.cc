@@ -14,18 +14,17 @@ namespace btflink::emit
 namespace
 {
 
-/// `lto`: the object carries code to be compiled at the link, whose debug information
-/// (.gnu.debuglto_*) that code refers to.
+/// `lto`: the object has code that is compiled at the link and refers to .gnu.debuglto_*.
 bool is_dwarf(const ElfSection &s, bool lto)
 {
-    if (s.head.sh_flags & SHF_ALLOC) // a program's own section that happens to have such a name
+    if (s.head.sh_flags & SHF_ALLOC) // belongs to the program, whatever its name
         return false;
     return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
            may_have_pools(s.name) || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
            s.name == ".gdb_index";
 }
 
-/// All that is to go before `added` comes.
+/// The sections to drop.
 Result<std::vector<bool>> find_unwanted(const ElfImage &image, bool strip_dwarf)
 {
     auto drop = find_object_btf(image);
@@ -53,7 +52,7 @@ public:
         bool rela = arch_.rela;
         uint64_t relocs = added.btf_relocs.size() + added.pool_relocs.size();
         uint64_t headers = image_.sections.size() + 5;
-        // Names are short as a rule; if not, it grows.
+        // An estimate: names are usually short.
         out_.reserve(added.btf.size() + added.pool.size() + relocs * sizeof(Elf64_Rela) +
                      headers * (sizeof(Elf64_Shdr) + 64));
         if (!added.btf.empty())
@@ -117,7 +116,7 @@ private:
         return {};
     }
 
-    /// `count`: symbols that the file has now.
+    /// The new number of a symbol. `count`: of symbols in the new file.
     Result<uint32_t> new_symbol(const NewReloc &reloc, uint32_t count, std::string_view section)
     {
         uint32_t symbol = reloc.symbol;

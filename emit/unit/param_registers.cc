@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Locations tell where each parameter is, but not where it should be, which depends on all
-// parameters before it. A compiler that changes a signature drops some parameters, passes only one
-// member of others, and says neither.
+// Problem. Locations tell where each parameter is, but not where it should be: that depends on all
+// parameters before it. A compiler that changes a signature may drop parameters, or pass only one
+// member of a struct, without saying so.
 //
-// Method. A walk over the parameters with the number of the next register (rules F-P of pahole). A
-// struct of two words takes two registers. If only one piece of a struct is passed, the piece names
-// the member, unless the next parameter is where it would be after the whole struct.
+// Method. A walk over the parameters that counts registers (rules F-P of pahole). A struct of two
+// words takes two. If only one piece of a struct is passed, it is the member at that offset, unless
+// the next parameter is where it would be after the whole struct.
 //
-// Cost. One walk; a look at a struct's members where only one is passed.
+// Cost. One walk, and a search through the members of a struct of which only one is passed.
 #include "emit/unit/param_registers.h"
 
 #include <bit>
@@ -81,7 +81,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
         Param &p = params[i];
         const bool in_registers = next < arch_.param_reg_count;
         const uint32_t whole = slots(p);
-        // If it takes all of its registers, the next parameter is where it should be.
+        // The next parameter shows whether this one takes all of its registers.
         const bool takes_all =
             in_registers && i + 1 < params.size() && is_at(params[i + 1], next + whole);
         if (std::has_single_bit(p.pieces))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds sizes and alignments of types by walks along their references.
+// Finds sizes and alignments of types by following references.
 #include "emit/unit/type_layout.h"
 
 #include <algorithm>
@@ -190,9 +190,8 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
         return false;
-    // First look for holes: members in order must leave no byte free, and the last one must end the
-    // struct. A bitfield has the unit of storage that its type makes; what is left of that, and
-    // bits of a byte that has others, are no holes.
+    // A struct with holes is not packed: members must leave no byte free, and the last one must end
+    // the struct. Unused bits of a byte, or of a bitfield's storage unit, are not holes.
     uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;
     uint64_t widest = 1;
     bool misplaced = false;
@@ -203,7 +202,7 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
         const uint64_t start = member_bit_offset(member, order);
         const uint64_t bits =
             (member.byte_size ? member.byte_size : size(tree_.find(member.type))) * 8;
-        uint64_t place = start; // of the member, or of its unit
+        uint64_t place = start; // of the member, or of its storage unit
         if (unit_bits)
             end_bit = std::min(start, unit_end);
         if (!member.bit_size || !bits) {
@@ -214,7 +213,7 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
             if (end > unit_end || bits > unit_bits) {
                 unit_bits = bits;
                 unit_end = place + bits;
-                if (end > unit_end) // it goes on in the next one
+                if (end > unit_end) // the bitfield extends into the next unit
                     unit_end += bits;
             }
         }

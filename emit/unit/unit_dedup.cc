@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. Compilers repeat types inside one object (pointers, arrays, unqualified copies), and
-// several units in one object repeat nearly all. Types that are equal must become one, types that
-// only look equal must not: a program may hold two different structs of one name, one per function.
+// several units in one object repeat nearly all. Equal types must become one. Types that only look
+// equal must not: a program may have two structs of one name, in two functions.
 //
-// Method. The blocks of types with equal stub hashes are a partition that is never too fine. If no
-// struct or union name has two definitions, or a definition and a forward declaration, it is the
-// result. Otherwise it is refined (common/graph/refine.h) until types of one block refer to types
-// of the same blocks: that is equality of the (infinite) unfolded types.
+// Method. Types with equal stub hashes form a block. This partition is never too fine. It is the
+// result unless a struct or union name has two definitions, or a definition and a forward
+// declaration. Then it is refined (common/graph/refine.h) until types of one block refer to types
+// of the same blocks: until equal blocks mean equal (infinite) unfolded types.
 //
-// Cost. One round is linear. There are at most as many rounds as the longest chain of references to
-// a difference is long, and only objects with such names need any.
+// Cost. A round is linear. There are at most as many rounds as the longest chain of references to a
+// difference has links; only objects with such names need any.
 #include "emit/unit/unit_dedup.h"
 
 #include "common/graph/flat_index.h"
@@ -27,7 +27,7 @@ namespace
 {
 
 using Blocks = std::vector<uint32_t>;     // of the partition, by id
-constexpr uint32_t no_block = UINT32_MAX; // void's
+constexpr uint32_t no_block = UINT32_MAX; // of void
 
 class Deduplicator
 {
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// Numbers types by the first appearance of their stub hashes; returns how many there are.
+    /// Numbers stub hashes in the order in which they appear. Returns their count.
     size_t classify(Blocks &blocks) const
     {
         FlatIndex seen(end_);
@@ -78,7 +78,7 @@ private:
         return count;
     }
 
-    /// True if stub hashes alone do not decide. Lists names with several definitions.
+    /// Returns true if stub hashes alone do not decide. Lists names with several definitions.
     bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {

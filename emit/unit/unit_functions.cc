@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A FUNC promises that the function's arguments can be found where its prototype and the
-// ABI say. Compilers break that promise when they see all callers: they drop parameters, pass them
-// in other registers, reorder them. The link decides what becomes a FUNC, over all instances of a
-// name; here each instance is described.
+// Problem. A FUNC promises that arguments are where the prototype and the ABI say. A compiler that
+// sees all callers may break this: it drops parameters, passes them in other registers, reorders
+// them. The link compares all instances of a name and decides what becomes a FUNC; here each
+// instance is described.
 //
 // Method, in three steps over all functions of the unit (rules F-C, F-P of pahole):
 // 1. gather: parameters with their types and entry locations. A concrete instance names its
 //    abstract instance as origin and has no names or types of its own.
-// 2. share: names and types flow from origin to instance, location facts from instance to origin
-//    (the compiler puts them only on the instance, but both are one function).
+// 2. share: names and types are copied from origin to instance, locations from instance to origin:
+//    compilers put them only on the instance, but both are one function.
 // 3. judge: walk the parameters along the ABI's registers (param_registers.h).
-// Where the compiler says that it changed the prototype, the instance is described twice: with the
+// If the compiler says that it changed the signature, the instance is described twice: with the
 // parameters of the source and with those that are passed.
 //
-// If the entries come from the compiler itself, step 3 has nothing to guess: parameters that are
-// not passed have no location, and a function whose others are not where they should be is marked.
+// Entries of the gcc plugin need no step 3: parameters that are not passed have no location, and a
+// function with displaced parameters is marked.
 //
 // Invariant. Step 3 reads only what steps 1 and 2 finished for *all* functions, so the order of
 // abstract and concrete instances does not matter. Cost: linear in parameters.
@@ -128,14 +128,14 @@ private:
         }
     }
 
-    /// The function that `offset` refers to; the placeholder if it is none.
+    /// The function at `offset`, or the placeholder.
     const Die &function_at(uint32_t offset) const
     {
         const Die &d = tree_.at(tree_.find(offset));
         return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
     }
 
-    /// `d` or what it refers to, if that has what `has` looks for; else the placeholder.
+    /// `d` or the first entry that it refers to for which has(entry) is true, else the placeholder.
     /// An out-of-line copy of a method refers to its abstract instance, which refers to the
     /// declaration in the class.
     template <typename Has>
@@ -154,7 +154,7 @@ private:
         return first_with([](const Die &one) { return one.name; }, d).name;
     }
 
-    /// Empty: that of the function.
+    /// Empty if the symbol is the name.
     std::string_view symbol_of(const Die &d, std::string_view name) const
     {
         if (!linkage_names_)
@@ -190,8 +190,7 @@ private:
         return false;
     }
 
-    /// What has the type of the result, which is inherited from the abstract instance or the
-    /// declaration.
+    /// The entry that has the type of the result: `f`, its abstract instance or its declaration.
     const Die &result_of(const Function &f) const
     {
         const Die &d = tree_.at(f.die);
@@ -219,7 +218,7 @@ private:
         return false;
     }
 
-    /// A packed struct on the stack may be anywhere. Only a struct named as such counts.
+    /// The place of a packed struct on the stack is uncertain. Only a named struct counts.
     bool is_uncertain(const Function &f, const Param &p) const
     {
         const uint32_t registers = file_.arch.param_reg_count;
@@ -241,7 +240,7 @@ private:
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
         }
-        // A struct may take several registers, which throws off the count.
+        // A struct may take several registers, which makes the count wrong.
         if (unexpected && !by_value)
             flags |= fn_unexpected_reg;
         return flags;
@@ -254,7 +253,7 @@ private:
         if (changed && features_.has(Feature::true_signature))
             left.assign(params(f).begin(), params(f).end());
         if (tree_.signatures_known)
-            ; // nothing to guess
+            ; // the compiler itself marked what is displaced
         else if (tree_.clang && !changed)
             registers_.check_kept_signature(params(f));
         else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compiles abbreviations into the steps that the reader takes per entry.
+// Compiles abbreviations into the steps of the reader.
 #include "emit/dwarf/fast/abbrev.h"
 
 #include "emit/dwarf/fast/debug_cursor.h"
@@ -12,10 +12,10 @@ namespace btflink::emit
 namespace
 {
 
-/// Codes up to here live in a flat table.
+/// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// Attributes that some rule asks for, given the tag.
+/// Does BTF need this attribute of an entry with this tag?
 bool matters(uint32_t attribute, uint32_t tag)
 {
     switch (attribute) {

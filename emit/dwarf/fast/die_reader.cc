@@ -3,13 +3,13 @@
 // Problem. A kernel build decodes some twenty million entries with a hundred million attributes, of
 // which BTF needs a third. Each must cost nanoseconds.
 //
-// Method. One walk over the unit's bytes, front to back. Abbreviations were compiled into steps
-// (abbrev.h), so attributes that do not matter are skipped by adding their size. Entries below one
-// that does not matter are skipped as well, by its sibling attribute if it has one. Open entries
-// are on a stack of our own.
+// Method. One walk over the unit's bytes, front to back. Abbreviations have been compiled into
+// steps (abbrev.h), so useless attributes are skipped by adding their size. A useless entry is
+// skipped with its children, by its sibling attribute if it has one. Open entries are on a stack of
+// our own.
 //
-// Invariant. The walk only moves forward, and never past the unit's end: the cursor stops there and
-// remembers it. So any input ends the walk after at most one step per byte.
+// Invariant. The walk only moves forward and stops at the unit's end, so it ends after at most one
+// step per byte of any input.
 #include "emit/dwarf/fast/die_reader.h"
 
 #include "emit/dwarf/die_attributes.h"
@@ -23,7 +23,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Parents that keep_tag() asks for; the first stands for all others, the second for the unit.
+/// Parents that matter to keep_tag(). The first stands for all others, the second for the unit.
 constexpr uint32_t parent_classes[] = {
     0,
     DW_TAG_compile_unit,
@@ -125,7 +125,7 @@ public:
     {
         // The unit's own entry.
         const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
-        if (!unit_abbrev) // compile units were looked at before, type units were not
+        if (!unit_abbrev) // possible for type units; compile units have been checked
             return fail(place(unit_.die_offset),
                         "unit whose entry has an abbreviation that is not in its table");
         pass(*unit_abbrev);
@@ -184,7 +184,7 @@ private:
             tree_.complete(last.kept);
     }
 
-    /// Move over an entry's attributes.
+    /// Skips an entry's attributes.
     void pass(const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
@@ -195,7 +195,7 @@ private:
         }
     }
 
-    /// Move over an entry and all that is below it.
+    /// Skips an entry and everything below it.
     void pass_tree(const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
@@ -231,8 +231,8 @@ private:
         }
     }
 
-    /// False: error_ says why. (A Result per entry would be half of the cost, and a call 2 % of all
-    /// that btf-emit does.)
+    /// Returns false with error_ set. A Result per entry would be half of the cost, and a call 2 %
+    /// of the time of btf-emit.
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const Open parent = open_.back();
@@ -283,7 +283,7 @@ private:
         return true;
     }
 
-    /// What refers to this entry refers to the type that its signature names.
+    /// References to this entry are references to the type that its signature names.
     void stand_in(uint64_t offset, const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);

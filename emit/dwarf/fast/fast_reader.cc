@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Puts our own reader behind the interface that both readers have.
+// Implements the interface of both readers with the fast one.
 #include "emit/dwarf/fast/fast_reader.h"
 
 #include "emit/dwarf/fast/split_files.h"

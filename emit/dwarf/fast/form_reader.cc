@@ -59,7 +59,7 @@ void FormReader::skip(uint32_t form)
     }
 }
 
-/// Forms that constant() leaves over, and those behind DW_FORM_indirect.
+/// Forms that constant() does not handle itself.
 std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implicit)
 {
     if (form == DW_FORM_indirect)
@@ -185,7 +185,7 @@ uint32_t FormReader::other_reference(uint32_t form, std::optional<Skip> &skipped
     return local_reference(local, skipped);
 }
 
-/// Of list `index` in the table at `base`. Empty: there is no such list.
+/// The offset of list `index` in the table at `base`. Empty if there is no such list.
 std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
                                                 uint64_t index) const
 {
@@ -288,7 +288,7 @@ std::optional<AddressRef> FormReader::range_start(uint32_t form)
             continue;
         }
         if (found)
-            return std::nullopt; // a second one
+            return std::nullopt; // a second range
         found = true;
         if (kind == DW_RLE_startx_length || kind == DW_RLE_startx_endx) {
             start = unit_.indexed_address(in.uleb());
@@ -301,7 +301,7 @@ std::optional<AddressRef> FormReader::range_start(uint32_t form)
         } else {
             return std::nullopt;
         }
-        in.uleb(); // its end
+        in.uleb(); // the end of the range
     }
     return std::nullopt;
 }

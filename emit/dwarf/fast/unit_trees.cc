@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A tree has the entries of one unit or of several, in the order of their offsets, and
-// with split DWARF the entries of all type units that they refer to.
+// Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
+// split DWARF also the entries of all type units that they refer to.
 //
-// Method. Units without type units are read into one tree, one after the other. Others are read
-// into a tree each, and so is each type unit that was met, until no new one is met; then the trees
-// are joined. Entries that stand for types are not in them, so references to them are set to the
-// types.
+// Method. Units without type units are read into one tree, one after the other. Otherwise each
+// unit, and each type unit that is referred to, is read into its own tree, until there are no new
+// ones; then the trees are joined. Entries that stand for types are not in the trees, so references
+// to them are replaced by references to the types.
 //
-// Invariant. The trees are joined in the order of their units' offsets, so it does not matter which
-// was met first.
+// Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
+// not matter.
 #include "emit/dwarf/fast/die_reader.h"
 #include "emit/dwarf/languages.h"
 
@@ -25,8 +25,8 @@ namespace
 
 using Units = std::span<const Unit *const>;
 
-/// The unit with its abbreviations compiled. They are not kept with an image's thousands of units,
-/// but often one table is of several units in a row.
+/// The unit with its abbreviations. Most units of an image do not keep theirs, but successive units
+/// often share a table.
 Result<Unit> with_abbrevs(Unit unit, const Unit &before)
 {
     if (unit.abbrevs)
@@ -41,8 +41,8 @@ Result<Unit> with_abbrevs(Unit unit, const Unit &before)
     return unit;
 }
 
-/// All units of one file, which may not be in the order of their offsets (.dwp), each once: several
-/// skeletons may stand for it.
+/// Sorts units of one file by offset and drops duplicates. In a .dwp file they may be in any order,
+/// and several skeletons may stand for one unit.
 Result<std::vector<const Unit *>> in_order(Units units)
 {
     std::vector<const Unit *> sorted(units.begin(), units.end());
@@ -56,7 +56,7 @@ Result<std::vector<const Unit *>> in_order(Units units)
     return sorted;
 }
 
-/// An index of a .dwp file may say that a unit is inside another one.
+/// The index of a damaged .dwp file may place a unit inside another one.
 Result<void> check_apart(const Unit &unit, uint64_t end_before)
 {
     if (unit.offset < end_before)
@@ -72,8 +72,8 @@ Result<DieTree> read_as_one(Units units, Skips &skips)
     uint64_t bytes = 0;
     for (const Unit *unit : units)
         bytes += unit->end - unit->offset;
-    // An entry that is kept takes 11 bytes or more in units of compilers. A unit of gigabytes has
-    // to ask as it grows.
+    // In the output of compilers a kept entry takes at least 11 bytes. The limit is for units of
+    // gigabytes.
     const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
     tree.types.reserve(expected / 2);
     tree.dies.reserve(expected);
@@ -89,7 +89,7 @@ Result<DieTree> read_as_one(Units units, Skips &skips)
     return tree;
 }
 
-/// Units with the type units that they need.
+/// Reads units with the type units that they need.
 class TreeReader
 {
 public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Unit headers (DWARF 5, section 7.5.1) and what the units' own DIEs say of them.
+// Reads headers of units (DWARF 5, section 7.5.1) and the entries of the units themselves.
 #include "emit/dwarf/fast/form_reader.h"
 #include "emit/dwarf/fast/split_files.h"
 
@@ -82,7 +82,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     return h;
 }
 
-/// Strings and addresses, which may come before the base that their indices count from.
+/// Strings and addresses may be indices from a base that comes later.
 bool needs_bases(uint32_t attribute)
 {
     switch (attribute) {
@@ -143,7 +143,7 @@ void read_unit_attribute(FormReader &in, const AbbrevStep &step, Unit &unit)
     }
 }
 
-/// The attributes of the unit's own DIE. In two rounds, the first for bases of tables.
+/// Reads the attributes of the unit's own DIE in two rounds: first the bases of tables.
 Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
 {
     for (int round = 0; round < 2; ++round) {
@@ -166,7 +166,7 @@ Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
     return {};
 }
 
-/// The abbreviation of the unit's own entry; 0: the unit has no entries.
+/// The abbreviation code of the unit's own entry; 0 if the unit has no entries.
 uint64_t own_code(const Unit &unit)
 {
     return DebugCursor(unit.file->info.data, unit.die_offset, unit.end, unit.file->order()).uleb();
@@ -198,7 +198,7 @@ private:
     std::shared_ptr<const AbbrevTable> table_;
 };
 
-/// What describes the unit's own entry; nullptr: the unit has no entries.
+/// The abbreviation of the unit's own entry; nullptr if the unit has no entries.
 Result<const Abbrev *> unit_abbrev(const Unit &unit)
 {
     const uint64_t code = own_code(unit);
@@ -210,7 +210,7 @@ Result<const Abbrev *> unit_abbrev(const Unit &unit)
     return abbrev;
 }
 
-/// Where the unit's parts of tables begin. Tables of DWARF 5 begin with a header.
+/// Sets where the unit's parts of tables begin. Tables of DWARF 5 begin with a header.
 void set_bases(Unit &unit, const SplitPlace &place)
 {
     const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;
@@ -234,7 +234,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
     return out;
 }
 
-/// Why a unit is left out, by its header or its own entry, if it is.
+/// Why a unit is left out, by the type in its header or by its own entry.
 std::optional<Skip> left_out(uint8_t type)
 {
     switch (type) {

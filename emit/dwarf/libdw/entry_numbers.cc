@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Turns libdw's offsets into numbers that are unique in a file.
+// Makes libdw's offsets unique in a file.
 #include "emit/dwarf/libdw/entry_numbers.h"
 
 #include <dwarf.h>
@@ -10,7 +10,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Bytes of all units in .debug_info, or those in .debug_types.
+/// The size of all units in .debug_info or in .debug_types.
 uint64_t extent(Dwarf *dwarf, bool types)
 {
     Dwarf_Off at = 0, next = 0, abbrevs = 0;
@@ -25,7 +25,7 @@ uint64_t extent(Dwarf *dwarf, bool types)
     return at;
 }
 
-/// Its offsets are those of .debug_types. (DWARF 5 has all units in .debug_info.)
+/// Is the unit in .debug_types? DWARF 5 has all units in .debug_info.
 bool is_in_types(Dwarf_CU *unit)
 {
     Dwarf_Half version = 0;

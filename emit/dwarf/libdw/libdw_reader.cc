@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Entries of one compile unit may be anywhere: types in units of their own (type units),
-// entries that several units share in partial units or in another file (dwz), everything except the
-// addresses in a file beside the object (split DWARF). BTF of a unit is made from one tree.
+// Problem. Entries of a compile unit may be anywhere: types in type units, shared entries in
+// partial units or in another file (dwz), everything except addresses in a .dwo file (split DWARF).
+// BTF of a unit is made from one tree.
 //
-// Method. A unit's tree has its own entries, all entries of each unit that they import or refer to,
-// and so on. From another compile unit it takes only the types: that unit's functions and variables
-// are encoded with the unit itself.
+// Method. The tree of a unit has its own entries and all entries of each unit that these import or
+// refer to, and so on. Of other compile units it has only types: their functions and variables are
+// encoded with the unit that has them.
 //
-// Invariant. Parts of a tree lie in the order of their entries' numbers (entry_numbers.h), so it
-// does not matter which of them was met first.
+// Invariant. Parts of a tree are in the order of their entries' numbers (entry_numbers.h), so the
+// order of reading does not matter.
 #include "emit/dwarf/libdw/libdw_reader.h"
 
 #include "emit/dwarf/languages.h"
@@ -57,14 +57,14 @@ uint64_t addr_base_of(Dwarf_Die unit)
     return base;
 }
 
-/// What the unit describes is in another file.
+/// Are the entries of the unit in another file?
 bool names_split_file(Dwarf_Die unit)
 {
     return unit.cu &&
            (dwarf_hasattr(&unit, DW_AT_dwo_name) || dwarf_hasattr(&unit, DW_AT_GNU_dwo_name));
 }
 
-/// Some abbreviation uses DW_FORM_ref_addr.
+/// Does an abbreviation use DW_FORM_ref_addr?
 bool uses_ref_addr(Dwarf_Die unit)
 {
     size_t length = 0;
@@ -90,14 +90,14 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
-    // Where there are partial units, those are what is referred to.
+    // If there are partial units, references go to these.
     head.reads_foreign_units = !partial_units_ && uses_ref_addr(unit.die);
     return head;
 }
 
-/// Unit `number` of the file: libdw says why, but not where. The units before it were read; those
-/// of DWARF 4's .debug_types come last. (libdw reads these of version 4 alone. clang writes them
-/// with DWARF 2 and 3, too, which no debugger reads.)
+/// The error for unit `number` of the file. libdw says why, but not where, so this walks to the
+/// unit. Units in .debug_types come last. libdw reads these only in version 4; clang also writes
+/// them in versions 2 and 3, which no debugger reads.
 Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
@@ -137,7 +137,7 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc < 0)
             return cannot_read(number);
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
-        // (Of a type unit libdw gives the type's entry there.)
+        // Of a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
             units_.push_back({split, addr_base_of(die)});
         else if (type == DW_UT_skeleton || names_split_file(die))
@@ -154,7 +154,7 @@ Result<void> LibdwReader::list(Skips &skips)
     return {};
 }
 
-/// The tree of some units and of all that they need.
+/// Reads units with all units that they need.
 class TreeReader
 {
 public:
@@ -163,7 +163,7 @@ public:
     {
     }
 
-    /// add() will come with this unit, so references do not have to ask for it.
+    /// The unit will be added, so references to it need not add it.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
     Result<void> add(const LibdwUnit &unit) { return read(unit); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// ELF header, section headers, names, contents: in this order.
+// Writes ELF header, section headers, names and contents, in this order.
 #include "emit/dwarf/libdw/plain_elf.h"
 
 #include <cstring>
@@ -10,7 +10,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Puts numbers of either class and byte order one behind the other.
+/// Appends numbers in the class and byte order of `like`.
 class Out
 {
 public:
