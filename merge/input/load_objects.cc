@@ -383,10 +383,11 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
             all.push_back(&part);
     }
     std::vector<std::optional<Object>> slots(all.size());
-    TRY(parallel_try(all.size(), threads, [&](size_t i) -> Result<void> {
+    auto load = [&](size_t i) -> Result<void> {
         slots[i] = TRY(load_object(*all[i], inputs[all[i]->input], mode));
         return {};
-    }));
+    };
+    TRY(parallel_try(all.size(), threads, load));
     out.objects.reserve(slots.size());
     for (std::optional<Object> &slot : slots)
         out.objects.push_back(std::move(*slot));

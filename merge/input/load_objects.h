@@ -22,7 +22,7 @@ struct Variable {
     uint32_t size = 0;
     uint32_t pool_index = 0; // 0: none
     bool weak = false;       // its definition is weak
-    Place place;             // by the relocation of its DATASEC entry
+    Place place{};           // by the relocation of its DATASEC entry
 };
 
 /// What one object file contributed.
