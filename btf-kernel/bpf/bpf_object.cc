@@ -73,9 +73,10 @@ private:
 
 bool is_weak(const merge::ElfFile &elf, std::string_view name)
 {
-    return std::ranges::any_of(elf.symbols().all(), [&](const merge::Symbol &s) {
-        return s.name() == name && s.binding == STB_WEAK;
-    });
+    for (size_t i = 0; i < elf.symbols().size(); ++i)
+        if (elf.symbols()[i].binding == STB_WEAK && elf.symbols()[i].name() == name)
+            return true;
+    return false;
 }
 
 void read_sections_of_btf(BpfObject &object)

@@ -129,7 +129,7 @@ private:
         uint64_t size; // of the contents
         uint64_t padding;
     };
-    static constexpr uint64_t of_tree = 0, of_signature = 1, of_data = 2;
+    static constexpr uint64_t of_tree = 0, of_data = 2; // 1: a signature
 
     Failure cut_off() const { return fail(where_, "is cut off"); }
     Failure damaged() const { return fail(where_, "is damaged"); }

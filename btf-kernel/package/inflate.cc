@@ -23,7 +23,7 @@ struct EndInflate {
 
 } // namespace
 
-Result<Unpacked> Unpacked::open(Bytes packed, Packing packing, Where where)
+Result<Unpacked> Unpacked::open(Bytes packed, Packing packing, const Where &where)
 {
     if (packing == Packing::none)
         return Unpacked([packed](std::span<std::byte> out) mutable -> Result<Step> {

@@ -17,7 +17,7 @@ class Unpacked
 {
 public:
     /// `packed` must outlive the result. Error: out of memory.
-    static Result<Unpacked> open(Bytes packed, Packing packing, Where where);
+    static Result<Unpacked> open(Bytes packed, Packing packing, const Where &where);
 
     /// Fills `out`. Fewer bytes mean the end. Error: `packed` is damaged or cut off.
     Result<size_t> read(std::span<std::byte> out);

@@ -51,12 +51,14 @@ public:
 
     Result<void> run()
     {
-        for (const Symbol &symbol : elf_.symbols().all())
-            if (is_here(symbol))
-                TRY(add_set(symbol));
-        for (const Symbol &symbol : elf_.symbols().all())
-            if (is_here(symbol))
-                TRY(fill_word(symbol));
+        std::vector<Symbol> symbols;
+        for (size_t i = 0; i < elf_.symbols().size(); ++i)
+            if (is_here(elf_.symbols()[i]))
+                symbols.push_back(elf_.symbols()[i]);
+        for (const Symbol &symbol : symbols)
+            TRY(add_set(symbol));
+        for (const Symbol &symbol : symbols)
+            TRY(fill_word(symbol));
         for (const auto &[at, set] : sets_)
             sort_set(at, set);
         return {};

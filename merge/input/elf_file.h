@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,12 +48,6 @@ public:
     size_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
     Symbol operator[](size_t i) const { return read_(*this, i); }
-    /// A range of Symbols.
-    auto all() const
-    {
-        return std::views::iota(size_t{0}, size_) |
-               std::views::transform([this](size_t i) { return read_(*this, i); });
-    }
 
 private:
     template <typename ElfType>

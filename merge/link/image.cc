@@ -82,7 +82,8 @@ Result<void> read_kfuncs(const ElfFile &elf, Image &out)
         };
         std::vector<std::pair<uint64_t, uint64_t>> sets; // begin, end
         std::vector<std::pair<std::string_view, Symbol>> functions;
-        for (const Symbol &symbol : elf.symbols().all()) {
+        for (size_t i = 0; i < elf.symbols().size(); ++i) {
+            const Symbol symbol = elf.symbols()[i];
             if (symbol.home != Home::section || symbol.section != index)
                 continue;
             const IdSymbol id = parse_id_symbol(symbol.name());
@@ -113,7 +114,8 @@ Result<void> read_linked(const ElfFile &elf, Image &out)
         out.kept.push_back(std::move(section.contents));
     }
     out.functions.reserve(elf.symbols().size()); // unused pages cost nothing
-    for (const Symbol &symbol : elf.symbols().all()) {
+    for (size_t i = 0; i < elf.symbols().size(); ++i) {
+        const Symbol symbol = elf.symbols()[i];
         add_function(out.functions, symbol, {0, symbol.value});
         if (symbol.type == STT_OBJECT && symbol.value == 0 && symbol.home == Home::section)
             out.objects_at_zero.emplace_back(symbol.name(), symbol.section);
@@ -126,10 +128,12 @@ Result<void> read_relocatable(const ElfFile &elf, Image &out)
     auto pools = TRY(placed_pools(elf));
     for (PlacedPool &pool : pools)
         out.placed[pool.object_id].push_back(std::move(pool));
-    for (const Symbol &symbol : elf.symbols().all())
-        add_function(
-            out.functions, symbol,
-            {symbol.home == Home::section ? symbol.section : absolute_section, symbol.value});
+    for (size_t i = 0; i < elf.symbols().size(); ++i) {
+        const Symbol symbol = elf.symbols()[i];
+        const bool in_section = symbol.home == Home::section;
+        add_function(out.functions, symbol,
+                     {in_section ? symbol.section : absolute_section, symbol.value});
+    }
     return {};
 }
 

@@ -55,7 +55,9 @@ void describe(const Places &places, const Image &image, MissingObjects &out)
     for (const auto &place : places)
         names[place];
     std::string_view source;
-    for (const Symbol &s : image.elf->symbols().all()) {
+    const SymbolTable &symbols = image.elf->symbols();
+    for (size_t i = 0; i < symbols.size(); ++i) {
+        const Symbol s = symbols[i];
         if (s.type == STT_FILE)
             source = s.name();
         if ((s.type != STT_FUNC && s.type != STT_OBJECT) || s.home != Home::section)
