@@ -221,7 +221,7 @@ private:
             return {!done, done ? "" : done.error().str()};
         }));
         if (const WorkResult result = alone.finish([] {}).front(); result.failed)
-            return fail({}, result.text);
+            return fail(result.lost ? Where{shown} : Where{}, result.text);
         const auto parts = TRY(read_parts(file));
         std::string release = release_of(parts.bytes);
         if (release.empty()) // a file with debug information alone

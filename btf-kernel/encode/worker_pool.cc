@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 namespace btflink::kernel
@@ -37,17 +38,27 @@ constexpr char mark_done = 'd', mark_failed = 'f'; // in front of the text
 WorkResult read_answer(int answer, int status)
 {
     if (WIFSIGNALED(status))
-        return {true, strf("its process was ended by signal %d", WTERMSIG(status))};
+        return {true, strf("its process was ended by signal %d", WTERMSIG(status)), true};
     char text[most_text + 1];
     const ssize_t got = ::read(answer, text, sizeof text);
     if (WEXITSTATUS(status) != 0 || got < 1)
-        return {true, strf("its process ended with %d", WEXITSTATUS(status))};
+        return {true, strf("its process ended with %d", WEXITSTATUS(status)), true};
     return {text[0] == mark_failed, std::string(text + 1, static_cast<size_t>(got) - 1)};
+}
+
+/// Half of the files that a process may open. Each process has a pipe to this one, and inherits
+/// those of the others; the other half is for its work.
+size_t most_workers()
+{
+    rlimit files{};
+    ::getrlimit(RLIMIT_NOFILE, &files);
+    return files.rlim_cur / 2;
 }
 
 } // namespace
 
-WorkerPool::WorkerPool(unsigned workers) : workers_(std::max(1u, workers))
+WorkerPool::WorkerPool(unsigned workers)
+    : workers_(std::max<size_t>(1, std::min<size_t>(workers, most_workers())))
 {
     ::signal(SIGCHLD, SIG_DFL); // if SIGCHLD is ignored, waitpid() does not report ends
 }

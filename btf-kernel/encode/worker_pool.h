@@ -18,6 +18,7 @@ namespace btflink::kernel
 struct WorkResult {
     bool failed = false;
     std::string text; // cut to 4,000 bytes
+    bool lost = false; // the process ended without a result; `text` does not name the file
 };
 
 /// Several forked processes at a time. No other threads may be running. A program has one pool at a
@@ -27,7 +28,7 @@ class WorkerPool
 public:
     using Work = std::function<WorkResult()>;
 
-    /// `workers`: processes at a time.
+    /// `workers`: processes at a time; less if the limit of open files does not allow so many.
     explicit WorkerPool(unsigned workers);
     WorkerPool(const WorkerPool &) = delete;
     WorkerPool &operator=(const WorkerPool &) = delete;
@@ -49,7 +50,7 @@ private:
     };
     void wait_for_one();
 
-    const unsigned workers_;
+    const size_t workers_;
     std::map<int, Running> running_; // by process id
     std::vector<WorkResult> results_;
 };
