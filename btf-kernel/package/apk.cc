@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <sys/stat.h>
 
 namespace btflink::kernel
@@ -188,11 +189,11 @@ private:
     /// Files without a block of data: links and empty files.
     Result<void> list(uint32_t folder, uint32_t file)
     {
-        const std::string_view target = tree().text(tree().member(file, file_target));
-        if (target.empty() && tree().number(tree().member(file, file_size))) {
+        if (has_data(file)) {
             ++files_with_data_;
             return {};
         }
+        const std::string_view target = tree().text(tree().member(file, file_target));
         const char *flaw = nullptr;
         if (!target.empty()) {
             const Bytes bytes = std::as_bytes(std::span(target));
@@ -204,7 +205,7 @@ private:
             if (mode == S_IFLNK) // symbolic links are usual
                 return {};
         }
-        auto wanted = wanted_member(visitor_, path_, name_of(folder, file), 0, flaw);
+        auto wanted = wanted_member(visitor_, path_, TRY(name_of(folder, file)), 0, flaw);
         return wanted ? visitor_.take(wanted->path, {}) : Result<void>();
     }
 
@@ -217,10 +218,14 @@ private:
         size -= head.size();
         const uint32_t folder = tree().member(folders(), apk_word(head, 0));
         const uint32_t file = tree().member(tree().member(folder, folder_files), apk_word(head, 4));
-        if (!file || size != tree().number(tree().member(file, file_size)))
+        // Ascending, so no file can have two blocks while another has none.
+        const uint64_t place = uint64_t{apk_word(head, 0)} << 32 | apk_word(head, 4);
+        if (place <= last_place_ || !has_data(file) ||
+            size != tree().number(tree().member(file, file_size)))
             return damaged();
+        last_place_ = place;
         ++blocks_of_data_;
-        auto wanted = wanted_member(visitor_, path_, name_of(folder, file), size, nullptr);
+        auto wanted = wanted_member(visitor_, path_, TRY(name_of(folder, file)), size, nullptr);
         if (!wanted)
             return skip(size);
         return visitor_.take(wanted->path, TRY(take(size)));
@@ -229,10 +234,21 @@ private:
     FileTree tree() const { return FileTree(tree_bytes_); }
     uint32_t folders() const { return tree().member(tree().root(), package_folders); }
 
-    std::string name_of(uint32_t folder, uint32_t file) const
+    /// False for links and empty files.
+    bool has_data(uint32_t file) const
     {
-        return std::string(tree().text(tree().member(folder, folder_name))) + "/" +
-               std::string(tree().text(tree().member(file, file_name)));
+        return tree().text(tree().member(file, file_target)).empty() &&
+               tree().number(tree().member(file, file_size));
+    }
+
+    Result<std::string> name_of(uint32_t folder, uint32_t file) const
+    {
+        const std::string_view parent = tree().text(tree().member(folder, folder_name));
+        const std::string_view own = tree().text(tree().member(file, file_name));
+        // Millions of files can share one name, so a long one would take minutes.
+        if (parent.size() + own.size() >= PATH_MAX)
+            return damaged();
+        return std::string(parent) + "/" + std::string(own);
     }
 
     template <typename Visit>
@@ -287,6 +303,7 @@ private:
     const ArchiveVisitor &visitor_;
     std::vector<std::byte> tree_bytes_;
     uint64_t files_with_data_ = 0, blocks_of_data_ = 0;
+    uint64_t last_place_ = 0; // of a block of data: its folder and file
 };
 
 } // namespace

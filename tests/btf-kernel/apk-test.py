@@ -106,6 +106,17 @@ class Apk(PackageCase):
             with self.subTest(folder=folder, file=file):
                 self.refused(bytes(whole), ': is damaged')
 
+    def test_block_that_is_repeated(self):
+        """It would stand for a file that is lost."""
+        whole = bytearray(apk3(self.files()))
+        at = whole.rindex(self.modules[1]) - 8
+        folder, file = struct.unpack_from('<II', whole, at)
+        struct.pack_into('<II', whole, at, folder, file - 1)
+        self.refused(bytes(whole), ': is damaged')
+
+    def test_name_that_no_file_can_have(self):
+        self.refused(apk3([*self.files(), ('x' * 5000, b'x')]), ': is damaged')
+
     def test_anything_else_in_it(self):
         """Damaged packages cause an error message, never a signal."""
         whole = apk3([('boot/vmlinuz', b'x'), *self.files()[2:]], long=True)
