@@ -81,13 +81,14 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// A floating-point register, or two registers for an integer, where kernels count one. Structs are
-/// not meant: kernels know how many registers they have, or refuse them.
+/// A floating-point register, or two registers for an `__int128`, where kernels count one. 32-bit
+/// kernels know that a 64-bit integer has two. Structs are not meant: kernels know how many
+/// registers they have, or refuse them.
 bool is_in_other_registers(tree parameter)
 {
     tree type = TREE_TYPE(parameter);
     return FLOAT_TYPE_P(type) || TREE_CODE(type) == VECTOR_TYPE ||
-           (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > UNITS_PER_WORD);
+           (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > 8);
 }
 
 /// Does the caller pass the address for the result as if it were the first parameter?
