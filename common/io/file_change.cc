@@ -112,12 +112,14 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
 /// Judged by size and ELF header; the header is written last.
 Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
 {
-    struct stat st;
-    if (::fstat(fd.get(), &st) != 0)
+    struct stat st, named;
+    if (::fstat(fd.get(), &st) != 0 || ::stat(path.c_str(), &named) != 0)
         return fail_errno(Where{path}, "cannot stat");
     std::vector<std::byte> start(std::min<size_t>(before.size(), sizeof(Elf64_Ehdr)));
     ssize_t n = ::pread(fd.get(), start.data(), start.size(), 0);
-    if (static_cast<uint64_t>(st.st_size) != before.size() ||
+    // The owner of a lock may have replaced the file while we waited.
+    const bool replaced = st.st_dev != named.st_dev || st.st_ino != named.st_ino;
+    if (replaced || static_cast<uint64_t>(st.st_size) != before.size() ||
         n != static_cast<ssize_t>(start.size()) ||
         !std::equal(start.begin(), start.end(), before.begin()))
         return fail(Where{path}, "the file was changed since it was read");
