@@ -395,8 +395,7 @@ Hash128 loose_hash(const btf_type &t, const std::vector<Hash128> &known, Digest 
     case btf::Kind::VOLATILE:
     case btf::Kind::RESTRICT:
     case btf::Kind::TYPE_TAG:
-        break;
-    case btf::Kind::VOID: // no prototype refers to these
+    case btf::Kind::VOID: // no prototype refers to this one and those below
     case btf::Kind::FUNC:
     case btf::Kind::VAR:
     case btf::Kind::DATASEC:

@@ -2,12 +2,11 @@
 //
 // Method.
 //  1. Every node agrees with every group of its class. If neither reaches a forward declaration,
-//  the
-//     sets of reachable conflicts decide, once and for all.
+//     the sets of reachable conflicts decide, once and for all.
 //  2. A pair disagrees if both sides define some slot, and the definitions have different classes
-//  or
-//     are a pair that disagrees. When a pair starts to disagree, the nodes that use its node are
-//     due for another look. This ends with the largest fixed point, as partition refinement does.
+//     or are a pair that disagrees. When a pair starts to disagree, the nodes that use its node
+//     are due for another look. This ends with the largest fixed point, as partition refinement
+//     does.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/agreeing_pairs.h"
