@@ -57,3 +57,4 @@ int renamed(int a) { return a + 4; }
 __attribute__((section(".init.text"))) int in_section(int a) { return a; }
 __attribute__((cold)) int cold(int a) { return a; }
 __attribute__((noreturn)) void stop(int a) { for (;;) ; }
+long long wide_on_i386(long long a, int b) { return a + b; }
