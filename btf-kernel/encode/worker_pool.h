@@ -17,7 +17,7 @@ namespace btflink::kernel
 
 struct WorkResult {
     bool failed = false;
-    std::string text; // cut to 4,000 bytes
+    std::string text;  // cut to 4,000 bytes
     bool lost = false; // the process ended without a result; `text` does not name the file
 };
 
