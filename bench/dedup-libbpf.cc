@@ -21,10 +21,10 @@ int main(int argc, char **argv)
         std::fprintf(stderr, "dedup-libbpf: ERROR: %s\n", text.c_str());
         return 1;
     };
-    auto pages = FilePages::read(argv[1]);
-    if (!pages)
-        return fail_with(pages.error().str());
-    auto parts = split_contributions(pages->bytes(), Where{argv[1]});
+    auto file = read_file(argv[1]);
+    if (!file)
+        return fail_with(file.error().str());
+    auto parts = split_contributions(*file, Where{argv[1]});
     if (!parts)
         return fail_with(parts.error().str());
     ::btf *all = btf__new_empty();

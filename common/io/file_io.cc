@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#include <utility>
 
 namespace btflink
 {
@@ -150,42 +149,6 @@ bool same_file(const std::string &a, const std::string &b)
     struct stat x, y;
     return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && S_ISREG(x.st_mode) &&
            x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-Result<FilePages> FilePages::read(const std::string &path)
-{
-    Fd fd(-1);
-    struct stat st;
-    // Checked before opening: to open a pipe would wait for a writer.
-    if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return fail(Where{path}, "is not a regular file");
-    TRY(open_file(path, fd, st));
-    if (!S_ISREG(st.st_mode))
-        return fail(Where{path}, "is not a regular file");
-    FilePages file;
-    if (st.st_size == 0)
-        return file;
-    auto size = static_cast<size_t>(st.st_size);
-    file.data_ = static_cast<std::byte *>(std::malloc(size));
-    if (!file.data_)
-        return fail_errno(Where{path}, "no memory for its contents");
-    while (file.size_ < size) {
-        auto n = TRY(read_some(path, fd, file.data_ + file.size_, size - file.size_));
-        if (n == 0)
-            break;
-        file.size_ += n;
-    }
-    return file;
-}
-
-FilePages::FilePages(FilePages &&other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0))
-{
-}
-
-FilePages::~FilePages()
-{
-    std::free(data_);
 }
 
 Result<void> write_file(const std::string &path, Bytes bytes)

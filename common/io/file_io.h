@@ -17,24 +17,6 @@ namespace btflink
 /// than 1 GB of something that may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
-/// Contents of a regular file in memory that is not written before they are read into it.
-class FilePages
-{
-public:
-    static Result<FilePages> read(const std::string &path);
-    FilePages(FilePages &&other) noexcept;
-    FilePages &operator=(FilePages &&) = delete;
-    ~FilePages();
-
-    Bytes bytes() const { return {data_, size_}; }
-
-private:
-    FilePages() = default;
-
-    std::byte *data_ = nullptr;
-    size_t size_ = 0;
-};
-
 /// Do both paths lead to the same regular file?
 bool same_file(const std::string &a, const std::string &b);
 

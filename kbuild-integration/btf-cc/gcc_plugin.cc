@@ -148,13 +148,13 @@ std::string find_driver(const std::string &program)
 
 Result<std::string> compiler_key(const std::string &driver)
 {
-    auto file = TRY(FilePages::read(driver));
-    if (auto image = read_elf(file.bytes(), Where{driver}))
+    const std::vector<std::byte> file = TRY(read_file(driver));
+    if (auto image = read_elf(file, Where{driver}))
         for (const ElfSection &section : image->sections)
             if (section.head.sh_type == SHT_NOTE)
                 if (std::string id = build_id(section.data); !id.empty())
                     return id;
-    const XXH128_hash_t hash = XXH3_128bits(file.bytes().data(), file.bytes().size());
+    const XXH128_hash_t hash = XXH3_128bits(file.data(), file.size());
     return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
                 static_cast<unsigned long long>(hash.low64));
 }
@@ -176,9 +176,8 @@ Result<std::string> find_plugin(const std::string &program)
 
 Result<std::string> file_hash(const std::string &path)
 {
-    auto file = TRY(FilePages::read(path));
-    return strf("%016llx", static_cast<unsigned long long>(
-                               XXH3_64bits(file.bytes().data(), file.bytes().size())));
+    const std::vector<std::byte> file = TRY(read_file(path));
+    return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(file.data(), file.size())));
 }
 
 Result<PluginSources> plugin_sources()
