@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The steps of an emit in order: open, choose units, encode them, write.
 #include "emit/emit.h"
-#include "common/io/file_change.h"
+
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
-#include "common/io/parallel.h"
-#include "common/object_btf/address_pool.h"
+#include "emit/choose_units.h"
 #include "emit/dwarf/debug_files.h"
-#include "emit/encode_unit.h"
+#include "emit/encode_units.h"
+#include "emit/write_result.h"
 
-#include <algorithm>
-#include <cstring>
 #include <elf.h>
 #include <memory>
-#include <mutex>
 #include <sys/stat.h>
 
 namespace btflink::emit
@@ -21,160 +18,6 @@ namespace btflink::emit
 
 namespace
 {
-
-/// Indices of units that are encoded together.
-using Group = std::span<const uint32_t>;
-
-/// Does link-time optimisation make units refer to each other? The kernel's ELF note or the forms
-/// of the units' attributes tell.
-bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
-                   const std::vector<uint32_t> &units)
-{
-    return file.lto_note() || std::ranges::any_of(units, [&](uint32_t i) {
-               return reader.units()[i].reads_foreign_units;
-           });
-}
-
-/// A group per unit, or, if they are entangled, one for all units (of each file, with split DWARF).
-std::vector<Group> group_units(const DwarfFile &file, const DwarfReader &reader,
-                               const std::vector<uint32_t> &units)
-{
-    const bool together = are_entangled(file, reader, units);
-    auto file_of = [&](uint32_t unit) { return reader.units()[unit].file; };
-    std::vector<Group> groups;
-    for (const uint32_t &unit : units) {
-        if (together && !groups.empty() && file_of(groups.back().front()) == file_of(unit))
-            groups.back() = {groups.back().data(), groups.back().size() + 1};
-        else
-            groups.push_back({&unit, 1});
-    }
-    return groups;
-}
-
-/// String tables, each used by one thread at a time. A table remembers strings from unit to unit.
-class StringTables
-{
-public:
-    explicit StringTables(Bytes section)
-        : section_(reinterpret_cast<const char *>(section.data()), section.size())
-    {
-    }
-    std::unique_ptr<StringTable> take()
-    {
-        {
-            std::lock_guard hold(lock_);
-            if (!free_.empty()) {
-                auto table = std::move(free_.back());
-                free_.pop_back();
-                return table;
-            }
-        }
-        return std::make_unique<StringTable>(section_); // slow, so not under the lock
-    }
-    void put_back(std::unique_ptr<StringTable> table)
-    {
-        std::lock_guard hold(lock_);
-        free_.push_back(std::move(table));
-    }
-
-private:
-    const std::string_view section_;
-    std::mutex lock_;
-    std::vector<std::unique_ptr<StringTable>> free_;
-};
-
-/// Gives back the pages of a mapped file that were read for `group`. Parts of .debug_abbrev and of
-/// location lists are not known by unit, so these sections are given back as a whole, but rarely.
-void release_read(const DwarfFile &file, const DwarfReader &reader, Group group)
-{
-    constexpr uint32_t units_per_release = 32;
-    for (uint32_t unit : group) {
-        release_pages(reader.units()[unit].entries);
-        if (unit % units_per_release == 0)
-            for (const DebugSection *section : {&file.abbrev, &file.loc, &file.loclists})
-                release_pages(section->data);
-    }
-}
-
-/// Encodes group `number` and passes its BTF to `options.take`. The result is the rest.
-Result<UnitObject> encode_and_take(const DwarfFile &file, const DwarfReader &reader, Group group,
-                                   uint32_t number, const EmitOptions &options,
-                                   StringTables &tables)
-{
-    auto strings = tables.take();
-    UnitOptions unit_options = options.unit;
-    unit_options.strings = strings.get();
-    auto unit = encode_unit(file, reader, group, unit_options);
-    if (unit && unit->open) {
-        TRY(options.take(number, std::move(*unit->open)));
-        unit->open = nullptr;
-    }
-    tables.put_back(std::move(strings));
-    return unit;
-}
-
-/// Encodes all groups. The results are in the order of the groups.
-Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
-                                              const std::vector<Group> &groups,
-                                              const EmitOptions &options)
-{
-    std::vector<Result<UnitObject>> results(groups.size());
-    StringTables tables(file.str.data);
-    parallel_for(groups.size(), options.image ? options.threads : 1, [&](size_t i) {
-        results[i] = options.take ? encode_and_take(file, reader, groups[i],
-                                                    static_cast<uint32_t>(i), options, tables)
-                                  : encode_unit(file, reader, groups[i], options.unit);
-        release_read(file, reader, groups[i]);
-    });
-
-    std::vector<UnitObject> objects;
-    for (Result<UnitObject> &result : results) {
-        auto unit = TRY(std::move(result));
-        objects.push_back(std::move(unit));
-    }
-    return objects;
-}
-
-/// Not vector::insert(), for which g++ 14 warns of an overflow (GCC PR107852).
-void append(std::vector<std::byte> &out, Bytes more)
-{
-    const size_t end = out.size();
-    out.resize(end + more.size());
-    std::copy(more.begin(), more.end(), out.data() + end);
-}
-
-/// Concatenates contributions and pools as a linker would: kept ones first, then those of `units`.
-ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
-               const EmitOptions &options)
-{
-    ObjectBtf out{std::move(kept.btf), std::move(kept.btf_relocs), std::move(kept.pool),
-                  std::move(kept.pool_relocs)};
-    out.section_type = options.section_type;
-    out.exclude = options.exclude_flag;
-    out.strip_dwarf = options.strip_dwarf || options.leave_out_dwarf;
-    for (UnitObject &unit : units) {
-        uint64_t base = out.btf.size();
-        if (base == 0)
-            out.btf = std::move(unit.contribution);
-        else
-            append(out.btf, unit.contribution);
-        for (NewReloc reloc : unit.btf_relocs) {
-            reloc.offset += base;
-            out.btf_relocs.push_back(reloc);
-        }
-        if (!unit.has_pool)
-            continue;
-        base = out.pool.size();
-        std::vector<std::byte> pool =
-            encode_pool(unit.object_id, unit.pool_entries, file.arch().address_size, file.order());
-        append(out.pool, pool);
-        for (NewReloc reloc : unit.pool_relocs) {
-            reloc.offset += base;
-            out.pool_relocs.push_back(reloc);
-        }
-    }
-    return out;
-}
 
 void add_up(EmitReport &report, const UnitObject &unit)
 {
@@ -191,96 +34,6 @@ void add_up(EmitReport &report, const UnitObject &unit)
     report.variables += unit.variables;
     report.blob_bytes += unit.blob_size;
     report.btf_bytes += unit.size;
-}
-
-/// The contents of a detached file: of one unit the blob alone, for any reader of BTF; of several
-/// units all contributions, which btf-merge tells apart by their link trailers.
-std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
-                                    const EmitOptions &options)
-{
-    std::vector<std::byte> btf;
-    std::vector<uint64_t> blob_sizes;
-    for (const UnitObject &unit : units)
-        if (!unit.contribution.empty()) {
-            append(btf, unit.contribution);
-            blob_sizes.push_back(unit.blob_size);
-        }
-    if (blob_sizes.size() == 1 && !options.image)
-        btf.resize(blob_sizes.front());
-    return btf;
-}
-
-/// Writes what was encoded to where `options` say.
-Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
-                          std::vector<UnitObject> units, const EmitOptions &options,
-                          EmitReport &report)
-{
-    if (options.take)
-        return {};
-    if (!options.detached.empty())
-        return options.dry_run ? Result<void>()
-                               : write_file(options.detached, detached_btf(units, options));
-    const Bytes before = file.image().file;
-    const FileChange change = TRY(plan_object_btf(
-        before, file.arch(), join(file, std::move(kept), std::move(units), options), file.where()));
-    const bool in_place = options.output.empty();
-    if (in_place && !change.changes(before)) {
-        if (report.btf_bytes)
-            report.outcome = EmitReport::Outcome::unchanged;
-        return {};
-    }
-    if (options.dry_run)
-        return {};
-    return in_place ? update_file(path, before, change)
-                    : write_file(options.output, change.whole(before));
-}
-
-/// A file without DWARF: an earlier run's output must not stay where this run's would be.
-Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options)
-{
-    if (options.dry_run)
-        return {};
-    if (!options.detached.empty())
-        TRY(write_file(options.detached, Bytes()));
-    if (!options.output.empty())
-        TRY(write_file(options.output, file.image().file));
-    return {};
-}
-
-std::string_view source_of(const UnitHead &unit)
-{
-    return unit.name ? unit.name : "";
-}
-
-/// The number of units per source file.
-SourceCounts count_sources(const std::vector<UnitHead> &units)
-{
-    SourceCounts counts;
-    for (const UnitHead &unit : units)
-        ++counts[std::string(source_of(unit))];
-    return counts;
-}
-
-/// The indices of the units to encode.
-std::vector<uint32_t> choose_units(const DwarfReader &reader, const EmitOptions &options,
-                                   const SourceCounts &covered, Skips &skips)
-{
-    const std::vector<UnitHead> &all = reader.units();
-    const SourceCounts counts = covered.empty() ? SourceCounts() : count_sources(all);
-    std::vector<uint32_t> chosen;
-    for (uint32_t i = 0; i < all.size(); ++i) {
-        const UnitHead &unit = all[i];
-        const auto have = covered.find(source_of(unit));
-        if (have != covered.end() && have->second >= counts.find(source_of(unit))->second)
-            ++skips[Skip::covered];
-        else if (!options.filter.takes_language(unit.language))
-            ++skips[Skip::excluded_language];
-        else if (!options.filter.takes_name(source_of(unit)))
-            ++skips[Skip::excluded_name];
-        else
-            chosen.push_back(i);
-    }
-    return chosen;
 }
 
 /// DWARF that was not read must not be dropped.

@@ -6,7 +6,7 @@
 #include "common/io/file_io.h"
 #include "emit/dwarf/fast/fast_reader.h"
 #include "emit/dwarf/libdw/libdw_reader.h"
-#include "emit/encode_unit.h"
+#include "emit/encode_units.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -110,8 +110,8 @@ Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &fil
     options.features = default_features();
     options.features.add(*parse_features("global_var"));
     options.address_pool = file.relocatable();
-    auto ours = TRY(emit::encode_unit(file, fast, {&unit, 1}, options));
-    auto theirs = TRY(emit::encode_unit(file, libdw, {&unit, 1}, options));
+    auto ours = TRY(emit::encode_units(file, fast, {&unit, 1}, options));
+    auto theirs = TRY(emit::encode_units(file, libdw, {&unit, 1}, options));
     auto [a, b] = std::ranges::mismatch(ours.contribution, theirs.contribution);
     if (a != ours.contribution.end() || b != theirs.contribution.end()) {
         std::printf("%s: .BTF+0x%zx: differs from that made of libdw's entries\n", path.c_str(),
