@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Chooses the variables, functions and types that are described.
 //
 // Problem. An object must have exactly the types that gcc -g would describe. gcc's dwarf2out starts
 // at the variables and functions of the unit, and drops types that these do not reach.
@@ -27,10 +28,10 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
-/// gcc drops a declaration that is not used from its symbol table.
-bool is_unused(tree variable)
+/// gcc drops a declaration that is not used from its symbol table. gcc 9 describes it all the same.
+bool is_left_out(tree variable)
 {
-    return TREE_PUBLIC(variable) && !varpool_node::get(variable);
+    return GCCPLUGIN_VERSION_MAJOR > 9 && TREE_PUBLIC(variable) && !varpool_node::get(variable);
 }
 
 /// In memory at a fixed address.
@@ -199,7 +200,7 @@ void TreeReader::add_types_used_by_variables()
 void TreeReader::add_variable(const Declared &variable)
 {
     tree decl = variable.decl;
-    if (DECL_IGNORED_P(decl) || is_unused(decl))
+    if (DECL_IGNORED_P(decl) || is_left_out(decl))
         return;
     const TypeNumber type = type_of(variable.type, variable.quals);
     if (!variable.defines || !is_static_storage(decl))

@@ -27,6 +27,9 @@ M32 = ['-m32', '-O2']
 OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
 # gcc 13 and newer use base types to say where parts of a parameter of 64 bits are.
 ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
+# gcc 9's DWARF has no definition of an array that was declared without its size.
+ONLY_BY_PLUGIN_OF_9 = re.compile(r": more: (ARRAY|CONST) |: variables: Counter\(\) Counter\({"
+                                 r"(\('(unknown_size|text|open|declared)', [^)]*\): 1(, )?)+}\)$")
 LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
           ['-O2', '-fsanitize=undefined', '-fsanitize=thread', '-fpatchable-function-entry=16,16',
            '-fsanitize-coverage=trace-pc', '-fstack-protector-strong'])
@@ -43,7 +46,11 @@ def directive(text, name):
     return [w for line in re.findall(rf'^// {name}: (.*)$', text, re.M) for w in line.split()]
 
 
-def run(gcc, plugin, emit, case, level, folder):
+def is_gcc_9(gcc):
+    return subprocess.run([gcc, '-dumpversion'], capture_output=True, text=True).stdout.strip() == '9'
+
+
+def run(gcc, plugin, emit, case, level, folder, is_9):
     text = open(case, encoding='utf-8', errors='replace').read()
     compilers = directive(text, 'compilers')
     if compilers and 'gcc' not in compilers:
@@ -75,6 +82,7 @@ def run(gcc, plugin, emit, case, level, folder):
              if not line.startswith(('missing in all', 'more in all')) and
              not (extra and line.endswith(extra)) and
              not (is_random and NOT_OF_RANDOM.search(line)) and
+             not (is_9 and ONLY_BY_PLUGIN_OF_9.search(line)) and
              not (level == M32 and ONLY_IN_LOCATIONS.search(line)) and
              (not (match := re.search(r': function (\S+): ', line)) or
               level not in UNJUDGED and match[1] not in allowed)]
@@ -121,10 +129,11 @@ def main():
             plugin = plugin_of(plugin, gcc, folder)
     cases = sorted(os.path.join(f, c) for f in folders for c in os.listdir(f) if c.endswith('.c'))
     bad = compared = 0
+    is_9 = is_gcc_9(gcc)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor() as pool:
         pairs = [(case, level) for case in cases for level in LEVELS]
         pairs += random_cases(options.seed, options.random, folder)
-        jobs = [pool.submit(run, gcc, plugin, emit, *pair, folder) for pair in pairs]
+        jobs = [pool.submit(run, gcc, plugin, emit, *pair, folder, is_9) for pair in pairs]
         for job in jobs:
             result = job.result()
             compared += result is not None
