@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The rules of the house that a machine can see to.
+"""Rules for the source tree that a program can check.
 
 usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]
 
@@ -23,12 +23,13 @@ MAX_LINES = 600
 SKIPPED = 77
 CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # 14 to 21 agree
 
-# What the code of a room may include. First, of our own: its own room, and these rooms and files; a
-# room within a room is another one. Then, of others: what it may not.
+# What the sources of a folder may include. First, of our own headers: those of the folder itself, and of the
+# folders and files listed here (subfolders have entries of their own). Then, of other headers: what is
+# forbidden.
 COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_btf", "common/elf"]
 NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
-GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # no other room includes its headers
+GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # only emit/gcc includes its headers
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
@@ -36,7 +37,7 @@ BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 DEDUP = [f"merge/dedup/{name}.h"
          for name in ("ids", "vectors", "hash_bits", "type_space", "partition")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
-WALLS = {
+LAYERS = {
     "common": ([], NO_LIBRARY),
     "common/cli": (["common", "common/io"], NO_LIBRARY),
     "common/io": (["common"], NO_LIBRARY),
@@ -121,26 +122,26 @@ def includes(path):
             yield number, *include.groups()
 
 
-def walls(root, _build):
-    """Rooms include only what is below them; our own headers are named from the top."""
+def layers(root, _build):
+    """Folders include only what is below them; our own headers are named from the top."""
     for name in sources(root, ".cc", ".h"):
-        room = name.parent.as_posix()
-        if room not in WALLS and name.parts[0] not in NO_PRODUCT:
-            yield f"{name}:1: {room} has no walls"
-        ours, foreign = WALLS.get(room, (None, None))
+        folder = name.parent.as_posix()
+        if folder not in LAYERS and name.parts[0] not in NO_PRODUCT:
+            yield f"{name}:1: {folder} is not in LAYERS"
+        ours, forbidden = LAYERS.get(folder, (None, None))
         for number, bracket, target in includes(root / name):
             if bracket == '"':
                 allowed = (target.startswith(tuple(f + "/" for f in FOLDERS)) if ours is None
-                           else {target, os.path.dirname(target)} & {room, *ours})
+                           else {target, os.path.dirname(target)} & {folder, *ours})
             else:
-                allowed = not (foreign and re.match(foreign, target)) and (
-                    room == "emit/gcc" or not re.match(GCC, target))
+                allowed = not (forbidden and re.match(forbidden, target)) and (
+                    folder == "emit/gcc" or not re.match(GCC, target))
             if not allowed:
                 yield f"{name}:{number}: may not include {target}"
 
 
 def length(root, _build):
-    """No file is longer than can be read at one go."""
+    """Files have at most MAX_LINES lines."""
     for name in sources(root, ".cc", ".h", ".py", ".sh"):
         count = len(lines_of(root / name))
         if count > MAX_LINES:
@@ -148,7 +149,7 @@ def length(root, _build):
 
 
 def heads(root, _build):
-    """Licence in every source; what each part of the product is for; headers guard themselves."""
+    """Each source names its licence and its purpose; each header has #pragma once."""
     for name in sources(root, ".cc", ".h", ".py", ".sh"):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
@@ -160,14 +161,14 @@ def heads(root, _build):
 
 
 def compile_commands(build):
-    """Source and words of each command by which the build compiles something."""
+    """Source and words of each compile command of the build."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
         yield pathlib.Path(path), shlex.split(entry["command"])
 
 
 def compile_flags(build):
-    """Per folder of the tree: the compiler, and what its sources are compiled with in all."""
+    """Per folder: the compiler, and all options with which its sources are compiled."""
     flags = {}
     for path, words in compile_commands(build):
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
@@ -180,7 +181,7 @@ def compile_flags(build):
 
 def headers(root, build):
     """Each header can be included alone."""
-    # The build itself has shown it for headers that a source includes before all others.
+    # The build has already shown this for headers that a source includes first.
     firsts = (next(includes(path), None) for path in {p for p, _ in compile_commands(build)}
               if path.suffix == ".cc" and path.exists())
     shown = {first[2] for first in firsts if first}
@@ -191,13 +192,13 @@ def headers(root, build):
         while folder not in flags and folder != root:
             folder = folder.parent
         command = flags.get(folder) or next(iter(flags.values()))
-        # As an included file, for a main file may not say #pragma once.
+        # Included, because #pragma once in a main file is a warning.
         result = subprocess.run(command + ["-fsyntax-only", "-x", "c++", "-"],
                                 input=f'#include "{name}"\n', cwd=build, text=True,
                                 capture_output=True)
         return f"{name}:1: is not self-contained\n{result.stderr}" if result.returncode else None
 
-    # Headers of the gcc plugin stand behind gcc's own; its build includes them.
+    # These need gcc's headers first; the plugin's build checks them.
     behind_gcc = ("emit/gcc/gcc_headers.h", "emit/gcc/trees.h", "emit/gcc/tree_queries.h")
     rest = [name for name in sources(root, ".h")
             if str(name) not in shown and str(name) not in behind_gcc]
@@ -206,7 +207,7 @@ def headers(root, build):
 
 
 def clang_format(root, _build):
-    """Formatted as .clang-format says, by each version that is there."""
+    """Each installed clang-format agrees with the formatting."""
     programs = {os.path.realpath(path) for path in map(shutil.which, CLANG_FORMATS) if path}
     if not programs:
         print("skipped: clang-format is not installed")
@@ -220,7 +221,7 @@ def clang_format(root, _build):
 
 
 def clang_tidy(root, build):
-    """Nothing of what .clang-tidy asks about, in the product; the gcc plugin needs gcc's own headers."""
+    """clang-tidy finds nothing in the product, except the gcc plugin, which needs gcc's own headers."""
     if not shutil.which("clang-tidy"):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
@@ -241,19 +242,19 @@ def clang_tidy(root, build):
 
 
 def documents(root, _build):
-    """Files that documents name are there: `folder/file.cc`, from the top or from the document."""
+    """Files that documents name exist: `folder/file.cc`, relative to the top or to the document."""
     folders = [root, *(root / folder for folder in [*FOLDERS, "docs"])]
     for path in itertools.chain(root.glob("*.md"), *(f.rglob("*.md") for f in folders[1:])):
         for number, line in enumerate(lines_of(path), 1):
             for name in re.findall(r"`([a-z-]+(?:/[\w.-]+)+\.(?:cc|h|py|md|txt))`", line):
                 if not (root / name).exists() and not (path.parent / name).exists():
-                    yield f"{path.relative_to(root)}:{number}: there is no {name}"
+                    yield f"{path.relative_to(root)}:{number}: {name} does not exist"
 
 
 def kinds(root, _build):
-    """Switches over kinds of BTF name them all, so that the compiler asks about a new one."""
+    """Switches over BTF kinds have no default, so that the compiler reports a kind that is missing."""
     for name in sources(root, ".cc", ".h"):
-        over_kinds = {}  # by indentation: was the last label that of a kind?
+        over_kinds = {}  # by indentation: was the last label a kind?
         for number, line in enumerate(lines_of(root / name), 1):
             label = re.match(r"( *)(case btf::(?:Kind|Family|Word|Naming)::|case |default:)", line)
             if not label or name.parts[0] in NO_PRODUCT:
@@ -263,7 +264,7 @@ def kinds(root, _build):
             over_kinds[label[1]] = label[2].endswith("::")
 
 
-RULES = {"walls": walls, "length": length, "heads": heads, "headers": headers,
+RULES = {"layers": layers, "length": length, "heads": heads, "headers": headers,
          "documents": documents, "kinds": kinds, "clang-format": clang_format,
          "clang-tidy": clang_tidy}
 
