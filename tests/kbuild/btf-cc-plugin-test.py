@@ -263,7 +263,7 @@ class Compiles(PluginCase):
     def test_code(self):
         """With the plugin, all sections but those of BTF are the same as without -g."""
         tests = pathlib.Path(HERE).parent
-        cases = [*tests.glob('emit/cases/*.c'), *tests.glob('gcc-plugin/cases/*.c')]
+        cases = [*tests.glob('emit/cases/*.c'), *tests.glob('emit/plugin/cases/*.c')]
         compared = 0
         for case in cases:
             words = ['-w', '-O2', '-c', str(case), '-o', 'case.o']
