@@ -171,7 +171,8 @@ TypeNumber TreeReader::type_of(tree type, int quals)
     if (!type || type == error_mark_node)
         return void_type;
     quals &= known_quals;
-    tree found = (TYPE_QUALS(type) & known_quals) == quals ? type : get_qualified_type(type, quals);
+    // A type in another address space (x86's __seg_gs) is described as that in the usual one.
+    tree found = TYPE_QUALS(type) == quals ? type : get_qualified_type(type, quals);
     if (found) {
         found = without_sizetype(found);
         if (const TypeNumber number = known(found); number != void_type)

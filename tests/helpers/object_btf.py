@@ -16,7 +16,7 @@ class ObjectBtf:
     def __init__(self, path):
         self.types = collections.OrderedDict()   # stub hash: 'KIND name'
         self.functions = []
-        self.variables = collections.Counter()   # (name, section, size)
+        self.variables = collections.Counter()   # (name, section, size, stub hash of the type)
         elf = btf_reader.Elf(path)
         sections = [s for s in elf.sections if s.name == '.BTF']
         self.data = sections[0].data if sections else b''
@@ -51,20 +51,22 @@ class ObjectBtf:
         heads = list(self._heads(at + header + types_at, types_size))
         hashes = self._table(trailer, 40, 16)
         for number, place in enumerate(hashes[:plain_end - 1]):
-            self.types[self.data[place:place + 16]] = heads[number]
+            self.types[self.data[place:place + 16]] = heads[number][0]
         for place in self._table(trailer, 48, 32):
             name, flags, loose, pool = self._unpack('IIQI', place)
             self.functions.append(Function(self._name(name), flags, loose, pool))
         for place in self._table(trailer, 64, 24):
             var, section, _, size = self._unpack('IIII', place)
-            self.variables[heads[var - 1][4:], self._name(section), size] += 1
+            head, target = heads[var - 1]
+            place = hashes[target - 1]
+            self.variables[head[4:], self._name(section), size, self.data[place:place + 16].hex()] += 1
         return trailer + length
 
     def _heads(self, at, size):
         end = at + size
         while at < end:
-            name, info = self._unpack('II', at)
+            name, info, target = self._unpack('III', at)
             kind = btf_reader.KINDS[info >> 24 & 127]
             fixed, each = btf_reader.TAIL.get(kind, (0, 0))
-            yield f'{kind} {self._name(name)}'
+            yield f'{kind} {self._name(name)}', target
             at += 12 + fixed + each * (info & 0xffff)

@@ -20,11 +20,12 @@ import shutil
 import sys
 
 sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(HERE.parent))
 import kernel_tree
 from btf_checks import DIGESTS_OF, BtfChecks
 from checks import Checks, Failed, Progress, Skip, command, output_of
 
-HERE = pathlib.Path(__file__).resolve().parent
 SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
 DROP_DWARF = PER_OBJECT + 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF=y\n'
