@@ -123,7 +123,28 @@ Result<void> open(const std::string &path, const Draft &draft, OpenKernel &opene
     return {};
 }
 
-/// The answers to --bpf and --symbols.
+/// What --bpf and --symbols ask.
+struct Questions {
+    std::vector<bpf::BpfObject> programs;
+    std::vector<std::string> symbols;
+    bool none() const { return programs.empty() && symbols.empty(); }
+};
+
+/// Read before the kernels, which take seconds: a wrong name is an error at once.
+Result<Questions> read_questions(const Draft &draft)
+{
+    Questions out;
+    for (const std::string &path : draft.programs)
+        out.programs.push_back(TRY(bpf::open_bpf_object(path)));
+    if (draft.symbols.empty())
+        return out;
+    auto bytes = TRY(read_file(draft.symbols));
+    out.symbols = kabi::parse_symbols({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    if (out.symbols.empty())
+        return fail(Where{draft.symbols}, "has no names of symbols");
+    return out;
+}
+
 struct Answers {
     std::vector<bpf::ProgramResult> programs;
     std::vector<kabi::Symbol> symbols;
@@ -139,21 +160,14 @@ struct Answers {
     }
 };
 
-Result<Answers> answer_questions(const diff::Compared &compared, const Draft &draft)
+Answers answer_questions(const Questions &questions, const diff::Compared &compared,
+                         unsigned threads)
 {
     Answers out;
-    for (const std::string &path : draft.programs) {
-        auto object = TRY(bpf::open_bpf_object(path));
-        out.programs.push_back(bpf::check_program(object, compared));
-    }
-    if (draft.symbols.empty())
-        return out;
-    auto bytes = TRY(read_file(draft.symbols));
-    const auto names =
-        kabi::parse_symbols({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
-    if (names.empty())
-        return fail(Where{draft.symbols}, "has no names of symbols");
-    out.symbols = kabi::check_symbols(names, compared, draft.threads);
+    for (const bpf::BpfObject &program : questions.programs)
+        out.programs.push_back(bpf::check_program(program, compared));
+    if (!questions.symbols.empty())
+        out.symbols = kabi::check_symbols(questions.symbols, compared, threads);
     return out;
 }
 
@@ -200,20 +214,21 @@ int diff_command(int argc, char **argv)
         return usage_error({{}, "exactly two kernels are required, OLD and NEW"}, "diff");
     if (draft.json && draft.markdown)
         return usage_error({{}, "--json and --markdown exclude each other"}, "diff");
+    auto questions = read_questions(draft);
+    if (!questions)
+        return failure(questions.error());
     OpenKernel before, after;
     for (OpenKernel *opened : {&before, &after})
         if (auto done = open(given->operands[opened == &after], draft, *opened); !done)
             return failure(done.error());
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
-    if (draft.programs.empty() && draft.symbols.empty()) {
+    if (questions->none()) {
         print(compared.difference, draft);
     } else {
-        auto answers = answer_questions(compared, draft);
-        if (!answers)
-            return failure(answers.error());
-        print_answers(*answers, compared.difference, draft);
-        good = answers->all_hold();
+        const Answers answers = answer_questions(*questions, compared, draft.threads);
+        print_answers(answers, compared.difference, draft);
+        good = answers.all_hold();
     }
     return end_output(good && !before.errors && !after.errors ? exit_good : exit_bad_input);
 }
