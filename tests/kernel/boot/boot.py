@@ -109,6 +109,7 @@ def initramfs(init, modules):
     for path in shared:
         archive.add(str(path)[1:], stat.S_IFREG | 0o755, path.read_bytes())
     archive.add('dev/console', stat.S_IFCHR | 0o600, device=(5, 1))
+    archive.add('dev/kvm', stat.S_IFCHR | 0o600, device=(10, 232))
     archive.add('init', stat.S_IFREG | 0o755, pathlib.Path(init).read_bytes())
     for number, path in enumerate(map(pathlib.Path, modules)):
         archive.add(f'modules/{number:02}-{path.name}', stat.S_IFREG | 0o644, path.read_bytes())

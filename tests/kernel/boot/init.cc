@@ -65,8 +65,10 @@ void check_all()
     report.check("CO-RE program", core);
     report.check("fentry program", fentry);
     report.check("fexit program", fexit);
-    if (has_trampoline_size())
+    if (has_function("arch_bpf_trampoline_size"))
         report.check("fentry program on arch_bpf_trampoline_size", fentry_trampoline);
+    if (has_function("enter_vmid_context"))
+        report.check("fentry program on enter_vmid_context", fentry_guest);
     report.check("kfunc program", kfunc);
     report.check("per-CPU __ksym program", percpu);
     for (const auto &path : modules()) {

@@ -7,8 +7,12 @@
 
 #include <bpf/btf.h>
 
+#include <fcntl.h>
+#include <linux/kvm.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -16,6 +20,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -179,6 +184,34 @@ Outcome task_from_pid()
     return sightings.outcome();
 }
 
+/// Makes a KVM guest with some memory and has its writes logged, so that KVM protects the memory
+/// and flushes its translations. An error text, "" if it worked.
+std::string write_protect_guest()
+{
+    constexpr size_t size = 1 << 20;
+    const auto failed = [](const char *what) {
+        return std::string(what) + ": " + std::strerror(errno);
+    };
+    const int kvm = open("/dev/kvm", O_RDWR);
+    if (kvm < 0)
+        return failed("/dev/kvm");
+    const int guest = ioctl(kvm, KVM_CREATE_VM, 0);
+    if (guest < 0)
+        return failed("KVM_CREATE_VM");
+    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return failed("mmap");
+    kvm_userspace_memory_region region{};
+    region.memory_size = size;
+    region.userspace_addr = reinterpret_cast<uintptr_t>(memory);
+    for (const unsigned flags : {0u, unsigned{KVM_MEM_LOG_DIRTY_PAGES}}) {
+        region.flags = flags;
+        if (ioctl(guest, KVM_SET_USER_MEMORY_REGION, &region) < 0)
+            return failed("KVM_SET_USER_MEMORY_REGION");
+    }
+    return "";
+}
+
 Outcome test_kfuncs()
 {
     Loader loader;
@@ -262,11 +295,10 @@ Outcome fexit()
     return sightings.outcome();
 }
 
-bool has_trampoline_size()
+bool has_function(const char *name)
 {
     btf *kernel = btf__parse(kernel_btf, nullptr);
-    const bool has =
-        kernel && btf__find_by_name_kind(kernel, "arch_bpf_trampoline_size", BTF_KIND_FUNC) > 0;
+    const bool has = kernel && btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC) > 0;
     btf__free(kernel);
     return has;
 }
@@ -292,6 +324,23 @@ Outcome fentry_trampoline()
                       "must be a few");
     sightings.require("tlinks", seen.links, seen.links >> 63, "must be in the kernel");
     sightings.require("func_addr", seen.function, seen.function >> 63, "must be in the kernel");
+    return sightings.outcome();
+}
+
+Outcome fentry_guest()
+{
+    Loader loader;
+    GuestSeen seen{};
+    if (!loader.load(fentry_guest_object) || !loader.attach())
+        return {false, loader.error()};
+    if (const std::string error = write_protect_guest(); !error.empty())
+        return {false, error};
+    if (!loader.read(seen))
+        return {false, loader.error()};
+    Sightings sightings;
+    sightings.require("enter_vmid_context: calls", seen.calls, seen.calls > 0, "must be some");
+    sightings.equal("mmu->arch: the guest's maker", seen.pid, gettid());
+    sightings.require("cxt", seen.context, seen.context >> 63, "must be in the kernel");
     return sightings.outcome();
 }
 

@@ -21,11 +21,15 @@ Outcome fentry();
 /// Arguments and result at the exit of bpf_fentry_test5.
 Outcome fexit();
 
-/// Is there BTF for arch_bpf_trampoline_size, which by DWARF alone has none?
-bool has_trampoline_size();
+/// Is there BTF for a function of that name? By DWARF alone there is none for the next two.
+bool has_function(const char *name);
 
-/// Arguments at its entry, when another program attaches to bpf_fentry_test5.
+/// Arguments at the entry of arch_bpf_trampoline_size, when another program attaches to
+/// bpf_fentry_test5.
 Outcome fentry_trampoline();
+
+/// Arguments at the entry of enter_vmid_context, when the memory of a KVM guest is write-protected.
+Outcome fentry_guest();
 
 /// Argument at the entry of the module dummy's dummy_get_stats64, when statistics are read.
 Outcome fentry_module();

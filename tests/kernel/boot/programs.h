@@ -13,7 +13,8 @@ struct Bytes {
     size_t size;
 };
 
-extern const Bytes core_object, fentry_object, fentry_module_object, fentry_trampoline_object,
-    fexit_object, kfunc_object, kfunc_test_object, module_type_object, percpu_object;
+extern const Bytes core_object, fentry_object, fentry_guest_object, fentry_module_object,
+    fentry_trampoline_object, fexit_object, kfunc_object, kfunc_test_object, module_type_object,
+    percpu_object;
 
 } // namespace btflink::boot

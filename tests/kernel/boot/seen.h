@@ -47,6 +47,12 @@ struct TrampolineSeen {
     unsigned long long function;
 };
 
+struct GuestSeen {
+    int calls;
+    int pid; // of the process that has made the guest
+    unsigned long long context;
+};
+
 struct ModuleSeen {
     int wanted_index; // set by init: the device that counts
     int calls;
