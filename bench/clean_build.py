@@ -12,7 +12,6 @@ DWARF 5 and BTF. Ways, default all that are possible:
     stock      BTF by pahole (PATH)
     kept       by btf-cc and btf-pahole, DWARF kept
     stripped   DWARF dropped after each compile
-    lean       and less of it made (--lean-debug)
     plugin     none made: BTF by gcc's plugin
 Each is built once, into DIR/WAY; a folder that is there is thrown away first, and so is one that was
 measured, unless --keep is given. What was found is added to DIR/results.json at once, and all that is in there is printed: one
@@ -21,7 +20,7 @@ can build a way an evening. Compare only what was built on a machine in the same
 Wall: seconds. user+sys: processor time of all processes. Written: what they handed to the file system
 (write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. BTF: the
 first digits of its SHA-256. Whether code is the same cannot be seen from vmlinux: BTF of another size
-moves what is behind it, and the vDSO's build ID is of its debug information, too. See lean_debug.py.
+moves what is behind it, and the vDSO's build ID is of its debug information, too. See compile.py.
 """
 import argparse
 import hashlib
@@ -39,7 +38,7 @@ from kernel_tree import FIXED
 from measure import processor
 
 WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf gcc',
-        'lean': '--lean-debug --strip-dwarf gcc', 'plugin': '--plugin gcc'}
+        'plugin': '--plugin gcc'}
 # BTF depends on the first, which is not in all defconfigs, so all have it.
 BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
 NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()

@@ -13,7 +13,6 @@
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
-#include "kbuild-integration/btf-cc/lean_debug.h"
 #include "kbuild-integration/btf-cc/merge_program.h"
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 #include "kbuild-integration/btf-cc/settings.h"
@@ -42,9 +41,6 @@ constexpr OptionWords own_options[] = {
     {.name = "plugin",
      .help = "Let a gcc plugin write BTF while gcc compiles C, without -g (or BTF_CC_PLUGIN=1)"},
     {.name = "strip-dwarf", .help = "Drop DWARF once there is BTF (or BTF_CC_STRIP_DWARF=1)"},
-    {.name = "lean-debug",
-     .help = "With --strip-dwarf: add compiler options for less debug information (or "
-             "BTF_CC_LEAN_DEBUG=1)"},
     {.name = "strict", .help = "Fail if BTF cannot be made (or BTF_CC_STRICT=1)"},
     {.letter = 'q', .name = "quiet", .help = "Print no warnings (or BTF_CC_QUIET=1)"},
     {.letter = 'v', .name = "verbose", .help = "Say what is done (or BTF_CC_VERBOSE=1)"},
@@ -141,27 +137,6 @@ int run(char **argv)
     sigprocmask(SIG_UNBLOCK, &only, nullptr);
     raise(signal);
     _exit(128 + signal); // if the signal does not kill
-}
-
-/// Options for less debug information, and their place in the compiler's command.
-struct Added {
-    std::vector<std::string> options;
-    size_t place = 0;
-};
-
-Added added_options(char **compiler, const CompileCommand &command, const Settings &settings)
-{
-    // For true signatures emit needs the location of each part of a parameter.
-    if (!settings.emit.strip_dwarf || !settings.lean_debug || !command.asks_for_dwarf ||
-        command.debug_is_chosen || settings.emit.unit.features.has(Feature::true_signature))
-        return {};
-    std::vector<std::string> words;
-    for (char **word = compiler; *word; ++word)
-        words.emplace_back(*word);
-    const size_t at = find_compiler(words);
-    if (at == words.size())
-        return {};
-    return {lean_debug_options(compiler_kind(words[at]), configured_compiler()), at + 1};
 }
 
 /// False for bitcode, /dev/null and programs.
@@ -328,23 +303,10 @@ int build_plugins(char **compilers)
     return status;
 }
 
-/// The command to run: the compiler's words with `added` options, and a null pointer at the end.
-std::vector<char *> command_words(char **compiler, Added &added)
-{
-    std::vector<char *> words;
-    for (; *compiler; ++compiler)
-        words.push_back(*compiler);
-    words.push_back(nullptr);
-    for (auto word = added.options.rbegin(); word != added.options.rend(); ++word)
-        words.insert(words.begin() + static_cast<ptrdiff_t>(added.place), word->data());
-    return words;
-}
-
 /// Run the compiler, and put object BTF into the objects of `command`. Returns the exit status.
 int compile(char **compiler, const CompileCommand &command, const Settings &settings)
 {
-    Added added = added_options(compiler, command, settings);
-    const int status = run(command_words(compiler, added).data());
+    const int status = run(compiler);
     if (WIFSIGNALED(status))
         die_of(WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)

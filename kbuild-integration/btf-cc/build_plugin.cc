@@ -8,8 +8,8 @@
 #include "common/io/fd.h"
 #include "common/io/file_io.h"
 #include "common/io/response_file.h"
+#include "kbuild-integration/btf-cc/compiler_name.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
-#include "kbuild-integration/btf-cc/lean_debug.h"
 #include "kbuild-integration/environment.h"
 
 #include <cerrno>

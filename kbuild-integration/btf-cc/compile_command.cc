@@ -103,17 +103,6 @@ std::optional<bool> asks_for_dwarf(std::string_view rest)
     return std::nullopt;
 }
 
-/// See CompileCommand::debug_is_chosen.
-bool chooses_debug(std::string_view word)
-{
-    for (std::string_view start :
-         {"-fvar-tracking", "-fno-var-tracking", "-gsplit-dwarf", "-frecord-gcc-switches",
-          "-frecord-command-line", "-grecord-command-line", "-flto", "-fcompare-debug"})
-        if (word.starts_with(start))
-            return true;
-    return false;
-}
-
 /// The folder of `path` below its architecture's folder: "boot/" for
 /// "/somewhere/arch/x86/boot/main.o". Empty: `path` is not below such a folder.
 std::string arch_folder(std::string_view path)
@@ -264,7 +253,6 @@ constexpr OptionRule option_rules[] = {
 size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandLine &line)
 {
     const std::string_view word = arguments[i];
-    line.command.debug_is_chosen |= chooses_debug(word);
     for (const OptionRule &rule : option_rules) {
         if (rule.form == prefix ? !word.starts_with(rule.name) : word != rule.name)
             continue;

@@ -23,9 +23,6 @@ struct CompileCommand {
     bool only_c = false;
     /// The object has code for link-time optimisation only.
     bool slim_lto = false;
-    /// An option controls variable tracking, or puts debug information or the command line where it
-    /// stays. btf-cc then must not add options that change debug information.
-    bool debug_is_chosen = false;
 };
 
 /// `arguments`: without the compiler's name. "@FILE" is read as gcc reads it; the compiler reports

@@ -5,7 +5,6 @@
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <unistd.h>
@@ -26,19 +25,6 @@ bool has_line(std::string_view text, std::string_view line)
             return true;
     }
     return false;
-}
-
-/// The number in the line "NAME=NUMBER" of `text`; 0 if there is no such line.
-unsigned number_of(std::string_view text, std::string_view name)
-{
-    const std::string start = "\n" + std::string(name) + "=";
-    size_t at = text.find(start);
-    if (at == text.npos)
-        return 0;
-    const char *begin = text.data() + at + start.size(), *end = text.data() + text.size();
-    unsigned number = 0;
-    std::from_chars(begin, end, number);
-    return number;
 }
 
 /// Kbuild's output folder, with a slash at its end; empty if $objtree is not set.
@@ -88,16 +74,6 @@ bool reads_dwarf_later()
 {
     const std::optional<std::string_view> options = configuration();
     return options && has_line(*options, "CONFIG_GENDWARFKSYMS=y");
-}
-
-Compiler configured_compiler()
-{
-    const std::optional<std::string_view> options = configuration();
-    if (options && has_line(*options, "CONFIG_CC_IS_GCC=y"))
-        return {CompilerKind::gcc, number_of(*options, "CONFIG_GCC_VERSION")};
-    if (options && has_line(*options, "CONFIG_CC_IS_CLANG=y"))
-        return {CompilerKind::clang, number_of(*options, "CONFIG_CLANG_VERSION")};
-    return {};
 }
 
 } // namespace btflink::kbuild

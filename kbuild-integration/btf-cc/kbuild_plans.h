@@ -21,15 +21,4 @@ bool makes_btf();
 /// symbol versions from DWARF. Reads $objtree and auto.conf.
 bool reads_dwarf_later();
 
-enum class CompilerKind { other, gcc, clang };
-
-struct Compiler {
-    CompilerKind kind = CompilerKind::other;
-    unsigned version = 0; // 120200 for 12.2.0
-};
-
-/// The compiler that the kernel is configured for; `other` if not known. Reads $objtree and
-/// auto.conf.
-Compiler configured_compiler();
-
 } // namespace btflink::kbuild

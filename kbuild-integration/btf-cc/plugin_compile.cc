@@ -4,9 +4,9 @@
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 
 #include "kbuild-integration/btf-cc/compiler_cache.h"
+#include "kbuild-integration/btf-cc/compiler_name.h"
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
-#include "kbuild-integration/btf-cc/lean_debug.h"
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>

@@ -30,7 +30,6 @@ constexpr Switch switches[] = {
     {"--plugin", "BTF_CC_PLUGIN", [](Settings &s) -> bool & { return s.plugin; }},
     {"--strip-dwarf", "BTF_CC_STRIP_DWARF",
      [](Settings &s) -> bool & { return s.emit.strip_dwarf; }},
-    {"--lean-debug", "BTF_CC_LEAN_DEBUG", [](Settings &s) -> bool & { return s.lean_debug; }},
     {"--strict", "BTF_CC_STRICT", [](Settings &s) -> bool & { return s.strict; }},
     {"--quiet", "BTF_CC_QUIET", [](Settings &s) -> bool & { return s.quiet; }},
     {"--verbose", "BTF_CC_VERBOSE", [](Settings &s) -> bool & { return s.verbose; }},
@@ -121,7 +120,6 @@ std::string describe(const Settings &settings)
         text += " excluded-names=" + filter.excluded_names;
     text += settings.plugin ? " plugin=1" : " plugin=0";
     text += settings.emit.strip_dwarf ? " strip-dwarf=1" : " strip-dwarf=0";
-    text += settings.lean_debug ? " lean-debug=1" : " lean-debug=0";
     text += settings.strict ? " strict=1" : " strict=0"; // 0: a cached object may have no BTF
     return text;
 }

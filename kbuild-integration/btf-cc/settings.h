@@ -12,12 +12,11 @@ namespace btflink::kbuild
 {
 
 struct Settings {
-    emit::EmitOptions emit;  // for an object of a kernel build
-    bool plugin = false;     // BTF_CC_PLUGIN: see plugin_compile.h
-    bool lean_debug = false; // BTF_CC_LEAN_DEBUG: see lean_debug.h
-    bool strict = false;     // BTF_CC_STRICT: a failed emission fails the compile
-    bool quiet = false;      // BTF_CC_QUIET: no warnings
-    bool verbose = false;    // BTF_CC_VERBOSE: say what was done, or why nothing was
+    emit::EmitOptions emit; // for an object of a kernel build
+    bool plugin = false;    // BTF_CC_PLUGIN: see plugin_compile.h
+    bool strict = false;    // BTF_CC_STRICT: a failed emission fails the compile
+    bool quiet = false;     // BTF_CC_QUIET: no warnings
+    bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
 /// `options` are those in front of the compiler's name ("--strip-dwarf", "--features=LIST"). They

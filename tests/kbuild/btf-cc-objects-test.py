@@ -34,18 +34,6 @@ KERNELS = {
         LISTED | {'decl_tag_kfuncs', 'reproducible_build'},
 }
 
-# Clones without a parameter, a struct returned in memory, parameters that are moved at once: what
-# location lists tell.
-CLONES = '''struct big { long a, b, c; };
-extern int out(int, void *);
-static __attribute__((noinline)) int lost(int a, int unused, int *p) { return out(a, p) + *p; }
-static __attribute__((noinline)) int last(int unused, int *p) { return out(1, p) + *p; }
-int use(int *p) { return lost(1, 2, p) + lost(3, 4, p) + last(1, p) + last(7, p); }
-struct big make(int a, int b) { struct big x = {a, b, out(b, 0)}; return x; }
-int moved(int a, int b, int c) { int r = out(c, &b); return r + out(a, &c) + a + b; }
-'''
-
-
 class ObjectsCase(KbuildCase):
     def setUp(self):
         super().setUp()
@@ -293,77 +281,6 @@ class Failure(ObjectsCase):
         self.good('gcc', '-g', '-c', 'add.c', '-o', 'sub/add.o')
         self.assertTrue(self.has_object_btf('sub/add.o'))
         os.chmod(self.path('sub'), 0o755)
-
-
-class LeanDebug(ObjectsCase):
-    """Options that btf-cc adds if DWARF is dropped."""
-
-    def setUp(self):
-        super().setUp()
-        self.write('clones.c', CLONES)
-        os.mkdir(self.path('bin'))
-        for name in ('gcc', 'clang', 'cc'):
-            self.script('bin/' + name, f'#!/bin/sh\necho "$@" >>words\nexec {name} "$@"\n')
-
-    def words(self, *arguments, settings=None):
-        """What the compiler was given."""
-        if os.path.exists(self.path('words')):
-            os.remove(self.path('words'))
-        self.good(*arguments, settings=settings)
-        with open(self.path('words'), encoding='utf-8') as file:
-            return file.read().split()
-
-    def tree(self, *lines):
-        os.makedirs(self.path('tree/include/config'), exist_ok=True)
-        self.write('tree/include/config/auto.conf',
-                   '\n'.join(['CONFIG_DEBUG_INFO_BTF=y', *lines, '']))
-        return {'BTF_CC_STRIP_DWARF': '1', 'BTF_CC_LEAN_DEBUG': '1', 'objtree': self.path('tree')}
-
-    def test_only_if_dwarf_is_dropped(self):
-        command = ['-g', '-O2', '-c', 'clones.c']
-        lean = ['-fno-merge-debug-strings', *command]
-        gcc, asked = 'bin/gcc', ['--strip-dwarf', '--lean-debug']
-        for before, given, settings, after in (
-                ([*asked, gcc], command, {}, lean),
-                ([gcc], command, {'BTF_CC_STRIP_DWARF': '1', 'BTF_CC_LEAN_DEBUG': '1'}, lean),
-                ([*asked, 'env', 'X=y', gcc], command, {}, lean),
-                ([gcc], command, {}, command),
-                (['--strip-dwarf', gcc], command, {}, command),
-                (['--lean-debug', gcc], command, {}, command),
-                ([*asked, '--features=+true_signature', gcc], command, {}, command),
-                ([*asked, gcc], ['-O2', '-c', 'clones.c'], {}, ['-O2', '-c', 'clones.c']),
-                ([*asked, gcc], ['-fvar-tracking', *command], {}, ['-fvar-tracking', *command]),
-                ([*asked, gcc], ['-gsplit-dwarf', *command], {}, ['-gsplit-dwarf', *command]),
-                ([*asked, 'bin/cc'], command, {}, command)):
-            with self.subTest(before=before, settings=settings):
-                self.assertEqual(self.words(*before, *given, settings=settings), after)
-
-    def test_what_the_configured_compiler_knows(self):
-        count = lambda settings: len(self.words('bin/gcc', '-g', '-c', 'add.c', settings=settings))
-        plain = len(['-g', '-c', 'add.c'])
-        self.assertEqual(count(self.tree('CONFIG_CC_IS_GCC=y', 'CONFIG_GCC_VERSION=70500')), plain + 1)
-        self.assertEqual(count(self.tree('CONFIG_CC_IS_GCC=y', 'CONFIG_GCC_VERSION=120200')), plain + 5)
-        self.assertEqual(count(self.tree('CONFIG_CC_IS_CLANG=y', 'CONFIG_CLANG_VERSION=190107')),
-                         plain + 1)
-        self.assertEqual(count(self.tree('CONFIG_CC_IS_GCC=y', 'CONFIG_GENDWARFKSYMS=y')), plain)
-
-    def test_objects_are_the_same(self):
-        settings = self.tree('CONFIG_CC_IS_GCC=y', 'CONFIG_GCC_VERSION=120200')
-        for compiler in ('gcc', self.other_compiler('clang')):
-            for level in ('-O0', '-O2', '-Os'):
-                for source in ('clones.c', *PROGRAM):
-                    command = ['bin/' + compiler, '-g', level, '-c', source, '-o', 'x.o']
-                    self.assertGreater(len(self.words(*command, settings=settings)), len(command) - 1)
-                    lean = self.read('x.o')
-                    self.good(*command, settings={**settings, 'BTF_CC_LEAN_DEBUG': '0'})
-                    self.assertEqual(self.read('x.o'), lean, (compiler, level, source))
-        self.words('bin/gcc', '-g', '-O2', '-c', 'clones.c', '-o', 'x.o', settings=settings)
-        facts = {line.split("'")[1]: line.split('flags=')[1]
-                 for line in self.must(self.btf_dump, '--trailer', 'x.o').splitlines()
-                 if line.startswith('function') and 'address' in line}
-        self.assertIn('reordered', facts['lost'])
-        self.assertIn('unexpected_reg', facts['make'])
-        self.assertNotIn('unexpected_reg', facts['moved'])
 
 
 class Settings(ObjectsCase):

@@ -222,7 +222,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_nothing_to_strip(self):
-        self.plugin('--strip-dwarf', '--lean-debug', '--strict', 'gcc', *COMPILE)
+        self.plugin('--strip-dwarf', '--strict', 'gcc', *COMPILE)
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_strict(self):

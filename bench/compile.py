@@ -1,23 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What debug information and BTF cost a kernel's compile, and whether the options that btf-cc adds with
---lean-debug change anything but its price. Not a test.
+"""What debug information and BTF cost a kernel's compile. Not a test.
 
-usage: lean_debug.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N] [--flags=NAME=FLAGS]...
+usage: compile.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N] [--flags=NAME=FLAGS]...
 
 BUILD: a meson build folder. KERNEL: Kbuild's output folder of a build, whose saved commands are run
 again, in random order, with objects going to SCRATCH, in these ways:
     none        without -g, by the compiler alone
     -g          with it
     stripped    by btf-cc --strip-dwarf
-    lean        by btf-cc --lean-debug --strip-dwarf
     plugin      by btf-cc --plugin, where there is a plugin for the compiler
     NAME        as `stripped`, with the FLAGS of each --flags
 --every=20 takes every 20th object.
 
-Prints processor time and size of each way, all programs that it takes together. For each way of btf-cc,
-against `stripped`: objects with other code (there must be none: exit status 1); objects whose BTF does
-not mean the same; functions of which the link is told something else. Not all of what it is told
+Prints processor time and size of each way, all programs that it takes together. For `plugin` and each
+NAME, against `stripped`: objects with other code (there must be none: exit status 1); objects whose BTF
+does not mean the same; functions of which the link is told something else. Not all of what it is told
 matters in the end: a kernel built both ways shows that. Interrupted, it prints what it has.
 """
 import argparse
@@ -139,10 +137,10 @@ def main():
     options.scratch.mkdir(parents=True, exist_ok=True)
     taken = list(commands(options.kernel))
     random.Random(1).shuffle(taken)
-    taken = taken[::options.every] or sys.exit(f'lean_debug.py: no commands in {options.kernel}')
+    taken = taken[::options.every] or sys.exit(f'compile.py: no commands in {options.kernel}')
     options.flags = dict(item.split('=', 1) for item in options.flags)
     btf_cc = [options.tools / 'kbuild-integration/btf-cc', '--strip-dwarf']
-    ways = {'none': [], '-g': [], 'stripped': btf_cc, 'lean': [*btf_cc, '--lean-debug']}
+    ways = {'none': [], '-g': [], 'stripped': btf_cc}
     if has_plugin(options, taken[0][1][0]):
         ways['plugin'] = [btf_cc[0], '--plugin']
     ways |= {name: btf_cc for name in options.flags}
