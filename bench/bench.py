@@ -16,13 +16,11 @@ import pathlib
 import platform
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
-Cost = collections.namedtuple('Cost', 'wall cpu memory')
+from measure import Cost, median, processor, run
 
 PAHOLE_FLAGS = ['-J', '--lang_exclude=rust',
                 '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
@@ -34,27 +32,10 @@ def output(*argv, cwd=None):
     return subprocess.run(argv, cwd=cwd, check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
-def run(argv, cwd):
-    """One process: its cost. A failing one ends the benchmark."""
-    start = time.monotonic()
-    child = subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.monotonic() - start
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode != 0:
-        sys.exit(f'bench: {argv[0]} failed with status {child.returncode}')
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
 def total(costs):
     """Processes one after the other."""
-    costs = list(costs)
-    return Cost(sum(c.wall for c in costs), sum(c.cpu for c in costs),
-                max(c.memory for c in costs))
-
-
-def median(costs):
-    return Cost(*(statistics.median(column) for column in zip(*costs)))
+    *times, memory = zip(*costs)
+    return Cost(*map(sum, times), max(memory))
 
 
 def pahole_flags(pahole):
@@ -82,13 +63,6 @@ def cases(options, objects, scratch):
                 run([options.pahole, *flags, f'-j{count}',
                      f'--btf_encode_detached={scratch}/pahole.btf', image], kernel)
     return found
-
-
-def processor():
-    for line in pathlib.Path('/proc/cpuinfo').read_text().splitlines():
-        if line.startswith('model name'):
-            return line.split(':')[1].strip()
-    return platform.machine()
 
 
 def describe(options, objects):
@@ -131,7 +105,7 @@ def main():
     print('\n| what | wall | user+sys | memory |\n|---|---|---|---|')
     for name, costs in results.items():
         cost = median(costs)
-        print(f'| {name} | {cost.wall:.2f} s | {cost.cpu:.2f} s | {cost.memory:.0f} MB |')
+        print(f'| {name} | {cost.wall:.2f} s | {cost.user + cost.system:.2f} s | {cost.memory:.0f} MB |')
 
 
 if __name__ == '__main__':

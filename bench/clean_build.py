@@ -19,8 +19,7 @@ can build a way an evening. Compare only what was built on a machine in the same
 
 Wall: seconds. user+sys: processor time of all processes. Written: what they handed to the file system
 (write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. BTF: the
-first digits of its SHA-256. Whether code is the same cannot be seen from vmlinux: BTF of another size
-moves what is behind it, and the vDSO's build ID is of its debug information, too. See compile.py.
+first digits of its SHA-256.
 """
 import argparse
 import hashlib

@@ -17,16 +17,12 @@ import fractions
 import os
 import pathlib
 import shutil
-import statistics
 import struct
-import subprocess
 import sys
 import tempfile
-import time
 
-from measure import processor
+from measure import median, processor, run
 
-Cost = collections.namedtuple('Cost', 'wall cpu memory')
 FEATURES = '--btf_features=default'
 
 
@@ -76,18 +72,6 @@ class Image:
         return len(chosen)
 
 
-def run(argv):
-    start = time.monotonic()
-    child = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL,
-                             stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    wall = time.monotonic() - start
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f'image.py: {argv[0]} failed with status {child.returncode}')
-    return Cost(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
 def measure(ways, rounds):
     """name -> median cost; all in turn."""
     found = collections.defaultdict(list)
@@ -96,7 +80,7 @@ def measure(ways, rounds):
             cost = run(argv)
             if number:
                 found[name].append(cost)
-    return {name: Cost(*map(statistics.median, zip(*costs))) for name, costs in found.items()}
+    return {name: median(costs) for name, costs in found.items()}
 
 
 def main():
@@ -123,7 +107,7 @@ def main():
                            f'--btf_encode_detached={scratch}/{name}.btf', path]
                     for name, program in programs.items()}
             for name, cost in measure(ways, options.rounds).items():
-                print(f'| {size}: {count} | {name} | {cost.wall:.2f} s | {cost.cpu:.2f} s | '
+                print(f'| {size}: {count} | {name} | {cost.wall:.2f} s | {cost.user + cost.system:.2f} s | '
                       f'{cost.memory:.0f} MB |', flush=True)
 
 

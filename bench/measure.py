@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-# Seconds; seconds of user and system; private memory (resident, less pages of mapped files) in MB.
+# Seconds; seconds of user and system; memory in MB.
 Cost = collections.namedtuple('Cost', 'wall user system memory')
 
 
@@ -28,8 +28,8 @@ def private_memory(pid):
 
 def run(argv, cwd=None, limit=None, watch=False):
     """One process: its cost, or None if it took more than `limit` seconds of processor time. A failing
-    one ends the benchmark. Memory is looked at each millisecond, which costs, so only if `watch`: take times
-    from other runs then."""
+    one ends the benchmark. Memory: the most that was resident. `watch`: private memory, without pages of
+    mapped files; it is looked at each millisecond, which costs, so take times from other runs then."""
     start = time.monotonic()
     bounds = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))) if limit else None
     with subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ def run(argv, cwd=None, limit=None, watch=False):
         return None
     if child.returncode != 0:
         sys.exit(f'bench: {argv[0]} failed with status {child.returncode}')
-    return Cost(wall, usage.ru_utime, usage.ru_stime, memory)
+    return Cost(wall, usage.ru_utime, usage.ru_stime, memory if watch else usage.ru_maxrss / 1024)
 
 
 def median(costs):
