@@ -120,7 +120,8 @@ class Browser:
         self.post('/actions', {'actions': [{'type': 'key', 'id': 'k', 'actions': keys}]})
 
 
-class Report(CliCase):
+class ReportCase(CliCase):
+    """A small build, and its page."""
     btf_kernel = None  # set by run()
     btf_emit = None
     btf_merge = None
@@ -151,6 +152,8 @@ class Report(CliCase):
         with open(self.path('report.html'), encoding='utf-8') as file:
             return file.read()
 
+
+class Report(ReportCase):
     def test_page(self):
         page = self.page()
         parser = Wellformed()
@@ -262,13 +265,7 @@ class Report(CliCase):
         self.assertFalse(os.path.exists(self.path('out.html')))
 
 
-
-class InBrowser(Report):
-    # Not once more:
-    test_page = test_sizes = test_errors = None
-    test_merge = test_merge_shares_its_threads = test_names_of_any_bytes = test_damaged_objects_are_an_error = None
-    test_builds_with_link_time_optimisation = None
-
+class InBrowser(ReportCase):
     def browser(self):
         for program in ('chromium', 'chromedriver'):
             if not shutil.which(program):
@@ -285,7 +282,7 @@ class InBrowser(Report):
                 file.write(base64.b64decode(picture))
 
     def test_browser(self):
-        page = self.page()
+        self.page()
         browser = self.browser()
         browser.post('/url', {'url': 'file://' + self.path('report.html')})
         for width, height, phone in ((1280, 900, False), (390, 844, True)):
@@ -302,7 +299,6 @@ class InBrowser(Report):
         self.filters(browser)
         self.opens(browser)
         self.assertEqual(browser.messages(), [])
-        self.assertIn('<script>', page)
 
     def column(self, browser, table, index):
         return browser.js(f'return [...document.querySelectorAll("#{table} tbody tr")]'
@@ -352,4 +348,4 @@ class InBrowser(Report):
 
 
 if __name__ == '__main__':
-    run(__name__, Report, ('btf_kernel', 'btf_emit', 'btf_merge'))
+    run(__name__, ReportCase, ('btf_kernel', 'btf_emit', 'btf_merge'))
