@@ -4,7 +4,8 @@
 // __BTF_ID__set8__NAME (btf_id_set8: a count, flags, pairs of id and flags).
 #pragma once
 
-#include <cstdint>
+#include "common/btf/btf_format.h"
+
 #include <string_view>
 
 namespace btflink
@@ -12,6 +13,8 @@ namespace btflink
 
 /// A flag of a set8: its functions are kfuncs (BTF_SET8_KFUNCS).
 constexpr uint32_t set_of_kfuncs = 1;
+/// A flag of a kfunc: programs do not pass its last arguments (KF_IMPLICIT_ARGS).
+constexpr uint32_t implicit_args = 1 << 16;
 
 /// What a symbol of .BTF_ids stands for. `kind` is empty for any other symbol.
 struct IdSymbol {
@@ -19,6 +22,15 @@ struct IdSymbol {
     std::string_view name;
 
     bool is_set() const { return kind == "set" || kind == "set8"; }
+    /// Of the type whose id is looked up; VOID for a set.
+    btf::Kind type_kind() const
+    {
+        return kind == "struct"    ? btf::Kind::STRUCT
+               : kind == "union"   ? btf::Kind::UNION
+               : kind == "typedef" ? btf::Kind::TYPEDEF
+               : kind == "func"    ? btf::Kind::FUNC
+                                   : btf::Kind::VOID;
+    }
 };
 
 inline IdSymbol parse_id_symbol(std::string_view symbol)

@@ -52,6 +52,13 @@ To translate(const From &from, ByteOrder order)
         move(to.sh_info, from.sh_info);
         move(to.sh_addralign, from.sh_addralign);
         move(to.sh_entsize, from.sh_entsize);
+    } else if constexpr (requires { to.st_name; }) {
+        move(to.st_name, from.st_name);
+        move(to.st_info, from.st_info);
+        move(to.st_other, from.st_other);
+        move(to.st_shndx, from.st_shndx);
+        move(to.st_value, from.st_value);
+        move(to.st_size, from.st_size);
     } else {
         move(to.p_offset, from.p_offset); // all that matters of a program header here
         move(to.p_filesz, from.p_filesz);
@@ -248,6 +255,11 @@ Result<uint32_t> ElfImage::symbol_count(uint32_t symtab) const
                     strf("%zu bytes are not a symbol table with entries of %llu bytes",
                          s.data.size(), ull(s.head.sh_entsize)));
     return static_cast<uint32_t>(s.data.size() / symbol_size());
+}
+
+Elf64_Sym ElfImage::symbol(Bytes symbols, size_t index) const
+{
+    return decode<Elf64_Sym, Elf32_Sym>(symbols.data() + index * symbol_size(), *this);
 }
 
 Result<size_t> ElfImage::reloc_count(uint32_t section) const

@@ -61,6 +61,8 @@ struct ElfImage {
     Result<uint32_t> find_symtab() const; // 0: none
     /// Number of entries of a symbol table.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
+    /// Entry `index` of a symbol table, in host byte order. `symbols`: the table's bytes.
+    Elf64_Sym symbol(Bytes symbols, size_t index) const;
 
     /// Number of entries of a section of relocations (SHT_REL, SHT_RELA).
     Result<size_t> reloc_count(uint32_t section) const;

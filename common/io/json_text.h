@@ -40,4 +40,14 @@ std::string json_array(const List &list, Write write, std::string_view between =
     return "[" + out + "]";
 }
 
+/// The same with each item on a line of its own, behind `indent`.
+template <typename List, typename Write>
+std::string json_lines(const List &list, Write write, std::string_view indent = "")
+{
+    std::string out;
+    for (const auto &item : list)
+        ((out += out.empty() ? "\n" : ",\n") += indent) += write(item);
+    return "[" + out + "]";
+}
+
 } // namespace btflink

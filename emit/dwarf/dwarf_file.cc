@@ -259,23 +259,8 @@ Result<void> DwarfFile::check_symbols() const
 /// `index` was checked to be in range when relocations were attached.
 DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
 {
-    const std::byte *p = symtab_.data() + size_t{index} * image_.symbol_size();
-    uint32_t section;
-    uint64_t value;
-    uint8_t binding;
-    if (image_.is64) {
-        Elf64_Sym s;
-        std::memcpy(&s, p, sizeof s);
-        binding = s.st_info;
-        section = in_order(s.st_shndx, image_.order);
-        value = in_order(s.st_value, image_.order);
-    } else {
-        Elf32_Sym s;
-        std::memcpy(&s, p, sizeof s);
-        binding = s.st_info;
-        section = in_order(s.st_shndx, image_.order);
-        value = in_order(s.st_value, image_.order);
-    }
+    const Elf64_Sym symbol = image_.symbol(symtab_, index);
+    uint32_t section = symbol.st_shndx;
     if (section == SHN_COMMON)
         return {0, 0, true, false};
     if (section == SHN_XINDEX)
@@ -284,7 +269,7 @@ DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
                       : 0;
     else if (section >= SHN_LORESERVE)
         section = 0;
-    return {value, section, false, ELF64_ST_BIND(binding) == STB_WEAK};
+    return {symbol.st_value, section, false, ELF64_ST_BIND(symbol.st_info) == STB_WEAK};
 }
 
 const DebugReloc *DwarfFile::find_reloc(uint32_t type) const

@@ -27,18 +27,6 @@ namespace
 
 using merge::Symbol;
 
-constexpr uint32_t implicit_args = 1 << 16; // KF_IMPLICIT_ARGS
-
-struct IdKind {
-    std::string_view name;
-    btf::Kind kind;
-    bool own_first;
-};
-constexpr IdKind kinds[] = {{"func", btf::Kind::FUNC, true},
-                            {"struct", btf::Kind::STRUCT, false},
-                            {"union", btf::Kind::UNION, false},
-                            {"typedef", btf::Kind::TYPEDEF, false}};
-
 class Filler
 {
 public:
@@ -76,14 +64,18 @@ private:
 
     void find_names(const Btf &btf)
     {
-        for (TypeId id{1}; id < btf.end_id(); id = TypeId{raw(id) + 1})
-            for (size_t k = 0; k < std::size(kinds); ++k)
-                if (btf.kind(id) == kinds[k].kind) {
-                    auto [it, added] = ids_[k].emplace(btf.name(id), id);
-                    if (!added && kinds[k].own_first && it->second < btf.first_id())
-                        it->second = id;
-                }
+        for (TypeId id{1}; id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+            const btf::Kind kind = btf.kind(id);
+            if (kind != btf::Kind::FUNC && kind != btf::Kind::TYPEDEF && !btf::is_composite(kind))
+                continue;
+            auto [it, added] = ids_of(kind).emplace(btf.name(id), id);
+            if (!added && kind == btf::Kind::FUNC && it->second < btf.first_id())
+                it->second = id;
+        }
     }
+
+    using Names = std::unordered_map<std::string_view, TypeId>;
+    Names &ids_of(btf::Kind kind) { return ids_[static_cast<size_t>(kind)]; }
 
     bool is_here(const Symbol &symbol) const
     {
@@ -135,9 +127,7 @@ private:
     Result<void> fill_word(const Symbol &symbol)
     {
         const IdSymbol wanted = parse_id_symbol(symbol.name());
-        const auto *kind = std::find_if(std::begin(kinds), std::end(kinds),
-                                        [&](const IdKind &k) { return k.name == wanted.kind; });
-        if (kind == std::end(kinds))
+        if (wanted.type_kind() == btf::Kind::VOID)
             return {};
         const Set *set = set_around(symbol.value);
         const uint64_t size = set ? set->step : 4;
@@ -148,7 +138,7 @@ private:
             return bad(symbol,
                        "has implicit arguments, which only resolve_btfids in a kernel's build "
                        "can hide");
-        const auto &names = ids_[static_cast<size_t>(kind - std::begin(kinds))];
+        const Names &names = ids_of(wanted.type_kind());
         auto found = names.find(wanted.name);
         if (found == names.end() && is_kfunc)
             return bad(symbol, "this kfunc has no FUNC in the BTF");
@@ -181,7 +171,7 @@ private:
     const uint32_t section_;
     std::vector<std::byte> bytes_;
     Where where_;
-    std::unordered_map<std::string_view, TypeId> ids_[std::size(kinds)];
+    Names ids_[btf::kind_count];   // by kind
     std::map<uint64_t, Set> sets_; // by where they begin
 };
 
