@@ -13,7 +13,6 @@
 #include "kbuild-integration/btf-cc/compile_command.h"
 #include "kbuild-integration/btf-cc/compiler_cache.h"
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
-#include "kbuild-integration/btf-cc/merge_program.h"
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 #include "kbuild-integration/btf-cc/settings.h"
 

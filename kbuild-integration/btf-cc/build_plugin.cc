@@ -15,10 +15,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <spawn.h>
 #include <string_view>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,13 +40,12 @@ constexpr std::string_view trial_source =
 /// command failed.
 Result<std::string> output_of(const std::vector<std::string> &command)
 {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return fail_errno({}, "pipe");
-    Fd from(ends[0]), to(ends[1]);
+    const Fd output(::memfd_create("btf-cc", MFD_CLOEXEC));
+    if (output.get() < 0)
+        return fail_errno({}, "cannot create a file in memory");
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, to.get(), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output.get(), STDOUT_FILENO);
     std::vector<char *> words;
     for (const std::string &word : command)
         words.push_back(const_cast<char *>(word.c_str()));
@@ -56,21 +55,13 @@ Result<std::string> output_of(const std::vector<std::string> &command)
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0)
         return fail({}, command[0] + ": " + std::strerror(error));
-    to.reset(-1);
-    std::string text;
-    char buffer[4096];
-    for (ssize_t got; (got = ::read(from.get(), buffer, sizeof buffer)) != 0;) {
-        if (got > 0)
-            text.append(buffer, static_cast<size_t>(got));
-        else if (errno != EINTR)
-            break;
-    }
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return fail({}, command[0] + " failed");
-    return text;
+    const auto bytes = TRY(read_file("/proc/self/fd/" + std::to_string(output.get())));
+    return std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size());
 }
 
 /// The first line that the compiler prints for an option such as -dumpversion.

@@ -13,18 +13,6 @@
 namespace btflink::kbuild
 {
 
-namespace
-{
-
-/// What execvp() would run; "" if there is no such program.
-std::string find_program(const std::string &name)
-{
-    const std::vector<std::string> found = programs_named(name);
-    return found.empty() ? "" : found.front();
-}
-
-} // namespace
-
 std::vector<std::string> ccache_prefix()
 {
     std::istringstream words(variable("CCACHE_PREFIX"));
@@ -41,7 +29,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
         return key;
 
     struct stat info;
-    std::string path = find_program(compiler);
+    std::string path = first_program(compiler);
     if (path.empty() || stat(path.c_str(), &info) != 0)
         return fail({}, compiler + ": no such compiler");
     key += " compiler=" + std::string(base_name(compiler)) +
@@ -56,7 +44,7 @@ Result<std::string> cache_key(const Settings &settings, const std::string &compi
 
 bool get_behind_cache(const std::string &program, const std::vector<std::string> &options)
 {
-    if (base_name(resolved_path(find_program(program))) != "ccache")
+    if (base_name(first_program(program)) != "ccache")
         return false;
     std::string self = resolved_path("/proc/self/exe");
     // ccache splits at these characters and knows no quotes. In front of ccache btf-cc is correct,

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads $objtree/include/config/auto.conf once, and derives Kbuild's plans.
+//
+// why_not_merged() is called once per object, so a PAHOLE named btf-pahole is accepted by its name.
+// Any other program may be a link to btf-pahole or a script around it, and is run to ask for its
+// version.
 #include "kbuild-integration/btf-cc/kbuild_plans.h"
 
 #include "common/io/file_io.h"
 #include "kbuild-integration/environment.h"
 
+#include <cstdio>
 #include <optional>
 #include <string_view>
 #include <unistd.h>
@@ -46,34 +51,62 @@ std::optional<std::string_view> configuration()
     return std::string_view(reinterpret_cast<const char *>(file->data()), file->size());
 }
 
+/// Is CONFIG_NAME=y set? `option`: "CONFIG_NAME=y". False if this is no kernel build.
+bool is_set(std::string_view option)
+{
+    const std::optional<std::string_view> options = configuration();
+    return options && has_line(*options, option);
+}
+
+bool is_named_btf_pahole(std::string_view command)
+{
+    return base_name(command.substr(0, command.find(' '))) == "btf-pahole";
+}
+
+/// Does the command's --devel_version name btflink? `command` is run by a shell, as by Kbuild.
+bool says_btflink(const std::string &command)
+{
+    std::FILE *pipe = ::popen((command + " --devel_version 2>/dev/null").c_str(), "re");
+    if (!pipe)
+        return false;
+    bool found = false; // in the second line; the first is pahole's version
+    for (char line[100]; std::fgets(line, sizeof line, pipe);)
+        found |= std::string_view(line).starts_with("btflink ");
+    ::pclose(pipe);
+    return found;
+}
+
 } // namespace
 
 std::string why_no_btf(bool of_a_module)
 {
-    const std::optional<std::string_view> options = configuration();
-    if (!options)
+    if (!configuration())
         return "";
-    if (!has_line(*options, "CONFIG_DEBUG_INFO_BTF=y"))
+    if (!is_set("CONFIG_DEBUG_INFO_BTF=y"))
         return "CONFIG_DEBUG_INFO_BTF is off";
     if (!of_a_module)
         return "";
-    if (!has_line(*options, "CONFIG_DEBUG_INFO_BTF_MODULES=y"))
+    if (!is_set("CONFIG_DEBUG_INFO_BTF_MODULES=y"))
         return "CONFIG_DEBUG_INFO_BTF_MODULES is off";
     if (!variable("KBUILD_EXTMOD").empty() && ::access((tree() + "vmlinux").c_str(), R_OK) != 0)
         return "Kbuild makes no BTF for external modules without a vmlinux";
     return "";
 }
 
-bool makes_btf()
-{
-    const std::optional<std::string_view> options = configuration();
-    return options && has_line(*options, "CONFIG_DEBUG_INFO_BTF=y");
-}
-
 bool reads_dwarf_later()
 {
-    const std::optional<std::string_view> options = configuration();
-    return options && has_line(*options, "CONFIG_GENDWARFKSYMS=y");
+    return is_set("CONFIG_GENDWARFKSYMS=y");
+}
+
+std::string why_not_merged()
+{
+    const std::string pahole = variable("PAHOLE");
+    if (pahole.empty() || is_named_btf_pahole(pahole) || !is_set("CONFIG_DEBUG_INFO_BTF=y") ||
+        says_btflink(pahole))
+        return "";
+    return "PAHOLE=" + pahole +
+           " is not btf-pahole, so object BTF will not be merged and modules will fail to load; "
+           "pass PAHOLE=btf-pahole to make";
 }
 
 } // namespace btflink::kbuild

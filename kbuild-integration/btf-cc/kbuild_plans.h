@@ -14,8 +14,9 @@ namespace btflink::kbuild
 /// include/config/auto.conf.
 std::string why_no_btf(bool of_a_module);
 
-/// Is this a build of a kernel or module for which Kbuild makes BTF? Reads $objtree and auto.conf.
-bool makes_btf();
+/// A warning if Kbuild makes BTF and the PAHOLE that it exports is not btf-pahole: a user may set
+/// CC for make and forget PAHOLE. Empty: all is well.
+std::string why_not_merged();
 
 /// Will Kbuild read the DWARF of objects after their compile? From 6.14 on gendwarfksyms computes
 /// symbol versions from DWARF. Reads $objtree and auto.conf.
