@@ -65,28 +65,6 @@ std::string_view order_name(ByteOrder order)
     return order == ByteOrder::little ? "little-endian" : "big-endian";
 }
 
-/// A definition in a kernel.
-struct Found {
-    const Side *side = nullptr;
-    uint32_t id = 0;
-    explicit operator bool() const { return side; }
-};
-
-Found find(const Sides &kernel, Space space, const std::string &name)
-{
-    auto in = [&](const Side &side) -> Found {
-        auto list = side.find(key_of(space, name));
-        return list.empty() ? Found{} : Found{&side, list.front().id};
-    };
-    if (Found found = in(*kernel.vmlinux))
-        return found;
-    for (const auto &module : kernel.modules)
-        if (module)
-            if (Found found = in(*module))
-                return found;
-    return {};
-}
-
 /// For a function or tracepoint that both kernels have: did its signature change?
 bool breaks_between(Space space, const std::string &name, const Found &before, const Found &after)
 {
@@ -248,9 +226,9 @@ private:
         Found before, after;
         for (const std::string &name : names) {
             if (!before)
-                before = find(kernels_.before, space, name);
+                before = kernels_.before.find({space}, name);
             if (!after)
-                after = find(kernels_.after, space, name);
+                after = kernels_.after.find({space}, name);
         }
         auto verdict = [&](const Found &found) {
             return found ? Verdict{}
@@ -271,8 +249,8 @@ private:
         const std::string name(essential_name(btf_.name(TypeId{item.id})));
         const bool function = btf_.kind(TypeId{item.id}) == btf::Kind::FUNC;
         auto verdict = [&](const Sides &kernel) {
-            return extern_verdict(item,
-                                  find(kernel, function ? Space::function : Space::variable, name));
+            return extern_verdict(
+                item, kernel.find({function ? Space::function : Space::variable}, name));
         };
         add(function ? "kfunc" : "variable", name, "", verdict(kernels_.before),
             verdict(kernels_.after));
@@ -306,8 +284,8 @@ private:
 
     Verdict ops_verdict(uint32_t type, const std::string &name, const Sides &kernel) const
     {
-        const Found wrapper = find(kernel, Space::type, "bpf_struct_ops_" + name);
-        const Found found = find(kernel, Space::type, name);
+        const Found wrapper = kernel.find({Space::type}, "bpf_struct_ops_" + name);
+        const Found found = kernel.find({Space::type}, name);
         if (!wrapper || !found)
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Members without a name are looked through, as in C. Every walk has a bound, because the BTF may
-// be malformed.
+// Follows libbpf. Every walk has a bound, because the BTF may be malformed.
 #include "btf-kernel/bpf/core_field.h"
 
 #include "btf-kernel/diff/types.h"
@@ -16,38 +15,17 @@ namespace
 using namespace diff;
 
 constexpr size_t max_spec = 64; // BPF_CORE_SPEC_MAX_LEN
-constexpr size_t most_members = 1 << 20;
-
-struct RawMember {
-    std::string_view name;
-    uint32_t type, offset, bits;
-};
-RawMember raw_member(const Btf &btf, const btf_type &t, uint32_t i)
+/// Go on from `out` to a member of it.
+bool find_member(const Btf &btf, std::string_view name, KernelField &out)
 {
-    const uint32_t *m = btf::tail_of(t) + i * 3;
-    const bool kflag = btf::kflag_of(t);
-    return {btf.str(m[0]), m[1], kflag ? m[2] & 0xffffff : m[2], kflag ? m[2] >> 24 : 0};
-}
-
-/// `left`: members that may be looked at.
-bool find_member(const Btf &btf, std::string_view name, uint32_t id, uint64_t offset,
-                 unsigned depth, size_t &left, KernelField &out)
-{
-    if (!id || !btf::is_composite(btf.kind(TypeId{id})) || depth > max_spec)
+    const uint32_t id = behind_modifiers(btf, out.type);
+    if (!btf::is_composite(btf.kind(TypeId{id})))
         return false;
-    const btf_type &t = btf.type(TypeId{id});
-    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, --left) {
-        RawMember m = raw_member(btf, t, i);
+    for (const Member &m : members_of(btf, id))
         if (m.name == name) {
-            out = {offset + m.offset, m.type, m.bits, i + 1 == btf::vlen_of(t)};
+            out = {out.offset + m.offset, m.type, m.bits, m.is_last};
             return true;
         }
-        if (m.name.empty() && find_member(btf, name, behind_modifiers(btf, m.type),
-                                          offset + m.offset, depth + 1, left, out))
-            return true;
-        if (!left)
-            return false;
-    }
     return false;
 }
 
@@ -107,11 +85,11 @@ std::optional<LocalField> parse_field(const Btf &btf, uint32_t type,
         if (t && btf::is_composite(btf::kind_of(*t))) {
             if (access[i] >= btf::vlen_of(*t))
                 return std::nullopt;
-            RawMember m = raw_member(btf, *t, access[i]);
+            const Member m = member_at(btf, *t, access[i]);
             out.offset += m.offset;
             if (!m.name.empty())
                 out.steps.push_back({m.name, 0, m.type, m.bits});
-            last_is_end = !m.name.empty() && access[i] + 1 == btf::vlen_of(*t);
+            last_is_end = !m.name.empty() && m.is_last;
             id = m.type;
         } else if (t && btf::kind_of(*t) == btf::Kind::ARRAY) {
             const uint32_t *array = btf::tail_of(*t);
@@ -136,15 +114,11 @@ std::optional<std::string> find_field(const Btf &local_btf, const LocalField &lo
     for (size_t i = 0; i < local.steps.size(); ++i) {
         const Step &step = local.steps[i];
         if (!step.name.empty()) {
-            KernelField found;
-            const uint32_t in = behind_modifiers(target_btf, out.type);
-            size_t left = most_members;
-            if (!find_member(target_btf, step.name, in, out.offset, 0, left, found))
+            if (!find_member(target_btf, step.name, out))
                 return "has no member '" + std::string(step.name) + "'";
-            if (!fields_are_compatible(local_btf, step.type, target_btf, found.type))
-                return "'" + std::string(step.name) + "' is " + one_line(target_btf, found.type) +
+            if (!fields_are_compatible(local_btf, step.type, target_btf, out.type))
+                return "'" + std::string(step.name) + "' is " + one_line(target_btf, out.type) +
                        " there, of another kind";
-            out = found;
         } else if (auto error = find_element(target_btf, step, i == 0, out)) {
             return error;
         }

@@ -100,10 +100,7 @@ std::string as_json(const ProgramResult &result)
     for (Status status : by_weight)
         out +=
             ", " + json_string(status_name(status)) + ": " + std::to_string(count(result, status));
-    out += ", \"requirements\": [";
-    for (size_t i = 0; i < result.requirements.size(); ++i)
-        out += (i ? ",\n" : "\n") + json_requirement(result.requirements[i]);
-    return out + "]}";
+    return out + ", \"requirements\": " + json_lines(result.requirements, json_requirement) + "}";
 }
 
 } // namespace btflink::kernel::bpf

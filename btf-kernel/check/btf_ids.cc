@@ -53,6 +53,7 @@ public:
             } else {
                 IdSet one;
                 one.kind = kind;
+                one.type_kind = parsed.type_kind();
                 one.offset = symbol.offset;
                 one.entries = {{words_[symbol.offset / 4], 0}};
                 one.names = {std::string(name)};

@@ -22,6 +22,7 @@ struct IdEntry {
 struct IdSet {
     std::string name; // of a set; empty if there is no symbol for it
     std::string kind; // of a single id: "struct", "union", "typedef", "func"; empty for a set
+    btf::Kind type_kind = btf::Kind::VOID; // of a single id
     uint64_t offset = 0;
     bool with_flags = false; // a SET8
     bool of_kfuncs = false;  // before 6.9 every SET8; later by a flag of the set

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Compares banners and configurations.
-#include "btf-kernel/check/build_facts.h"
+#include "btf-kernel/check/compare_builds.h"
 
 #include <algorithm>
 #include <map>
@@ -31,6 +31,26 @@ std::string take_group(std::string_view &text)
     std::string group(text.substr(1, end - 1));
     text.remove_prefix(end + 1);
     return group;
+}
+
+/// The parts of the banner "Linux version RELEASE (USER) (COMPILER) #NUMBER ...".
+struct Banner {
+    std::string user;     // "user@host"
+    std::string compiler; // with its linker; empty: not known
+    std::string number;   // "#1 SMP ...", with the time
+};
+
+/// `text`: the banner after "Linux version ".
+Banner parse_banner(std::string_view text)
+{
+    Banner out;
+    text.remove_prefix(std::min(text.find(' '), text.size())); // the release
+    out.user = take_group(text);
+    out.compiler = take_group(text);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.starts_with('#'))
+        out.number = text;
+    return out;
 }
 
 using Config = std::map<std::string_view, std::string_view>;
@@ -85,18 +105,6 @@ void compare_texts(const char *what, const std::string &a, const std::string &b,
 }
 
 } // namespace
-
-Banner parse_banner(std::string_view text)
-{
-    Banner out;
-    text.remove_prefix(std::min(text.find(' '), text.size())); // the release
-    out.user = take_group(text);
-    out.compiler = take_group(text);
-    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
-    if (text.starts_with('#'))
-        out.number = text;
-    return out;
-}
 
 BuildDifferences compare_facts(const Kernel &here, const Kernel &there)
 {

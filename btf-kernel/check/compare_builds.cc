@@ -8,7 +8,6 @@
 // only moved is recognised.
 #include "btf-kernel/check/compare_builds.h"
 
-#include "btf-kernel/check/build_facts.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>
@@ -44,7 +43,7 @@ std::vector<std::string> outlines(const Btf &btf)
 {
     std::vector<std::string> out;
     out.reserve(btf.size());
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
         out.push_back(outline(btf, id));
     return out;
 }

@@ -6,7 +6,7 @@
 // two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
 #include "btf-kernel/check/kfuncs.h"
 
-#include "common/btf/type_sizes.h"
+#include "common/btf/id_symbols.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -18,7 +18,6 @@ namespace btflink::kernel
 namespace
 {
 
-constexpr uint32_t implicit_args = 1 << 16; // KF_IMPLICIT_ARGS
 constexpr std::string_view kfunc_tag = "bpf_kfunc";
 
 std::unordered_set<uint32_t> tagged_functions(const NameIndex &index)
@@ -30,15 +29,6 @@ std::unordered_set<uint32_t> tagged_functions(const NameIndex &index)
             out.insert(t.type);
     }
     return out;
-}
-
-btf::Kind kind_of_word(std::string_view word)
-{
-    return word == "struct"    ? btf::Kind::STRUCT
-           : word == "union"   ? btf::Kind::UNION
-           : word == "typedef" ? btf::Kind::TYPEDEF
-           : word == "func"    ? btf::Kind::FUNC
-                               : btf::Kind::VOID;
 }
 
 class KfuncCheck
@@ -105,7 +95,7 @@ private:
                     return false;
             // Before they are filled in, sets have no counts, and their entries look like single
             // ids.
-            known |= !set.kind.empty() && has(kind_of_word(set.kind), set.names[0]);
+            known |= !set.kind.empty() && has(set.type_kind, set.names[0]);
         }
         return known;
     }
@@ -114,7 +104,7 @@ private:
     void check_single(const IdSet &one)
     {
         const uint32_t id = one.entries[0].id;
-        const btf::Kind kind = kind_of_word(one.kind);
+        const btf::Kind kind = one.type_kind;
         if (kind == btf::Kind::VOID)
             return;
         const std::string &name = one.names[0];

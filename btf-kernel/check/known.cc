@@ -2,6 +2,7 @@
 // Reads and applies a file of known findings.
 #include "btf-kernel/check/known.h"
 
+#include "btf-kernel/package/magic.h"
 #include "common/io/file_io.h"
 
 #include <sstream>
@@ -39,8 +40,7 @@ Result<void> read_line(const std::string &line, const Where &where, std::vector<
 Result<std::vector<Known>> read_known(const std::string &path)
 {
     const auto bytes = TRY(read_file(path));
-    std::istringstream text(
-        std::string(reinterpret_cast<const char *>(bytes.data()), bytes.size()));
+    std::istringstream text{std::string(as_text(bytes))};
     std::vector<Known> out;
     size_t number = 0;
     for (std::string line; std::getline(text, line);)

@@ -249,6 +249,16 @@ void compare_modules_as_a_whole(Compared &out)
 
 } // namespace
 
+Found Sides::find(std::initializer_list<Space> spaces, std::string_view name) const
+{
+    for (uint32_t place = 0; place <= modules.size(); ++place)
+        for (Space space : spaces)
+            if (const Side *side = at(place))
+                if (auto list = side->find(key_of(space, name)); !list.empty())
+                    return {side, list.front().id, place};
+    return {};
+}
+
 Compared compare(const KernelTypes &before, const KernelTypes &after, unsigned threads)
 {
     Compared out;

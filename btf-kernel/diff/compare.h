@@ -4,6 +4,7 @@
 
 #include "btf-kernel/diff/side.h"
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,14 @@ struct KernelTypes {
     std::vector<ModuleTypes> modules; // names are unique
 };
 
+/// A definition in a kernel.
+struct Found {
+    const Side *side = nullptr; // null: there is none
+    uint32_t id = 0;
+    uint32_t place = 0; // as Change::places
+    explicit operator bool() const { return side; }
+};
+
 /// The prepared BTF of one kernel.
 struct Sides {
     std::unique_ptr<Side> vmlinux;
@@ -32,6 +41,8 @@ struct Sides {
     {
         return place ? modules[place - 1].get() : vmlinux.get();
     }
+    /// The first definition of a name, in vmlinux or else in a module.
+    Found find(std::initializer_list<Space> spaces, std::string_view name) const;
 };
 
 /// The result, with both sides for further questions.

@@ -7,10 +7,12 @@
 #include "btf-kernel/diff/print.h"
 #include "btf-kernel/kabi/symbols.h"
 #include "btf-kernel/package/kernel.h"
+#include "btf-kernel/package/magic.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
+#include "common/io/json_text.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>
@@ -139,7 +141,7 @@ Result<Questions> read_questions(const Draft &draft)
     if (draft.symbols.empty())
         return out;
     auto bytes = TRY(read_file(draft.symbols));
-    out.symbols = kabi::parse_symbols({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+    out.symbols = kabi::parse_symbols(as_text(bytes));
     if (out.symbols.empty())
         return fail(Where{draft.symbols}, "has no names of symbols");
     return out;
@@ -171,31 +173,27 @@ Answers answer_questions(const Questions &questions, const diff::Compared &compa
     return out;
 }
 
-/// Instead of the difference.
-void print_answers(const Answers &answers, const diff::Difference &d, const Draft &draft)
+/// Printed instead of the difference.
+std::string answers_text(const Answers &answers, const diff::Difference &d, const Draft &draft)
 {
-    std::string text;
-    for (const bpf::ProgramResult &program : answers.programs) {
-        if (draft.json)
-            text += (text.empty() ? "" : ",\n") + bpf::as_json(program);
-        else
-            text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
-    }
     if (draft.json)
-        text = "{\"format\": 1, \"programs\": [" + text +
-               "],\n\"symbols\": " + kabi::as_json(answers.symbols, d) + "}\n";
-    else if (!draft.symbols.empty())
+        return "{\"format\": 1, \"programs\": " +
+               json_array(answers.programs, bpf::as_json, ",\n") +
+               ",\n\"symbols\": " + kabi::as_json(answers.symbols, d) + "}\n";
+    std::string text;
+    for (const bpf::ProgramResult &program : answers.programs)
+        text += draft.markdown ? bpf::as_markdown(program) : bpf::as_text(program);
+    if (!draft.symbols.empty())
         text += draft.markdown ? kabi::as_markdown(answers.symbols, d)
                                : kabi::as_text(answers.symbols, d);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    return text;
 }
 
-void print(const diff::Difference &difference, const Draft &draft)
+std::string difference_text(const diff::Difference &d, const Draft &draft)
 {
-    const std::string text = draft.json       ? diff::as_json(difference, draft.print)
-                             : draft.markdown ? diff::as_markdown(difference, draft.print)
-                                              : diff::as_text(difference, draft.print);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    return draft.json       ? diff::as_json(d, draft.print)
+           : draft.markdown ? diff::as_markdown(d, draft.print)
+                            : diff::as_text(d, draft.print);
 }
 
 } // namespace
@@ -223,13 +221,15 @@ int diff_command(int argc, char **argv)
             return failure(done.error());
     const diff::Compared compared = diff::compare(before.types, after.types, draft.threads);
     bool good = compared.difference.changes.empty() && compared.difference.module_changes.empty();
+    std::string text;
     if (questions->none()) {
-        print(compared.difference, draft);
+        text = difference_text(compared.difference, draft);
     } else {
         const Answers answers = answer_questions(*questions, compared, draft.threads);
-        print_answers(answers, compared.difference, draft);
+        text = answers_text(answers, compared.difference, draft);
         good = answers.all_hold();
     }
+    std::fwrite(text.data(), 1, text.size(), stdout);
     return end_output(good && !before.errors && !after.errors ? exit_good : exit_bad_input);
 }
 

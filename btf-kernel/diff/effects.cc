@@ -119,11 +119,6 @@ void of_detail(const Detail &d, Effects &out)
     }
 }
 
-bool is_prefixed(const Change &change, std::string_view prefix)
-{
-    return change.name.starts_with(prefix);
-}
-
 void of_function(const Change &change, Effects &out)
 {
     const bool went = change.what == What::went;
@@ -138,9 +133,9 @@ void of_function(const Change &change, Effects &out)
                          : "programs that call it are refused: it " + std::string(how));
         return;
     }
-    if (is_prefixed(change, "bpf_lsm_"))
+    if (change.name.starts_with("bpf_lsm_"))
         out.add(Effect::Kind::lsm, "lsm/" + change.name.substr(8) + ": the hook " + how);
-    else if (is_prefixed(change, "bpf_iter_"))
+    else if (change.name.starts_with("bpf_iter_"))
         out.add(Effect::Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
     else
         out.add(Effect::Kind::fentry,
@@ -219,7 +214,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
     constexpr std::string_view event = "struct trace_event_raw_";
     for (const Detail &d : change.details) {
         of_detail(d, out);
-        if (is_prefixed(change, event) && d.kind == Detail::Kind::member_moved)
+        if (change.name.starts_with(event) && d.kind == Detail::Kind::member_moved)
             out.add(Effect::Kind::tracepoint, "programs without CO-RE at this event read wrongly");
     }
     if (is_struct_ops)
@@ -234,7 +229,7 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
     constexpr std::string_view raw_event = "btf_trace_";
     if (change.what == What::came)
         out.add(Effect::Kind::none, "nothing that was there is gone");
-    else if (change.space == Space::alias && is_prefixed(change, raw_event))
+    else if (change.space == Space::alias && change.name.starts_with(raw_event))
         out.add(Effect::Kind::tracepoint,
                 "tp_btf/" + change.name.substr(raw_event.size()) +
                     (change.what == What::went ? ": the tracepoint is not there"

@@ -79,9 +79,8 @@ std::string modules_text(const Difference &d, What what)
 std::string summary_text(const Difference &d)
 {
     std::string out = strf("%-12s%9s%9s%9s%9s\n", "", "came", "went", "changed", "breaks");
-    auto row = [&](std::string_view name, const Counts &c) {
-        out += strf("%-12s%9zu%9zu%9zu%9zu\n", std::string(name).c_str(), c.came, c.went, c.changed,
-                    c.breaking);
+    auto row = [&](const std::string &name, const Counts &c) {
+        out += strf("%-12s%9zu%9zu%9zu%9zu\n", name.c_str(), c.came, c.went, c.changed, c.breaking);
     };
     for (Space space : spaces)
         row(space_heading(space), count_changes(d, space));
@@ -123,7 +122,7 @@ void add_markdown(const Difference &d, Space space, bool breaking, std::string &
     if (list.empty())
         return;
     out += strf("<details%s><summary>%s%s: %zu</summary>\n\n", breaking ? " open" : "",
-                std::string(space_heading(space)).c_str(),
+                space_heading(space).c_str(),
                 breaking ? " that break programs" : " that break nothing", list.size());
     size_t shown = 0;
     for (; shown < list.size(); ++shown) {
@@ -153,7 +152,7 @@ std::string as_text(const Difference &d, const PrintOptions &options)
             if (change.space != space || !is_shown(change, options))
                 continue;
             if (!begun)
-                out += "\n== " + std::string(space_heading(space)) + "\n";
+                out += "\n== " + space_heading(space) + "\n";
             begun = true;
             add_text(d, change, out);
         }
@@ -167,9 +166,9 @@ std::string as_markdown(const Difference &d, const PrintOptions &options)
     out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
                 d.new_types, d.compared_modules);
     out += "| | came | went | changed | break programs |\n|---|--:|--:|--:|--:|\n";
-    auto row = [&](std::string_view name, const Counts &c) {
-        out += strf("| %s | %zu | %zu | %zu | %zu |\n", std::string(name).c_str(), c.came, c.went,
-                    c.changed, c.breaking);
+    auto row = [&](const std::string &name, const Counts &c) {
+        out += strf("| %s | %zu | %zu | %zu | %zu |\n", name.c_str(), c.came, c.went, c.changed,
+                    c.breaking);
     };
     for (Space space : spaces)
         row(space_heading(space), count_changes(d, space));

@@ -13,6 +13,7 @@
 // Cost. Each type is visited once: 30 ms for a kernel with 140,000 types.
 #include "btf-kernel/diff/shapes.h"
 
+#include "btf-kernel/diff/types.h"
 #include "common/graph/post_order.h"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ public:
             break;
         case btf::Kind::ENUM:
         case btf::Kind::ENUM64:
-            add_values(t);
+            add_values(id);
             break;
         case btf::Kind::ARRAY:
             mix_.add(known_.reference(btf::tail_of(t)[0]));
@@ -131,25 +132,25 @@ private:
     void add_members(const btf_type &t)
     {
         mix_.add(t.size);
-        const bool kflag = btf::kflag_of(t);
-        const uint32_t *m = btf::tail_of(t);
-        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, m += 3) {
-            mix_.add(btf_.str(m[0]));
-            mix_.add(known_.reference(m[1]));
-            mix_.add(kflag ? m[2] & 0xffffff : m[2]);
-            mix_.add(kflag ? m[2] >> 24 : 0);
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const Member m = member_at(btf_, t, i);
+            mix_.add(m.name);
+            mix_.add(known_.reference(m.type));
+            mix_.add(m.offset);
+            mix_.add(m.bits);
         }
     }
 
-    void add_values(const btf_type &t)
+    void add_values(TypeId id)
     {
+        const btf_type &t = btf_.type(id);
         mix_.add(t.size);
-        const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
-        const uint32_t *v = btf::tail_of(t);
-        for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
-            mix_.add(btf_.str(v[0]));
-            // Values of an ENUM are 32 bits, even if its size is 8 bytes.
-            mix_.add(wide && t.size > 4 ? uint64_t{v[2]} << 32 | v[1] : v[1]);
+        // Values of an ENUM are 32 bits, even if its size is 8 bytes.
+        const bool wide = btf::kind_of(t) == btf::Kind::ENUM64 && t.size > 4;
+        for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+            const EnumValue v = enum_value(btf_, raw(id), i);
+            mix_.add(v.name);
+            mix_.add(wide ? static_cast<uint64_t>(v.value) : static_cast<uint32_t>(v.value));
         }
     }
 

@@ -2,6 +2,8 @@
 // Lists the names in a BTF: types, functions, variables, constants.
 #include "btf-kernel/diff/side.h"
 
+#include "btf-kernel/diff/types.h"
+
 #include <algorithm>
 #include <xxhash.h>
 
@@ -30,11 +32,11 @@ void add_constants(const Btf &btf, TypeId id, bool in_unnamed_enum, std::vector<
 {
     const btf_type &t = btf.type(id);
     const bool wide = btf::kind_of(t) == btf::Kind::ENUM64;
-    const uint32_t *v = btf::tail_of(t);
-    for (uint32_t i = 0; i < btf::vlen_of(t); ++i, v += wide ? 3 : 2) {
-        const uint64_t value = wide ? uint64_t{v[2]} << 32 | v[1] : v[1];
-        names.push_back({key_of(Space::constant, btf.str(v[0])), value, Space::constant,
-                         in_unnamed_enum, raw(id), i});
+    for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
+        const EnumValue v = enum_value(btf, raw(id), i);
+        const auto value = static_cast<uint64_t>(v.value);
+        names.push_back({key_of(Space::constant, v.name), wide ? value : value & UINT32_MAX,
+                         Space::constant, in_unnamed_enum, raw(id), i});
     }
 }
 
@@ -128,11 +130,8 @@ void Side::find_names()
 
 std::string_view Side::name_of(const Definition &named) const
 {
-    const btf_type &t = btf->type(TypeId{named.id});
-    if (named.space != Space::constant)
-        return btf->str(t.name_off);
-    const uint32_t words = btf::kind_of(t) == btf::Kind::ENUM64 ? 3 : 2;
-    return btf->str(btf::tail_of(t)[named.index * words]);
+    return named.space == Space::constant ? enum_value(*btf, named.id, named.index).name
+                                          : btf->name(TypeId{named.id});
 }
 
 std::span<const Definition> Side::find(uint64_t key) const

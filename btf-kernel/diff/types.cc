@@ -24,18 +24,16 @@ void add_members(const Btf &btf, uint32_t id, uint32_t offset, unsigned depth, s
                  std::vector<Member> &out)
 {
     const btf_type &t = btf.type(TypeId{id});
-    const bool kflag = btf::kflag_of(t);
-    const uint32_t *m = btf::tail_of(t);
-    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, m += 3, --left) {
-        const uint32_t at = offset + (kflag ? m[2] & 0xffffff : m[2]);
-        const std::string_view name = btf.str(m[0]);
-        if (!name.empty()) {
-            out.push_back({name, m[1], at, kflag ? m[2] >> 24 : 0});
+    for (uint32_t i = 0; i < btf::vlen_of(t) && left; ++i, --left) {
+        Member member = member_at(btf, t, i);
+        member.offset += offset;
+        if (!member.name.empty()) {
+            out.push_back(member);
             continue;
         }
-        const uint32_t inner = behind_modifiers(btf, m[1]);
+        const uint32_t inner = behind_modifiers(btf, member.type);
         if (depth < max_depth && btf::is_composite(btf.kind(TypeId{inner})))
-            add_members(btf, inner, at, depth + 1, left, out);
+            add_members(btf, inner, member.offset, depth + 1, left, out);
         if (!left)
             return;
     }
@@ -188,6 +186,13 @@ bool is_anonymous_aggregate(const Btf &btf, uint32_t id)
 {
     const btf::Kind kind = btf.kind(TypeId{id});
     return (btf::is_composite(kind) || btf::is_enum(kind)) && btf.name(TypeId{id}).empty();
+}
+
+Member member_at(const Btf &btf, const btf_type &type, uint32_t index)
+{
+    const uint32_t *m = btf::tail_of(type) + index * 3;
+    const bool kflag = btf::kflag_of(type), is_last = index + 1 == btf::vlen_of(type);
+    return {btf.str(m[0]), m[1], kflag ? m[2] & 0xffffff : m[2], kflag ? m[2] >> 24 : 0, is_last};
 }
 
 std::vector<Member> members_of(const Btf &btf, uint32_t id)

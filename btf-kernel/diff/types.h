@@ -25,14 +25,16 @@ uint32_t behind_modifiers(const Btf &btf, uint32_t id);
 std::optional<uint64_t> size_of(const Btf &btf, uint32_t id);
 bool is_anonymous_aggregate(const Btf &btf, uint32_t id);
 
-/// A member. Members of unnamed members count as members of the outer struct, as in C.
 struct Member {
     std::string_view name;
     uint32_t type;
     uint32_t offset; // bits from the start
     uint32_t bits;   // width of a bitfield, or 0
+    bool is_last;    // of its struct or union
 };
-/// In the order of the definition, without unnamed members.
+/// Member `index` of a struct or union; its name may be empty.
+Member member_at(const Btf &btf, const btf_type &type, uint32_t index);
+/// In the order of the definition, with members of unnamed members in place of these, as in C.
 std::vector<Member> members_of(const Btf &btf, uint32_t id);
 
 struct EnumValue {

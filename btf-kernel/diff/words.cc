@@ -118,11 +118,9 @@ std::string_view space_name(Space space)
     return names[static_cast<size_t>(space)];
 }
 
-std::string_view space_heading(Space space)
+std::string space_heading(Space space)
 {
-    constexpr std::string_view names[space_count] = {"types",     "typedefs", "constants",
-                                                     "functions", "kfuncs",   "variables"};
-    return names[static_cast<size_t>(space)];
+    return std::string(space_name(space)) + "s";
 }
 
 std::string_view what_name(What what)

@@ -8,7 +8,7 @@ namespace btflink::kernel::diff
 {
 
 /// "types", "functions": a heading.
-std::string_view space_heading(Space space);
+std::string space_heading(Space space);
 
 /// The lines of a change's details, without indentation. Consecutive members that moved by the same
 /// distance are one line.

@@ -70,16 +70,14 @@ constexpr Option<Draft> options[] = {
 
 void print_json(const EncodeReport &report)
 {
-    std::printf("{\n  \"modules\": %zu,\n  \"written\": %zu,\n  \"kept\": %zu,\n  \"without\": [",
-                report.modules, report.written, report.kept);
-    for (size_t i = 0; i < report.without.size(); ++i)
-        std::printf("%s%s", i ? ", " : "", json_string(report.without[i]).c_str());
-    std::printf("],\n  \"failed\": [");
-    for (size_t i = 0; i < report.failed.size(); ++i)
-        std::printf("%s\n    {\"module\": %s, \"what\": %s}", i ? "," : "",
-                    json_string(report.failed[i].where.file).c_str(),
-                    json_string(report.failed[i].what).c_str());
-    std::printf("]\n}\n");
+    auto failure_json = [](const Error &error) {
+        return JsonObject().text("module", error.where.file).text("what", error.what).result();
+    };
+    std::printf("{\n  \"modules\": %zu,\n  \"written\": %zu,\n  \"kept\": %zu,\n", report.modules,
+                report.written, report.kept);
+    std::printf("  \"without\": %s,\n  \"failed\": %s\n}\n",
+                json_array(report.without, json_string).c_str(),
+                json_lines(report.failed, failure_json, "    ").c_str());
 }
 
 Result<EncodeReport> encode(Draft &draft)

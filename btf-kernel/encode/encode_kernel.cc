@@ -12,6 +12,7 @@
 #include "btf-kernel/package/binary.h"
 #include "btf-kernel/package/kernel.h"
 #include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
@@ -263,8 +264,7 @@ private:
             strf("features %x\nself-contained %d\nfrom %s\n", options_.features.bits(),
                  options_.self_contained, fs::absolute(options_.package).c_str());
         auto before = read_file(path, 1 << 20);
-        keep_ = !options_.anew && before &&
-                now == std::string(reinterpret_cast<const char *>(before->data()), before->size());
+        keep_ = !options_.anew && before && now == as_text(*before);
         if (!keep_) // else, after a run that ends early, old files would be taken for new ones
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));

@@ -96,16 +96,14 @@ std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &
             .number("pointers", r.pointers)
             .result();
     };
-    std::string out = "[";
-    for (const Symbol &symbol : symbols)
-        out += (out.size() > 1 ? ",\n" : "\n") +
-               JsonObject()
-                   .text("name", symbol.name)
-                   .text("status", status_name(symbol.status))
-                   .field("reached", json_array(symbol.reached, reached))
-                   .truth("more", symbol.more)
-                   .result();
-    return out + "]";
+    return json_lines(symbols, [&](const Symbol &symbol) {
+        return JsonObject()
+            .text("name", symbol.name)
+            .text("status", status_name(symbol.status))
+            .field("reached", json_array(symbol.reached, reached))
+            .truth("more", symbol.more)
+            .result();
+    });
 }
 
 } // namespace btflink::kernel::kabi

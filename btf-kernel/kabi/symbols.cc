@@ -170,52 +170,34 @@ public:
     Symbol check(const std::string &name) const
     {
         Symbol out{name, Symbol::Status::unknown, {}, false};
-        for (uint32_t place = 0; place <= kernels_.before.modules.size(); ++place)
-            if (const Side *side = kernels_.before.at(place))
-                if (const uint32_t id = find(*side, name)) {
-                    judge(*side, place, id, out);
-                    break;
-                }
+        if (const Found old = kernels_.before.find(kinds, name))
+            judge(old, out);
         return out;
     }
 
 private:
-    static uint32_t find(const Side &side, const std::string &name)
-    {
-        for (Space space : {Space::function, Space::variable})
-            if (auto list = side.find(key_of(space, name)); !list.empty())
-                return list.front().id;
-        return 0;
-    }
+    static constexpr std::initializer_list<Space> kinds = {Space::function, Space::variable};
 
-    void judge(const Side &side, uint32_t place, uint32_t id, Symbol &out) const
+    void judge(const Found &old, Symbol &out) const
     {
-        const uint32_t own = index_.of_symbol(out.name, place);
+        const uint32_t own = index_.of_symbol(out.name, old.place);
         if (own != none) {
             const Change &change = kernels_.difference.changes[own];
             out.status =
                 change.what == What::went ? Symbol::Status::gone : Symbol::Status::signature;
             out.reached.push_back({own, 0, out.name});
         }
-        if (place && !kernels_.after.at(place) && !is_anywhere(out.name)) {
+        if (old.place && !kernels_.after.at(old.place) && !kernels_.after.find(kinds, out.name)) {
             out.status = Symbol::Status::gone;
             return;
         }
         if (out.status == Symbol::Status::gone)
             return;
         const size_t before = out.reached.size();
-        Walk(side, index_).run(id, out);
+        Walk(*old.side, index_).run(old.id, out);
         if (out.status == Symbol::Status::unknown)
             out.status =
                 out.reached.size() > before ? Symbol::Status::reaches : Symbol::Status::same;
-    }
-
-    bool is_anywhere(const std::string &name) const
-    {
-        for (uint32_t place = 0; place <= kernels_.after.modules.size(); ++place)
-            if (const Side *side = kernels_.after.at(place); side && find(*side, name))
-                return true;
-        return false;
     }
 
     const Compared &kernels_;

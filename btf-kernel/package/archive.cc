@@ -8,6 +8,7 @@
 
 #include "btf-kernel/package/apk.h"
 #include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"
 #include "common/io/file_parts.h"
 
@@ -252,9 +253,8 @@ bool is_compressed(Bytes bytes)
         {"BZh", 3},
         {"\x5d\x00\x00", 3},
     };
-    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     return std::any_of(std::begin(magics), std::end(magics),
-                       [&](std::string_view magic) { return text.starts_with(magic); });
+                       [&](std::string_view magic) { return as_text(bytes).starts_with(magic); });
 }
 
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where)

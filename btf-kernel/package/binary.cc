@@ -3,6 +3,7 @@
 #include "btf-kernel/package/binary.h"
 
 #include "btf-kernel/package/image.h"
+#include "btf-kernel/package/magic.h"
 #include "common/btf/id_symbols.h"
 #include "common/elf/elf_image.h"
 
@@ -14,25 +15,6 @@ namespace btflink::kernel
 
 namespace
 {
-
-/// A symbol in host byte order, of either class.
-struct RawSymbol {
-    uint32_t name;
-    uint8_t info;
-    uint16_t section;
-    uint64_t value, size;
-};
-
-RawSymbol symbol_at(const ElfImage &elf, Bytes table, size_t index)
-{
-    const std::byte *p = table.data() + index * elf.symbol_size();
-    auto u16 = [&](size_t at) { return load<uint16_t>(p + at, elf.order); };
-    auto u32 = [&](size_t at) { return load<uint32_t>(p + at, elf.order); };
-    auto u64 = [&](size_t at) { return load<uint64_t>(p + at, elf.order); };
-    if (elf.is64)
-        return {u32(0), std::to_integer<uint8_t>(p[4]), u16(6), u64(8), u64(16)};
-    return {u32(0), std::to_integer<uint8_t>(p[12]), u16(14), u32(4), u32(8)};
-}
 
 std::vector<std::byte> copy(Bytes bytes)
 {
@@ -64,7 +46,6 @@ public:
         std::sort(out_.id_symbols.begin(), out_.id_symbols.end(), by_offset);
         std::sort(out_.percpu.begin(), out_.percpu.end(), by_offset);
         std::sort(out_.id_functions.begin(), out_.id_functions.end());
-        std::sort(out_.exports.begin(), out_.exports.end());
         return std::move(out_);
     }
 
@@ -98,7 +79,7 @@ private:
     void read_modinfo(Bytes bytes)
     {
         constexpr std::string_view key = "vermagic=";
-        const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+        const std::string_view text = as_text(bytes);
         for (size_t at = 0; at < text.size();) {
             const std::string_view entry = text.substr(at, text.find('\0', at) - at);
             if (entry.starts_with(key))
@@ -116,14 +97,13 @@ private:
         const ElfSection &table = elf_.sections[symtab];
         if (table.head.sh_link >= elf_.sections.size())
             return fail(elf_.place(symtab), "has no table of names");
-        const Bytes names = elf_.sections[table.head.sh_link].data;
-        const std::string_view text(reinterpret_cast<const char *>(names.data()), names.size());
+        const std::string_view text = as_text(elf_.sections[table.head.sh_link].data);
         out_.has_symbols = count > 1;
         for (uint32_t i = 1; i < count; ++i)
-            TRY(pick_symbol(symbol_at(elf_, table.data, i), text, symtab));
+            TRY(pick_symbol(elf_.symbol(table.data, i), text, symtab));
         const std::set<std::string_view> wanted = wanted_functions();
         for (uint32_t i = 1; i < count && !wanted.empty(); ++i)
-            pick_function(symbol_at(elf_, table.data, i), text, wanted);
+            pick_function(elf_.symbol(table.data, i), text, wanted);
         return {};
     }
 
@@ -136,42 +116,34 @@ private:
         return out;
     }
 
-    void pick_function(const RawSymbol &symbol, std::string_view names,
+    void pick_function(const Elf64_Sym &symbol, std::string_view names,
                        const std::set<std::string_view> &wanted)
     {
-        if ((symbol.info & 0xf) != STT_FUNC || !symbol.section)
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || !symbol.st_shndx)
             return;
-        const char *begin = names.data() + symbol.name;
-        const std::string_view name(begin, strnlen(begin, names.size() - symbol.name));
+        const std::string_view rest = names.substr(symbol.st_name),
+                               name = rest.substr(0, rest.find('\0'));
         if (wanted.contains(name.substr(0, name.find('.'))))
             out_.id_functions.emplace_back(name);
     }
 
-    Result<void> pick_symbol(const RawSymbol &symbol, std::string_view names, uint32_t symtab)
+    Result<void> pick_symbol(const Elf64_Sym &symbol, std::string_view names, uint32_t symtab)
     {
-        if (symbol.name >= names.size())
+        if (symbol.st_name >= names.size())
             return fail(elf_.place(symtab), "a symbol's name is behind the table of names");
-        const bool of_ids = ids_ && symbol.section == ids_;
-        const bool of_percpu = percpu_ && symbol.section == percpu_;
-        const char *begin = names.data() + symbol.name;
-        const size_t most = names.size() - symbol.name;
-        constexpr std::string_view export_mark = "__ksymtab_";
-        const bool exported = most > export_mark.size() &&
-                              std::memcmp(begin, export_mark.data(), export_mark.size()) == 0;
-        if (!of_ids && !of_percpu && !exported)
+        const bool of_ids = ids_ && symbol.st_shndx == ids_;
+        const bool of_percpu = percpu_ && symbol.st_shndx == percpu_;
+        if (!of_ids && !of_percpu)
             return {};
-        const size_t length = strnlen(begin, most);
-        if (length == most)
+        const size_t end = names.find('\0', symbol.st_name);
+        if (end == names.npos)
             return fail(elf_.place(symtab), "a symbol's name does not end");
-        std::string name(begin, length);
-        if (exported)
-            out_.exports.push_back(name.substr(export_mark.size()));
-        const uint8_t type = symbol.info & 0xf;
-        if (!of_ids && !(of_percpu && type == STT_OBJECT))
+        if (of_percpu && ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT)
             return {};
-        const uint64_t start = elf_.sections[symbol.section].head.sh_addr; // 0 in modules
+        const uint64_t start = elf_.sections[symbol.st_shndx].head.sh_addr; // 0 in modules
         (of_ids ? out_.id_symbols : out_.percpu)
-            .push_back({std::move(name), symbol.value - start, symbol.size});
+            .push_back({std::string(names.substr(symbol.st_name, end - symbol.st_name)),
+                        symbol.st_value - start, symbol.st_size});
         return {};
     }
 

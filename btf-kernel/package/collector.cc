@@ -5,6 +5,7 @@
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/image.h"
 #include "btf-kernel/package/limits.h"
+#include "btf-kernel/package/magic.h"
 
 #include <algorithm>
 #include <elf.h>
@@ -46,8 +47,6 @@ Role Collector::wants(const std::string &path) const
     Role role = role_of(path);
     if (role == Role::none)
         role = role_of_encoded(path);
-    if (role == Role::module && !options_.modules)
-        return Role::none;
     const std::string_view release = release_in(path);
     if (role == Role::none || options_.release.empty() || release.empty())
         return role;
@@ -74,7 +73,7 @@ void Collector::take(Role role, const Content &content)
         return take_module(content, encoded ? encoded_.modules : modules_);
     if (role == Role::image)
         return take_image(content, encoded ? encoded_.images : images_);
-    std::string text(reinterpret_cast<const char *>(content.bytes.data()), content.bytes.size());
+    std::string text(as_text(content.bytes));
     std::lock_guard lock(mutex_);
     if (role == Role::config)
         configs_.emplace_back(content.path, std::move(text));

@@ -48,7 +48,6 @@ struct Binary {
     std::vector<std::string> id_functions;
     bool has_percpu = false;
     std::vector<PlacedSymbol> percpu; // symbols in .data..percpu
-    std::vector<std::string> exports; // names of exported symbols, sorted
     std::string release;              // by a module's vermagic
 };
 
@@ -72,7 +71,6 @@ struct Kernel {
 struct OpenOptions {
     std::string release; // which kernel to open, if there are several
     unsigned threads = 1;
-    bool modules = true; // also read modules
     /// Called by any thread with the number of modules that have been read.
     std::function<void(size_t)> progress;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Reads files of --time-trace (common/io/trace.h), which have an event per line.
+#include "btf-kernel/package/magic.h"
 #include "btf-kernel/report/collect.h"
 #include "common/io/file_io.h"
 
@@ -45,7 +46,7 @@ void add_step(Data &out, std::string_view name, double wall, double processor)
 Result<void> collect_trace(const std::string &path, Data &out)
 {
     auto bytes = TRY(read_file(path));
-    std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    std::string_view text = as_text(bytes);
     std::string program;
     size_t found = 0;
     while (!text.empty()) {
