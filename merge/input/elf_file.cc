@@ -260,7 +260,12 @@ private:
             const uint32_t type = entry.getType(mips64el);
             if (type == 0) // R_*_NONE: lld leaves it where `ld -r` discarded a section
                 continue;
-            if (!arch || !is_absolute(*arch, type))
+            if (!arch)
+                return fail(here(),
+                            strf("relocation of type %u: unsupported architecture (ELF machine %u, "
+                                 "%u-bit)",
+                                 type, in.machine_, in.address_size_ * 8));
+            if (!is_absolute(*arch, type))
                 return fail(here(), strf("relocation of type %u is not an absolute address", type));
             Reloc reloc{entry.r_offset, entry.getSymbol(mips64el), 0};
             if (reloc.offset > data.bytes.size() || width > data.bytes.size() - reloc.offset)

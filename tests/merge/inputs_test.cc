@@ -350,6 +350,17 @@ TEST_F(Inputs, BasesOfOtherMachines)
     EXPECT_NE(error(elf).find("elf.o: is for another machine"), std::string::npos);
 }
 
+TEST_F(Inputs, RelocationsOfUnknownMachines)
+{
+    const std::string a = object("a");
+    auto bytes = *read_file(a);
+    const size_t e_machine = 18;
+    bytes[e_machine] = std::byte{0x34};
+    bytes[e_machine + 1] = std::byte{0x12};
+    ASSERT_TRUE(write_file(a, bytes));
+    EXPECT_TRUE(fails(merged(dir_, {a}), "unsupported architecture (ELF machine 4660, 64-bit)"));
+}
+
 TEST_F(Inputs, OtherFiles)
 {
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "missing.o"}), "missing.o: cannot open"));
