@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How an error is worded, and how a failed CHECK ends the program.
+// Formats errors; ends the program when a CHECK fails.
 #include "common/result.h"
 
 #include <cerrno>
@@ -36,7 +36,7 @@ std::string plain_text(std::string_view text)
 
 std::string Error::str() const
 {
-    // Names come from the input: a line stays a line, and terminals get no orders.
+    // Names come from the input. They must not break the line or contain control sequences.
     const std::string place = where.str();
     return plain_text(place.empty() ? what : place + ": " + what);
 }

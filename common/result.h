@@ -32,9 +32,9 @@ struct Where {
     std::string str() const;
 };
 
-/// Who can mend it.
+/// Who can correct it.
 enum class ErrorKind {
-    input,       // a file, or what the system says of it
+    input,       // a file, or an error of the system
     usage,       // the command line
     environment, // an environment variable; `where` or `what` names it
 };
@@ -74,7 +74,7 @@ public:
     using detail::Expected<T>::Expected;
     Result() = default;
     Result(Failure failure) : detail::Expected<T>(detail::Unexpect(), std::move(failure.error)) {}
-    /// The value, which there is.
+    /// The value. Precondition: there is one.
     T take() &&
     {
         if constexpr (!std::is_void_v<T>)
@@ -82,7 +82,7 @@ public:
     }
 };
 
-/// Text that others made, for one line on a terminal: control characters as "\\x0a".
+/// Foreign text for one line on a terminal: control characters become "\\x0a".
 std::string plain_text(std::string_view text);
 
 inline Failure fail(Error error)
@@ -108,8 +108,9 @@ Failure fail_errno(Where where, std::string_view what);
 /// Our own invariants. Never used to judge input.
 #define CHECK(expr) ((expr) ? void(0) : ::btflink::check_failed(#expr, __FILE__, __LINE__))
 
-/// The value of a Result, or return its error from the function around. It stands alone, as a
-/// statement or behind a `=`: what else the expression had made by then need not be destroyed.
+/// The value of a Result; if it has an error, returns this error from the surrounding function. Use
+/// it alone, as a statement or after `=`: other temporaries of the expression are not destroyed on
+/// an error.
 #define TRY(...)                                                                                   \
     __extension__({                                                                                \
         auto result_ = (__VA_ARGS__);                                                              \

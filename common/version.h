@@ -7,8 +7,8 @@
 namespace btflink
 {
 
-/// "0.2.0 (3f2a1b9)", with "-dirty" behind the commit if files were changed. Without the commit if
-/// the source is not a git checkout.
+/// "0.2.0 (3f2a1b9)", with "-dirty" after the commit if files were changed. In a source that is not
+/// a git checkout there is no commit.
 std::string version();
 
 } // namespace btflink

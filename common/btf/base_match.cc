@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Works out from split BTF itself which base it was made over, as it says nowhere which that was.
+// Works out from split BTF which base it was made over. Split BTF does not state this.
 //
 // Method.
-//   strings   the last of its own strings is referred to at the offset (end of the base's strings +
-//             its place), and no reference is farther;
-//   types     FUNCs refer to FUNC_PROTOs, DATASECs to VARs, all of its own: of all first ids that
-//             make it so the only one is right; of several none is named.
-// A distilled base (`.BTF.base`) is looked up by name and size instead, as the kernel does when it
-// loads such a module.
+//   strings   the last string of the split BTF is referred to, by an offset that includes the size
+//             of the base's strings; no reference is higher, so this yields the size;
+//   types     FUNCs must refer to FUNC_PROTOs, and DATASECs to VARs, of the split BTF. The first id
+//             is found if only one value of it achieves this.
+// The types of a distilled base (`.BTF.base`) are looked up by name and size instead, as the kernel
+// does when it loads such a module.
 //
-// Cost. Linear, but for the first ids: references times candidates.
+// Cost. Linear, except for the first id: references times candidates.
 #include "common/btf/base_match.h"
 
 #include "common/btf/type_sizes.h"
@@ -24,7 +24,7 @@ namespace btflink
 namespace
 {
 
-/// The words of a blob's types as far as they can be told apart, whatever they refer to.
+/// The words of a blob's types, split into types without resolving any reference.
 class LooseTypes
 {
 public:
@@ -49,7 +49,7 @@ private:
     std::string_view strings_;
 };
 
-/// Bytes of strings that the base had; none: it cannot be told.
+/// Bytes of strings in the base; nothing if this cannot be told.
 std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
 {
     std::string_view own = split.strings();
@@ -64,7 +64,7 @@ std::optional<uint32_t> strings_of_its_base(const LooseTypes &split)
     return farthest - static_cast<uint32_t>(last);
 }
 
-/// Ids that must be of a kind: {id, kind}.
+/// Ids that must have a certain kind: {id, kind}.
 using WantedKinds = std::set<std::pair<uint32_t, btf::Kind>>;
 WantedKinds wanted_kinds(const LooseTypes &split)
 {
@@ -78,7 +78,7 @@ WantedKinds wanted_kinds(const LooseTypes &split)
     return wanted;
 }
 
-/// Are all of their kinds over this base?
+/// Do all types have their wanted kinds over this base?
 bool kinds_fit(const WantedKinds &wanted, const LooseTypes &split, const Btf &base)
 {
     const uint32_t first = raw(base.end_id());
@@ -91,12 +91,12 @@ bool kinds_fit(const WantedKinds &wanted, const LooseTypes &split, const Btf &ba
     });
 }
 
-/// Types that the base had, void counted; none: it cannot be told.
+/// Types in the base, void included; nothing if this cannot be told.
 std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted, const LooseTypes &split)
 {
     if (wanted.empty())
         return std::nullopt;
-    // Some prototypes may be the base's; the last of all is not, if any is its own.
+    // Some prototypes may be in the base. The last one is in the split BTF, if any is.
     auto [last, kind_of_last] = *wanted.rbegin();
     const auto &types = split.types();
     std::optional<uint32_t> found;
@@ -117,7 +117,7 @@ std::optional<uint32_t> first_id_over_its_base(const WantedKinds &wanted, const 
     return found;
 }
 
-/// Structs and unions of the distilled base that the module's own have inside: their sizes count.
+/// Structs and unions of the distilled base that a type of the module embeds: their sizes count.
 std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
 {
     std::vector<bool> embedded(raw(distilled.end_id()));
@@ -142,14 +142,14 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
     return embedded;
 }
 
-/// A type of a distilled base that is looked for.
+/// A type of a distilled base, to be found in a kernel.
 struct Wanted {
-    bool embedded = false; // its size counts, until one is found
-    bool refused = false;  // one of its name was there
+    bool embedded = false; // its size must match, until one is found
+    bool refused = false;  // a type of its name was there, but did not match
     std::vector<TypeId> found;
 };
 
-/// Does the kernel look at such types of its own?
+/// Does the kernel consider types of this kind?
 bool may_be_found(btf::Kind kind)
 {
     switch (btf::kind_info(kind).family) {
@@ -170,7 +170,8 @@ bool may_be_found(btf::Kind kind)
     return false;
 }
 
-/// Does the kernel take `there`, of its name, for `wanted`? What looks odd is what it does.
+/// Does the kernel accept `there`, a type of the same name, for `wanted`? Odd rules are the
+/// kernel's.
 bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
 {
     const btf::Kind kind = btf::kind_of(wanted), its = btf::kind_of(there);
@@ -198,7 +199,7 @@ bool is_found(const btf_type &wanted, const btf_type &there, bool embedded)
     return false;
 }
 
-/// Looks the types of a distilled base up in a kernel as it does itself
+/// Looks up the types of a distilled base in a kernel, as the kernel does
 /// (kernel/bpf/btf_relocate.c).
 class LookUp
 {
@@ -227,7 +228,7 @@ public:
     }
 
 private:
-    /// `several`: structs and unions of the name, so that their sizes must be equal.
+    /// `several`: several structs and unions have the name, so sizes must be equal.
     void offer(const btf_type &type, Wanted &wanted, TypeId id, bool several)
     {
         const btf_type &there = whole_.type(id);

@@ -11,15 +11,16 @@
 namespace btflink
 {
 
-/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base, one
-/// per line. `name`: what to call `base` in these lines. `where`: of the first byte of the blob.
+/// Signs that `split`, a valid blob in the byte order of `base`, was made over another base; one
+/// per line. `name`: what to call `base` in these lines. `where`: the position of the first byte of
+/// the blob.
 std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &base,
                                    const std::string &name);
 
 /// Types of a distilled base that a kernel with the types of `whole` does not find by name and size
 /// when it loads the module whose BTF is `split`. The rules are those of kernel/bpf/btf_relocate.c,
-/// without the one on ambiguous names. `name`: what to call the kernel. `where`: of the distilled
-/// base.
+/// except for ambiguous names. `name`: what to call the kernel. `where`: the position of the
+/// distilled base.
 std::vector<Error> look_up_distilled(const Btf &distilled, const Btf &split, const NameIndex &whole,
                                      const Where &where, const std::string &name);
 

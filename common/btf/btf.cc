@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks a BTF blob as it is taken in, and looks types and strings up in it.
+// Checks a BTF blob when it is parsed, and looks up types and strings.
 #include "common/btf/btf.h"
 
 #include "common/btf/btf_layout.h"
@@ -220,7 +220,7 @@ uint32_t Btf::word_index(TypeId id) const
     if (by_starts_)
         return starts_[raw(id) - first_];
     auto *words = reinterpret_cast<const uint32_t *>(&marked_type(raw(id) - first_));
-    const bool is_ours = words >= words_ && words < words_ + word_count_; // no stand-in
+    const bool is_ours = words >= words_ && words < words_ + word_count_; // not a substitute
     return is_ours ? static_cast<uint32_t>(words - words_) : 0;
 }
 
@@ -267,7 +267,7 @@ Result<Btf> Btf::parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base
     }
 
     btf.starts_.reserve(btf.word_count_ / 3);
-    uint32_t last_type = 0, last_str = 0; // which type has one out of range is asked if one has
+    uint32_t last_type = 0, last_str = 0; // only these are compared; the error names the type later
     for (size_t at = 0; at < btf.word_count_;) {
         auto place = [&] { return where.at(start + btf.types_offset_ + at * 4); };
         uint32_t id = btf.first_ + static_cast<uint32_t>(btf.starts_.size());

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A BTF blob in memory: read-only, in host byte order, checked whole when it was parsed. After
-// parse() every type id and string offset in it is in range and every string is terminated, so
-// that no reader has to check again. Names and layouts are *not* judged here (see btf_check.h).
-//
-// Most types of an object's blob are in other objects too and need not be looked at. marked() makes
-// a Btf that finds and checks a type when it is asked for. The promise then holds for every type
-// that was asked for; malformed types are noted in a Damage.
+// A BTF blob in memory: read-only, in host byte order. parse() checks it: afterwards every type id
+// and string offset in it is in range, and every string is terminated, so readers need not check
+// again. Names and layouts are *not* checked here (see btf_check.h). Most types of an object's blob
+// are also in other objects and are never read. marked() makes a Btf that finds and checks a type
+// only when it is accessed. The guarantee then holds for every accessed type; malformed types are
+// recorded in a Damage.
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -22,17 +21,17 @@
 namespace btflink
 {
 
-/// Bytes that the blob at the start of `bytes` takes, by its header alone.
+/// Bytes of the blob at the start of `bytes`, according to its header.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 
-/// A blob whose types are found by marks: the word index of each types_per_mark-th type, from the
-/// first on.
+/// A blob whose types are found by marks: the word index of each types_per_mark-th type, beginning
+/// with the first.
 struct MarkedTypes {
     std::span<const uint32_t> words;
     std::span<const uint32_t> marks;
-    uint32_t count;            // of types; there is a mark for the last
-    uint32_t plain_end;        // types below refer to such only, and are no FUNC, VAR or DATASEC
-    std::string_view strings;  // begins and ends with a NUL byte
+    uint32_t count;            // of types; the last has a mark
+    uint32_t plain_end;        // types below refer only to such; not FUNC, VAR or DATASEC
+    std::string_view strings;  // types below refer only to such, and are not FUNC, VAR or DATASEC
     uint64_t types_offset = 0; // of `words`, from the blob's start
 };
 constexpr uint32_t types_per_mark = 4;
@@ -42,13 +41,13 @@ constexpr uint32_t marks_for(uint32_t types)
     return (types + types_per_mark - 1) / types_per_mark;
 }
 
-/// The types and strings of a blob, used where they are; the caller adds marks and `plain_end`.
-/// Nothing if they cannot be used so: they have another byte order, are not aligned or terminated,
-/// or are too few bytes for `count` types.
+/// The types and strings of a blob, without copying them; the caller adds marks and `plain_end`.
+/// Nothing if this is impossible: another byte order, not aligned or terminated, or too few bytes
+/// for `count` types.
 std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
 
-/// Was a type found malformed when it was looked at (Btf::marked())? A pass that has a Damage of
-/// its own knows what its own look-ups found.
+/// Was a malformed type found by an access (Btf::marked())? A pass with its own Damage sees the
+/// result of its own accesses only.
 class Damage
 {
 public:
@@ -59,8 +58,8 @@ private:
     std::atomic<bool> found_ = false;
 };
 
-/// Where types are that are no blob: made when they are asked for, say. By id - 1; what it returns
-/// stays where it is. May be asked by several threads.
+/// Types that are not stored as a blob, for example because they are made on access. Indexed by id
+/// - 1. A returned type must not move. Several threads may call it.
 class TypeStore
 {
 public:
@@ -71,39 +70,38 @@ public:
 class Btf
 {
 public:
-    /// Parse one blob at the start of `bytes`; anything behind it is ignored (see blob_size()).
-    /// Either byte order. `base`: the BTF that a split blob continues; kept alive by the result.
-    /// Strings and, for host byte order and aligned input, types are *not* copied: `bytes` must
+    /// Parses one blob at the start of `bytes`, in either byte order; anything after the blob is
+    /// ignored (see blob_size()). `base`: the BTF that a split blob extends; kept alive by the
+    /// result. Strings are *not* copied, nor are aligned types in host byte order: `bytes` must
     /// outlive the Btf.
     static Result<Btf> parse(Bytes bytes, Where where, std::shared_ptr<const Btf> base = nullptr);
 
-    /// The same over words and strings that were checked already or made by us (a BtfBuilder's).
-    /// They must outlive the Btf and not move. `starts`: word index of each type.
+    /// The same for words and strings that were already checked or come from a BtfBuilder. They
+    /// must outlive the Btf and not move. `starts`: word index of each type.
     static Btf trusted(std::span<const uint32_t> words, std::vector<uint32_t> starts,
                        std::string_view strings);
 
-    /// The same over `count` types of somebody else's, without words(); `store` and `strings` must
-    /// outlive the Btf. `order`: of the file that they are from.
+    /// The same for `count` types in `store`, without words(). `store` and `strings` must outlive
+    /// the Btf. `order`: byte order of the file that the types come from.
     static Btf stored(const TypeStore &store, uint32_t count, std::string_view strings,
                       ByteOrder order);
 
-    /// The same over types that are checked as they are asked for. In place of one that is not in
-    /// order stands an INT without a name, and that is noted in `damage`, which must outlive the
-    /// Btf.
+    /// The same for types that are checked on access. A malformed type is replaced by an INT
+    /// without a name, and recorded in `damage`, which must outlive the Btf.
     static Btf marked(const MarkedTypes &types, Damage &damage);
     bool is_marked() const { return marks_ != nullptr; }
-    /// Of one that is_marked(): the same types, with damage noted elsewhere. This one must outlive
-    /// it.
+    /// A copy of a Btf made by marked(), which records damage elsewhere. The original must outlive
+    /// the copy.
     Btf noting(Damage &damage) const;
 
-    /// Id of the first type of this blob itself (1, or behind the base's last).
+    /// Id of this blob's first type (1, or the one after the base's last).
     TypeId first_id() const { return TypeId{first_}; }
     /// One past the last id.
     TypeId end_id() const { return TypeId{first_ + count_}; }
-    /// Number of types of this blob itself.
+    /// Number of types in this blob, without the base's.
     uint32_t size() const { return count_; }
 
-    /// Any id in [1, end_id()), the base's included.
+    /// Any id in [1, end_id()), including the base's.
     const btf_type &type(TypeId id) const
     {
         if (raw(id) < first_)
@@ -116,10 +114,10 @@ public:
     {
         return id == void_id ? btf::Kind::VOID : btf::kind_of(type(id));
     }
-    /// Terminated by a NUL byte behind its end.
+    /// A NUL byte follows the last character.
     std::string_view str(uint32_t offset) const { return text(offset); }
     std::string_view str(StrOff offset) const { return str(raw(offset)); }
-    /// The same where only its first bytes are looked at.
+    /// The same, for callers that look only at the first bytes.
     const char *text(uint32_t offset) const
     {
         return offset < str_base_ ? base_->text(offset) : strings_ + (offset - str_base_);
@@ -128,7 +126,7 @@ public:
     {
         return id == void_id ? std::string_view() : str(type(id).name_off);
     }
-    /// Is it for the link to choose: a function, variable or section, or a tag on one?
+    /// Does the link choose it: is it a function, variable or section, or a tag on one?
     bool is_of_link(TypeId id) const
     {
         const btf_type &t = type(id);
@@ -138,17 +136,17 @@ public:
     const char *kind_name(TypeId id) const { return btf::kind_info(kind(id)).name; }
 
     const std::shared_ptr<const Btf> &base() const { return base_; }
-    /// String offsets of this blob begin here: 0, or the base's string bytes in all.
+    /// String offsets of this blob begin here: at 0, or at the number of string bytes of all bases.
     uint32_t str_base() const { return str_base_; }
     /// Bytes of this blob's own string section.
     uint32_t str_size() const { return str_size_; }
     std::string_view strings() const { return {strings_, str_size_}; }
-    /// Words of this blob's own types part, in host order.
+    /// Words of this blob's types part, in host order.
     std::span<const uint32_t> words() const { return {words_, word_count_}; }
-    /// Other words in their place: host order, each type where it was and of the same size. They
+    /// Replaces the words: in host order, each type at the same place and of the same size. They
     /// are not checked.
     void replace_words(std::vector<uint32_t> words);
-    /// Word index of a type of this blob itself in words().
+    /// Word index in words() of a type of this blob.
     uint32_t word_index(TypeId id) const;
     /// Bytes from the header to the last byte of types or strings.
     uint64_t blob_size() const { return blob_size_; }
@@ -172,7 +170,7 @@ private:
     size_t word_count_ = 0;
     std::vector<uint32_t> copy_;
     bool by_starts_ = true;
-    std::vector<uint32_t> starts_; // word index of each own type; else one of these two:
+    std::vector<uint32_t> starts_; // word index of each own type; else one of these is set:
     const TypeStore *store_ = nullptr;
     const uint32_t *marks_ = nullptr;
     uint32_t count_ = 0;

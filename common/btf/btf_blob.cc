@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the header of BTF, and types and strings behind it.
+// Writes a BTF header, followed by types and strings.
 #include "common/btf/btf_blob.h"
 
 #include "common/btf/btf_format.h"

@@ -12,8 +12,8 @@
 namespace btflink
 {
 
-/// Types (words in host order) and strings behind a 24-byte header. They must be less than 4 GB.
-/// `room`: capacity for as many bytes, for the caller to append.
+/// Types (words in host order) and strings after a 24-byte header. Together they must be less than
+/// 4 GB. `room`: also reserves so many bytes, for the caller to append.
 std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
                                 ByteOrder order, size_t room = 0);
 

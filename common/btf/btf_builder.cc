@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Adds types to a blob in the making, and finishes it.
+// Adds types to a blob under construction, and finishes it.
 #include "common/btf/btf_builder.h"
 
 #include "common/btf/btf_blob.h"
@@ -51,14 +51,14 @@ StrOff StringTable::insert(std::string_view text)
 
 [[gnu::always_inline]] inline StrOff StringTable::add_elsewhere(const char *text)
 {
-    // Each time in another place, where it is not worth an entry.
+    // Short strings occur at many addresses, so a table by address would not pay.
     if (!shorts_.empty())
         for (size_t length = 0; length < 4; ++length)
             if (!text[length])
                 return add_short(text, length);
     if (placed_.empty())
         placed_.resize(4096);
-    // Strings of a section lie at any byte; the factor spreads them (Fibonacci hashing).
+    // String addresses are not aligned; the factor spreads them (Fibonacci hashing).
     auto hash = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(text)) * 0x9e3779b97f4a7c15;
     Placed &slot = placed_[hash >> 52];
     if (slot.text != text)
@@ -68,7 +68,7 @@ StrOff StringTable::insert(std::string_view text)
 
 StrOff StringTable::add_placed(const char *text)
 {
-    // Names of one header lie together, and so do their cells.
+    // Names from one header are close together, and so are their cells.
     const size_t at = place(text);
     if (at >= section_.size())
         return add_elsewhere(text);
@@ -238,7 +238,7 @@ TypeId BtfBuilder::add_words(std::span<const uint32_t> words)
 void BtfBuilder::renumber(std::span<const TypeId> new_ids)
 {
     CHECK(new_ids.size() == starts_.size());
-    uint32_t kept = 0, end = 0; // types and words that are in their place
+    uint32_t kept = 0, end = 0; // types and words that are already renumbered
     for (size_t i = 0; i < new_ids.size(); ++i) {
         if (raw(new_ids[i]) != first_ + kept)
             continue;

@@ -17,15 +17,15 @@ namespace btflink
 class StringTable
 {
 public:
-    /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a
-    /// table that starts at 0 contains the empty string.
+    /// `first`: offset of the first string (a split BTF continues its base's offsets). Only a table
+    /// that starts at 0 contains the empty string.
     explicit StringTable(uint32_t first = 0);
-    /// A table for many blobs, most of whose strings are in `section`. It remembers all their
-    /// places there (8 bytes per 4 bytes of the section).
+    /// A table for many blobs, most of whose strings are in `section`. It remembers which of them
+    /// it has, by their offsets in the section (8 bytes per 4 bytes of the section).
     explicit StringTable(std::string_view section);
-    /// The offset of `text`, which is added if it is new. Text behind a NUL byte is ignored.
+    /// The offset of `text`, which is added if it is new. Anything after a NUL byte is ignored.
     StrOff add(std::string_view text);
-    /// The same for text that outlives the table and does not move: the pointer is remembered, and
+    /// The same for text that outlives the table and does not move: its address is remembered, and
     /// the text is read only once.
     StrOff add_placed(const char *text);
     /// Prefetches what add_placed(text) reads.
@@ -54,7 +54,7 @@ private:
         uint32_t text = 0; // up to three characters
         StrOff offset{};
     };
-    /// The place of `text` in the section; beyond its size if it is not there.
+    /// The offset of `text` in the section; more than the section's size if it is elsewhere.
     size_t place(const char *text) const
     {
         return reinterpret_cast<uintptr_t>(text) - reinterpret_cast<uintptr_t>(section_.data());
@@ -63,15 +63,15 @@ private:
     StrOff add_elsewhere(const char *text);
     StrOff add_short(const char *text, size_t length);
 
-    std::vector<Placed> placed_; // by hash of the pointer; each slot has its latest text
+    std::vector<Placed> placed_; // by hash of the address; each slot has its latest text
     std::string_view section_;
-    std::vector<Cell> cells_;   // one per 4 bytes of it; most of its strings are longer
+    std::vector<Cell> cells_;   // one per 4 bytes of section_; most of its strings are longer
     std::vector<Short> shorts_; // short strings, which compilers do not put into the section
     std::string blob_;
     FlatIndex index_; // of offsets into blob_
     uint32_t first_;
     size_t looked_at_ = 0; // bytes of blob_ that has_odd_character() has read
-    bool odd_ = false;     // an odd character is among them
+    bool odd_ = false;     // an odd character was among them
 };
 
 class BtfBuilder
@@ -82,7 +82,7 @@ public:
         : strings_(first_string), first_(raw(first))
     {
     }
-    /// Strings go into `shared`, which may be used by others before and after, and must outlive the
+    /// Strings go into `shared`, which others may use before and after, and which must outlive the
     /// BtfBuilder. Null: the same as BtfBuilder().
     explicit BtfBuilder(StringTable *shared) : shared_(shared), first_(1) {}
 
@@ -149,8 +149,8 @@ public:
     /// Adds a type as raw words in host order, with ids and string offsets of this blob.
     TypeId add_words(std::span<const uint32_t> words);
     /// Gives each type the id new_ids[id - first id] and updates references. A new id is the next
-    /// free one, or that of a type before: then the type is dropped. All strings stay, so drop a
-    /// type only for one with the same strings.
+    /// free one, or that of an earlier type: then the type is dropped. All strings stay, so drop a
+    /// type only if an earlier type has the same strings.
     void renumber(std::span<const TypeId> new_ids);
 
     /// A type that was added before. May be changed in place.
@@ -162,13 +162,13 @@ public:
     size_t words() const { return words_.size(); }
     size_t string_bytes() const { return strings().blob().size(); }
 
-    /// The types so far, for reading. Invalid as soon as more is added.
+    /// The types so far, for reading. Invalidated by the next addition.
     Btf view() const { return Btf::trusted(words_, starts_, strings().blob()); }
-    /// The blob: 24-byte header, types, strings. The BtfBuilder can be used on.
-    /// Precondition: less than 4 GB, and not too_large(). `room`: capacity for as many bytes, for
-    /// the caller to append.
+    /// The blob: 24-byte header, types, strings. The BtfBuilder stays usable. Precondition: less
+    /// than 4 GB, and not too_large(). `room`: also reserves so many bytes, for the caller to
+    /// append.
     std::vector<std::byte> serialize(ByteOrder order, size_t room = 0) const;
-    /// A type got more elements than the format can count (65,535).
+    /// Does a type have more elements than the format can count (65,535)?
     bool too_large() const { return too_large_; }
 
 private:
@@ -181,7 +181,7 @@ private:
     std::vector<uint32_t> words_;
     std::vector<uint32_t> starts_;
     StringTable *shared_ = nullptr;
-    StringTable strings_; // unless shared_ is set
+    StringTable strings_; // used unless shared_ is set
     uint32_t first_;
     bool too_large_ = false;
 };

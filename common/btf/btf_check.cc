@@ -22,10 +22,10 @@ namespace btflink
 namespace
 {
 
-constexpr uint32_t always_taken = 128; // characters of a name, by all kernels
+constexpr uint32_t always_taken = 128; // characters of a name that all kernels accept
 
-/// Checks all types by `rule`. Stops when `found` has `most` violations. Returns whether it has
-/// none.
+/// Checks all types with `rule`. Stops when `found` has `most` violations. Returns whether there
+/// are none.
 template <typename Rule>
 bool check_all(BtfChecking &c, Rule rule, size_t most, std::vector<Error> &found)
 {
@@ -36,7 +36,7 @@ bool check_all(BtfChecking &c, Rule rule, size_t most, std::vector<Error> &found
     return found.empty();
 }
 
-/// Up to `most` violations, all by the first pass that has any.
+/// Up to `most` violations, all from the first pass that finds any.
 std::vector<Error> run_check(Bytes blob, BtfChecking c, size_t most)
 {
     if (auto header = check_btf_header(blob, c.btf, c.where, c.kernel); !header)
@@ -116,7 +116,7 @@ std::string too_long(BtfChecking &c, std::string_view name)
                 c.forms().name_length);
 }
 
-/// Of what is_identifier_at(c, ) denies.
+/// Why is_identifier_at(c, offset) is false.
 std::string identifier_fault(BtfChecking &c, uint32_t offset)
 {
     const std::string_view name = c.btf.str(offset);
@@ -144,7 +144,7 @@ Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
     const auto [layout_off, layout_len] = layout_place(blob, length, btf.order());
     if (blob[3] != std::byte{0})
         return at(3, "flags are not 0");
-    // A kernel that knows the fields does not look at the offset of no layout; others do.
+    // Kernels that know the fields ignore the offset of an empty layout; older ones do not.
     for (uint32_t i = layout_len ? layout_header_size : btf::header_size; i < length; ++i)
         if (blob[i] != std::byte{0})
             return at(i, "fields that are not known are not 0");

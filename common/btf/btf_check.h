@@ -15,22 +15,22 @@
 namespace btflink
 {
 
-/// The most bits that kernels accept of an INT, and that one load of a bitfield may span.
+/// Kernels accept INTs and bitfield loads of up to so many bits.
 constexpr uint32_t max_int_bits = 128;
 
-/// The first violation: byte offset of the type or element, id, kind and name of the type, rule.
-/// `blob`: all bytes that `btf` was parsed from and no more; `where` names their start.
-/// `pointer_size`: in bytes, of the target. `kernel`: see kernel_forms(). The base of `btf` is not
+/// The first violation: byte offset of the type or element; id, kind and name of the type; rule.
+/// `blob`: exactly the bytes from which `btf` was parsed; `where` names their start.
+/// `pointer_size`: the target's, in bytes. `kernel`: see kernel_forms(). The base of `btf` is not
 /// checked.
 Result<void> check_btf(Bytes blob, const Btf &btf, const Where &where, uint32_t pointer_size = 8,
                        std::optional<KernelVersion> kernel = std::nullopt);
 
-/// Up to `most` violations, one per type, all by the first pass that finds any.
+/// Up to `most` violations, one per type, all from the first pass that finds any.
 std::vector<Error> find_violations(Bytes blob, const Btf &btf, const Where &where,
                                    uint32_t pointer_size, size_t most,
                                    std::optional<KernelVersion> kernel = std::nullopt);
 
-/// The rules for the header and the sections of the blob alone.
+/// Checks only the header and the sections of the blob.
 Result<void> check_btf_header(Bytes blob, const Btf &btf, const Where &where,
                               std::optional<KernelVersion> kernel);
 

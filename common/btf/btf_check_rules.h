@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes of check_btf() over types, and what they share.
+// The passes of check_btf() over types, and their common parts.
 #pragma once
 
 #include "common/btf/btf_check.h"
@@ -13,7 +13,7 @@
 namespace btflink
 {
 
-/// A check while it runs.
+/// The state of a check.
 struct BtfChecking {
     const Btf &btf;
     const Where &where;
@@ -34,23 +34,23 @@ Result<void> check_alone(BtfChecking &c, TypeId id);
 Result<void> check_targets(BtfChecking &c, TypeId id);
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first);
 
-/// A violation by a type, or by the part of it that begins `words` behind its head.
+/// A violation in a type, or in the element that begins `words` words after its head.
 Failure bad(const BtfChecking &c, TypeId id, const std::string &rule, size_t words = 0);
 /// A violation by an element: "member 2 'next': ...".
 Failure bad_element(const BtfChecking &c, TypeId id, uint32_t index, const std::string &rule);
 
-/// Is the string at `offset` an identifier of a length that kernels read? Remembers the answer, as
-/// most names are used more than once.
+/// Is the string at `offset` an identifier of a length that kernels accept? The answer is cached,
+/// because most names are used more than once.
 bool is_identifier_at(BtfChecking &c, uint32_t offset);
 bool is_short_enough(BtfChecking &c, std::string_view name);
-/// What is wrong with a name that is not short enough.
+/// What is wrong with a name that is too long.
 std::string too_long(BtfChecking &c, std::string_view name);
 /// What is wrong with a name for which is_identifier_at() is false.
 std::string identifier_fault(BtfChecking &c, uint32_t offset);
 
 struct IntLayout {
     uint32_t offset, bits; // in bits
-    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, whatever the size says
+    bool regular;          // 1, 2, 4, 8 or 16 whole bytes, even if the size says otherwise
 };
 IntLayout layout_of(const btf_type &t);
 

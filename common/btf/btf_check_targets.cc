@@ -12,7 +12,7 @@ namespace
 
 constexpr uint64_t unsized = TypeSizes::unsized;
 constexpr uint32_t max_modifiers = 32;     // in a row
-constexpr uint32_t max_enum_bitfield = 32; // of ENUM64 too
+constexpr uint32_t max_enum_bitfield = 32; // also of an ENUM64
 
 Result<void> check_array(BtfChecking &c, TypeId id)
 {
@@ -43,14 +43,14 @@ std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
     btf::Kind kind = c.btf.kind(type);
     bool kflag = btf::kflag_of(t);
     uint32_t bitfield = kflag ? BTF_MEMBER_BITFIELD_SIZE(m.offset) : 0;
-    uint64_t bits = size * 8; // that the member occupies
+    uint64_t bits = size * 8; // occupied by the member
     bool bit_aligned = bitfield != 0;
     uint32_t max_bitfield = 0;
     if (kind == btf::Kind::INT) {
         IntLayout layout = layout_of(c.btf.type(type));
         if (kflag && !layout.regular)
             return "type is an INT of odd bits, and kflag is set";
-        bit_aligned |= !kflag; // the old way of bitfields: by such INTs
+        bit_aligned |= !kflag; // older encoding of bitfields: by such INTs
         offset += layout.offset;
         bits = max_bitfield = layout.bits;
     } else if (btf::is_enum(kind)) {
@@ -67,7 +67,7 @@ std::string member_rule(BtfChecking &c, const btf_type &t, const btf_member &m)
                     static_cast<unsigned long long>(offset));
     if (kind == btf::Kind::INT && bits + offset % 8 > max_int_bits)
         return "bits span more than 16 bytes";
-    if (kind == btf::Kind::FLOAT && size == 0) // of the base: its types were not checked
+    if (kind == btf::Kind::FLOAT && size == 0) // in the base, whose types were not checked
         return "type is a FLOAT of no bytes";
     if (kind == btf::Kind::FLOAT && offset % (std::min<uint64_t>(c.pointer_size, size) * 8))
         return strf("FLOAT at bit offset %llu is not aligned",
@@ -141,7 +141,7 @@ Result<void> check_decl_tag(BtfChecking &c, TypeId id)
     auto component = static_cast<int32_t>(btf::tail_of(t)[0]);
     if (component == -1)
         return {};
-    uint32_t count = 0; // of components
+    uint32_t count = 0; // number of components
     if (btf::is_composite(kind))
         count = btf::vlen_of(c.btf.type(target));
     else if (kind == btf::Kind::FUNC &&
@@ -166,7 +166,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
     case btf::Kind::RESTRICT:
     case btf::Kind::TYPE_TAG: {
         btf::Kind kind = c.btf.kind(c.sizes.behind_modifiers(target));
-        // (A kernel takes a FUNC here if it happens to have looked at that one before.)
+        // (A kernel accepts a FUNC here if it happens to have resolved that FUNC before.)
         if (!btf::is_type(kind))
             return bad(c, id,
                        strf("refers to a %s, which is not a type", btf::kind_info(kind).name));
@@ -209,7 +209,7 @@ Result<void> check_targets(BtfChecking &c, TypeId id)
 
 Result<void> check_modifier_chain(BtfChecking &c, TypeId first)
 {
-    // A chain counts as far as its types come behind `first`; the others were looked at before.
+    // Only types at or after `first` count; the kernel has resolved earlier ones before.
     TypeId id = first;
     for (uint32_t length = 0; btf::is_modifier(c.btf.kind(id)); ++length) {
         if (length == max_modifiers)

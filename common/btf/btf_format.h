@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF on disk: the one description of each kind. It says what each word of a type holds; whatever
-// walks types asks it. Where a kind's meaning must be known, a switch over Kind or Family has no
-// default: see CONTRIBUTING.md, "How to add a kind of BTF". Source: Documentation/bpf/btf.rst of
-// the kernel and <linux/btf.h>.
+// BTF on disk. One table describes each kind: what each word of a type holds. Code that walks types
+// uses this table. Code that depends on the meaning of a kind has a switch over Kind or Family
+// without default: see CONTRIBUTING.md, "How to add a kind of BTF". Source: the kernel's
+// Documentation/bpf/btf.rst and <linux/btf.h>.
 //
-// Everything in the types part of a blob is a sequence of 32-bit words, so a blob of the other byte
-// order is brought to host order by swapping words; all other code sees host order only.
+// The types part of a blob is a sequence of 32-bit words. So swapping words converts a blob of the
+// other byte order to host order; all other code sees host order only.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@ namespace btflink::btf
 constexpr uint32_t header_size = 24;         // bytes; what we write. Longer headers are read.
 constexpr uint32_t max_type_id = 0xfffff;    // BTF_MAX_TYPE of the kernel
 constexpr uint32_t max_str_off = 0xffffff;   // BTF_MAX_NAME_OFFSET of the kernel
-constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel reads
-constexpr uint32_t max_long_vlen = 0xffffff; // that we read; see below
+constexpr uint32_t max_vlen = 0xffff;        // that we write, and that every kernel accepts
+constexpr uint32_t max_long_vlen = 0xffffff; // that we accept; see below
 
-/// The kinds that we know; the numbers are those of <linux/btf.h>. A switch over this type has no
-/// `default`: whatever must be decided about a new kind is then an error of the compiler.
+/// The kinds that we know, numbered as in <linux/btf.h>. A switch over this type has no `default`,
+/// so that the compiler reports each place that must handle a new kind.
 enum class Kind : uint8_t {
     VOID, // of id 0; never stored
     INT,
@@ -48,10 +48,10 @@ enum class Kind : uint8_t {
     TYPE_TAG,
     ENUM64,
 };
-/// Not NR_BTF_KINDS: the <linux/btf.h> of a newer kernel knows more, and those are to be refused.
+/// Not NR_BTF_KINDS: a newer kernel's <linux/btf.h> knows more kinds, which we must refuse.
 constexpr uint32_t kind_count = static_cast<uint32_t>(Kind::ENUM64) + 1;
 
-/// Groups of kinds that most code treats alike.
+/// Groups of kinds that most code treats in the same way.
 enum class Family : uint8_t {
     none, // void
     number,
@@ -60,7 +60,7 @@ enum class Family : uint8_t {
     composite,
     enumeration,
     forward,
-    modifier, // of one other type, with or without a name
+    modifier, // of one other type; may have a name
     prototype,
     link, // not types: functions, variables and sections, which the link chooses
     tag,  // not types: annotations of types, functions and variables
@@ -78,11 +78,11 @@ enum class Naming : uint8_t {
 
 /// What kflag means for a kind.
 enum class Flag : uint8_t {
-    none,      // it is never set
+    none,      // never set
     bitfields, // offsets of members include bitfield sizes
     negatives, // values are signed
     is_union,
-    attribute, // the tag is the text of an attribute
+    attribute, // the tag is an attribute
 };
 
 /// What a word of a type holds.
@@ -110,19 +110,20 @@ struct WordRow {
 
     uint8_t count;
     uint8_t first_ref = 0, refs = 0; // these are next to each other
-    int8_t name = -1;                // the place of the name; -1: none
+    int8_t name = -1;                // index of the name; -1: no name
     Word roles[3]{};
 };
 
-/// The form of a kind. vlen is the number of elements. A FUNC has none: its vlen is the linkage.
+/// The words of a kind. vlen is the number of elements; a FUNC has no elements, and its vlen is the
+/// linkage.
 struct KindInfo {
     const char *name; // as in "STRUCT"
     Family family;
     Naming naming;
     Flag flag;
-    Word third;      // of the head, behind name and info
-    WordRow fixed;   // behind the head, once
-    WordRow element; // behind these, vlen times
+    Word third;      // third word of the head, after name and info
+    WordRow fixed;   // words after the head, once
+    WordRow element; // words after these, vlen times
 };
 
 namespace description
@@ -167,9 +168,9 @@ constexpr const KindInfo &kind_info(Kind kind)
     return kinds[static_cast<uint32_t>(kind)];
 }
 
-// Bits 24-30 are the kind, bits 0-23 the count. Kernels before 7.2 know bits 24-28 and 0-15 and
-// refuse types with any of the others set; the kernel's commit f7a6b9eaff3e (2026-04) took these
-// without a flag or a new version, so that the old form is the new one with small numbers.
+// Bits 24-30 are the kind, bits 0-23 the count. Kernels before 7.2 use bits 24-28 and 0-15 and
+// refuse types in which other bits are set. Commit f7a6b9eaff3e (2026-04) extended the fields
+// without a flag or a new version: small numbers look the same in both forms.
 constexpr Kind kind_of(uint32_t info)
 {
     return static_cast<Kind>((info >> 24) & 0x7f);
@@ -190,7 +191,7 @@ constexpr uint32_t make_info(Kind kind, uint32_t vlen, bool kflag)
 {
     return (kflag ? 1u << 31 : 0) | static_cast<uint32_t>(kind) << 24 | vlen;
 }
-/// The kind must be known (not void).
+/// Precondition: the kind is known, and not void.
 constexpr const KindInfo &kind_info(const btf_type &t)
 {
     return kind_info(kind_of(t));
@@ -206,14 +207,14 @@ inline const btf_type &type_at(std::span<const uint32_t> words, size_t at)
     return *reinterpret_cast<const btf_type *>(words.data() + at);
 }
 
-/// Words that a type of a known kind takes, head included.
+/// Words of a type of a known kind, including its head.
 inline uint32_t words_of(const btf_type &t)
 {
     const KindInfo &kind = kind_info(t);
     return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
-/// The number of words of the unchecked type at words[at]; 0 if it is cut off or of an unknown
+/// The number of words of the unchecked type at words[at]; 0 if it is truncated or of an unknown
 /// kind.
 inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
 {
@@ -248,18 +249,18 @@ constexpr bool is_modifier(Kind kind)
 {
     return kind_info(kind).family == Family::modifier;
 }
-/// Does the link choose it: is it a FUNC, VAR or DATASEC?
+/// Is it a FUNC, VAR or DATASEC? The link chooses these.
 constexpr bool is_of_link(Kind kind)
 {
     return kind_info(kind).family == Family::link;
 }
-/// Is it a type proper, to which others may refer? void is one.
+/// Can other types refer to it? True for void and all types except FUNC, VAR, DATASEC and DECL_TAG.
 constexpr bool is_type(Kind kind)
 {
     return kind_info(kind).family < Family::link;
 }
 
-/// Does it stand for a struct, union or enum that is defined elsewhere? An enum without values is a
+/// Does it declare a struct, union or enum that is defined elsewhere? An enum without values is a
 /// declaration: gcc allows these, C does not.
 inline bool is_declaration(const btf_type &t)
 {
@@ -282,7 +283,7 @@ inline bool has_tag_name(const btf_type &t)
                           family == Family::forward);
 }
 
-/// Call `visit(word)` for each word of `t` that holds a type id (const or not, as `t` is).
+/// Calls `visit(word)` for each word of `t` that holds a type id (const if `t` is const).
 template <typename Type, typename Visit>
 void for_each_type_id(Type &t, Visit visit)
 {
@@ -300,7 +301,7 @@ void for_each_type_id(Type &t, Visit visit)
             visit(tail[i]);
 }
 
-/// Call `visit(word)` for each word of `t` that holds a string offset.
+/// Calls `visit(word)` for each word of `t` that holds a string offset.
 template <typename Type, typename Visit>
 void for_each_str_off(Type &t, Visit visit)
 {
@@ -313,7 +314,7 @@ void for_each_str_off(Type &t, Visit visit)
         visit(*tail);
 }
 
-/// Call `visit(role, word)` for each word of `t` but its info, in order.
+/// Calls `visit(role, word)` for each word of `t` except info, in order.
 template <typename Type, typename Visit>
 void for_each_word(Type &t, Visit visit)
 {
@@ -322,7 +323,7 @@ void for_each_word(Type &t, Visit visit)
     visit(kind.third, t.size);
     auto *tail = tail_of(t);
     uint32_t n = vlen_of(t);
-    if (is_composite(kind_of(t))) { // as below; most words are of these
+    if (is_composite(kind_of(t))) { // the same as below, faster; most words are in these
         for (; n; --n, tail += 3) {
             visit(Word::name, tail[0]);
             visit(Word::ref, tail[1]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the layout's place, and puts a layout section into a finished blob.
+// Reads the position of a layout section, and adds a layout section to a finished blob.
 #include "common/btf/btf_layout.h"
 
 #include "common/btf/btf_format.h"
@@ -23,8 +23,7 @@ void add_layout(std::vector<std::byte> &blob, ByteOrder order, bool section)
     auto set = [&](size_t at, uint32_t value) { store(blob.data() + at, value, order); };
     CHECK(word(4) == btf::header_size && word(8) == 0 && word(12) == word(16));
     const uint32_t type_len = word(12), length = section ? btf::kind_count * layout_entry_size : 0;
-    // Per kind: bytes that each type of it has once, bytes of an element, two bytes of flags
-    // (none).
+    // For each kind: fixed bytes of a type, bytes of an element, two bytes of flags (0).
     std::byte entries[btf::kind_count * layout_entry_size] = {};
     for (uint32_t kind = 1; kind < btf::kind_count; ++kind) {
         std::byte *entry = entries + size_t{kind} * layout_entry_size;

@@ -4,22 +4,22 @@
 // time, and 64-bit bitfields of enums. A kernel refuses the whole blob for one of these.
 //
 // Method. Run the check. For each violation, the element at its place decides:
-//   a name                        '_' for what may not be in it; a FUNC, VAR or DATASEC, which is
-//                                 found by its name, is left out
-//   a member                      all in the order of their offsets; a bitfield that its enum is
-//                                 too small for, a FLOAT that is not aligned: an INT in place of
-//                                 the type; a bitfield longer than its INT: shorter; else it is
-//                                 left out
-//   an INT, a FLOAT, an ARRAY     bytes of nothing that is known: a struct without members
+//   a name                        '_' for each illegal character; a FUNC, VAR or DATASEC is left
+//                                 out, because it is found by its name
+//   a member                      sort members by offset; for a bitfield too large for its enum, or
+//                                 a FLOAT that is not aligned, an INT replaces the type; a bitfield
+//                                 longer than its INT becomes shorter; otherwise the member is left
+//                                 out
+//   an INT, a FLOAT, an ARRAY     a struct of the same size without members
 //   a result or parameter without a size
-//                                 const void: void. What is only declared: a struct of no bytes
+//                                 const void: void; a declared struct: a struct of no bytes
 //   a tag, an entry of a DATASEC  left out
-//   more than 32 modifiers        the last type itself
-// Then check again, until there are no violations or none that can be mended. References to a type
-// that was left out are left out, too.
+//   more than 32 modifiers        the type behind all modifiers
+// Then check again, until no violations are left that can be mended. References to a type that was
+// left out are left out, too.
 //
-// Cost. A check and a copy of all types per round; only suspect BTF comes here. Each round mends
-// one place of each type; the last rounds also drop everything behind it.
+// Cost. A check and a copy of all types per round, but only for BTF with violations. Each round
+// mends one place of each type; the last rounds also drop all later elements.
 #include "common/btf/btf_mend.h"
 
 #include "common/btf/btf_blob.h"
@@ -39,7 +39,7 @@ namespace
 {
 
 constexpr unsigned max_rounds = 64;    // after these, violations stay
-constexpr unsigned patient_rounds = 8; // then a type loses all elements from the wrong one on
+constexpr unsigned patient_rounds = 8; // then drop all elements from the wrong one on
 constexpr uint32_t max_bitfield = 64;  // of an INT that is made for one
 
 using Remedy = std::optional<std::string>;
@@ -55,7 +55,7 @@ struct Place {
     std::optional<uint32_t> element; // of it
 };
 
-/// Names may be of any length.
+/// Names may have any length, so shorten them for messages.
 std::string shorter(const std::string &text)
 {
     constexpr size_t most = 600;
@@ -112,7 +112,7 @@ private:
         for (const Error &error :
              find_violations(blob, *btf, {}, pointer_size_, std::numeric_limits<size_t>::max())) {
             if (!error.where.offset || *error.where.offset < btf->types_offset())
-                return changed; // of the blob as a whole, or of the base
+                return changed; // in the blob as a whole, or in the base
             const Place place = place_of(*error.where.offset);
             const Remedy remedy = types_[place.type].empty() ? std::nullopt : mend(place);
             if (!remedy)
@@ -139,7 +139,8 @@ private:
         return {low, (behind - fixed) / kind.element.count};
     }
 
-    /// What was done, "" if that was reported already, or nothing if it cannot be mended.
+    /// A description of the change, "" if it was reported already, or nothing if it cannot be
+    /// mended.
     Remedy mend(Place place)
     {
         Words &words = types_[place.type];
@@ -284,7 +285,7 @@ private:
         words[3 + member * 3 + 1] = type;
     }
 
-    /// Adds the INT behind all other types, unless it is there already.
+    /// Adds the INT after all other types, unless it exists already.
     uint32_t new_int(std::string_view name, uint32_t size, uint32_t encoding)
     {
         const Words wanted{text(name), btf::make_info(btf::Kind::INT, 0, false), size,
@@ -351,7 +352,7 @@ private:
         return "one of them is left";
     }
 
-    /// A struct of the same size, if that is known.
+    /// Makes the type a struct of the same size, if that is known.
     Remedy make_opaque(Words &words)
     {
         const btf::Kind kind = btf::kind_of(head(words));
@@ -377,7 +378,7 @@ private:
         return "it is left out";
     }
 
-    /// The element; later all from it on.
+    /// Drops the element; after patient_rounds, also all later ones.
     Remedy drop_elements(Words &words, uint32_t i)
     {
         const uint32_t size = btf::kind_info(head(words)).element.count;
@@ -390,7 +391,7 @@ private:
         return count == 1 ? "it is left out" : "it is left out with all that follows";
     }
 
-    /// DECL_TAGs of members that are gone; those of later ones follow these.
+    /// Drops the DECL_TAGs of dropped members, and adapts those of later ones.
     void drop_component_tags(const Words &of, uint32_t first, uint32_t count)
     {
         for_component_tags(of, [&](Words &tag) {
@@ -401,7 +402,7 @@ private:
         });
     }
 
-    /// More elements than all kernels read.
+    /// Drops the elements beyond the number that all kernels accept.
     Remedy cut_short(Words &words)
     {
         const uint32_t more = btf::vlen_of(head(words)) - btf::max_vlen;
@@ -412,7 +413,7 @@ private:
         return "what is more is left out";
     }
 
-    /// The DECL_TAGs of its members.
+    /// Visits the DECL_TAGs of its members.
     template <typename Visit>
     void for_component_tags(const Words &of, Visit visit)
     {
@@ -423,7 +424,7 @@ private:
                 visit(tag);
     }
 
-    /// Renumber; what refers to a type that is not there any more goes as well.
+    /// Renumbers types; types that refer to a dropped type are dropped, too.
     void drop_empty()
     {
         types_.insert(types_.end(), added_.begin(), added_.end());
@@ -461,7 +462,7 @@ private:
     TypeId first_;
     uint32_t pointer_size_;
     BtfPart part_;
-    MendedBtf out_; // strings; types come at last
+    MendedBtf out_; // its strings are used from the start; its types are set last
     std::vector<Words> types_, added_;
     unsigned round_ = 0;
     const Btf *btf_ = nullptr; // this round's types, as they were when it began

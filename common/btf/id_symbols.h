@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The symbols of .BTF_ids, a section of ids that the kernel looks up at build time. A word is
-// __BTF_ID__KIND__NAME__NUMBER; sets are __BTF_ID__set__NAME (struct btf_id_set: a count, ids) and
-// __BTF_ID__set8__NAME (btf_id_set8: a count, flags, pairs of id and flags).
+// The symbols of .BTF_ids, a section with ids of types and functions that the kernel looks up at
+// build time. A word is __BTF_ID__KIND__NAME__NUMBER; sets are __BTF_ID__set__NAME (struct
+// btf_id_set: a count, ids) and __BTF_ID__set8__NAME (btf_id_set8: a count, flags, pairs of id and
+// flags).
 #pragma once
 
 #include "common/btf/btf_format.h"
@@ -16,7 +17,7 @@ constexpr uint32_t set_of_kfuncs = 1;
 /// A flag of a kfunc: programs do not pass its last arguments (KF_IMPLICIT_ARGS).
 constexpr uint32_t implicit_args = 1 << 16;
 
-/// What a symbol of .BTF_ids stands for. `kind` is empty for any other symbol.
+/// The meaning of a symbol in .BTF_ids. `kind` is empty for any other symbol.
 struct IdSymbol {
     std::string_view kind; // "func", "struct", ..., "set", "set8"
     std::string_view name;

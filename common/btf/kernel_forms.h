@@ -12,7 +12,7 @@
 namespace btflink
 {
 
-/// A version of mainline. Backports of distributions are not known.
+/// A mainline version. Distributions may have backported forms; this is not known.
 struct KernelVersion {
     uint32_t major = 0, minor = 0;
     auto operator<=>(const KernelVersion &) const = default;
@@ -23,20 +23,20 @@ std::optional<KernelVersion> parse_kernel_version(std::string_view text);
 /// The value of an option --kernel.
 Result<KernelVersion> read_kernel_option(std::string_view text);
 
-/// Forms that a kernel reads and older ones refuse.
+/// Forms that this kernel accepts and older ones refuse.
 struct KernelForms {
-    uint32_t vlen = btf::max_vlen; // the most
+    uint32_t vlen = btf::max_vlen; // at most
     // A layout section in the blob. No value: the BTF is not a kernel's.
     std::optional<bool> layout;
     bool flagged_tags = true;       // TYPE_TAG and DECL_TAG with kflag
-    bool tags_anywhere = true;      // a TYPE_TAG behind another modifier
+    bool tags_anywhere = true;      // a TYPE_TAG after another modifier
     bool printable_sections = true; // names of DATASECs: any printable characters
     uint32_t name_length = 512;     // of identifiers and DATASECs, at most: KSYM_NAME_LEN
 };
 
-/// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, as far as
-/// types tell: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on
-/// an enumerator BTF_MAX_VLEN. Other BTF may have tags like the newest kernel.
+/// The forms of `kernel`. Without a version, those of the kernel that `btf` belongs to, judged by
+/// its types: kernels have a struct btf_header, from 7.1 on a struct btf_layout, and from 7.2 on an
+/// enumerator BTF_MAX_VLEN. For BTF that is not a kernel's, tags may have the newest forms.
 KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf);
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The kernel's character classes, which are Latin-1's; what is made legal is ASCII.
+// The kernel's character classes are those of Latin-1. Names that are made legal consist of ASCII.
 #include "common/btf/name_rules.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace btflink
 namespace
 {
 
-// Latin-1, whatever the locale.
+// Latin-1, in any locale.
 constexpr bool is_letter(unsigned char c)
 {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
@@ -72,7 +72,7 @@ bool is_section_name(std::string_view name)
 
 bool is_plain_text(std::string_view text)
 {
-    // All names of an object pass here, so 64 bytes at a time.
+    // All names of an object pass through here, so check 64 bytes at a time.
     using Vector [[gnu::vector_size(16)]] = char;
     Vector all{}, dollars{};
     const char *at = text.data(), *const end = at + text.size();

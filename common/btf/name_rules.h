@@ -9,14 +9,14 @@
 namespace btflink
 {
 
-/// Only letters, digits, '_' and '.', and not a digit first. Of any length.
+/// Only letters, digits, '_' and '.', and not a digit first. Any length.
 bool is_identifier(std::string_view name);
 
-/// Only printable characters, as the name of a DATASEC. Of any length.
+/// Only printable characters, as allowed in the name of a DATASEC. Any length.
 bool is_section_name(std::string_view name);
 
-/// Does it have neither '$' nor characters beyond ASCII? These are all that C compilers allow in
-/// identifiers besides the characters of is_identifier().
+/// Is it free of '$' and characters beyond ASCII? C compilers allow only these in identifiers
+/// besides the characters of is_identifier().
 bool is_plain_text(std::string_view text);
 
 /// legal_name() shortens longer names.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Two walks, neither of them recursive, for chains may be as deep as there are types. The first
+// Two walks. Neither is recursive, because chains may be as deep as there are types. The first
 // follows pointers and modifiers, which have one target each, and finds chains that never end. The
-// second follows what a type contains or is another name for, and finds what contains itself. It
-// leaves each type behind its parts, and so can add up sizes on its way back.
+// second follows what a type contains or is another name for, and finds types that contain
+// themselves. It finishes a type after its parts, and so adds up sizes on its way back.
 #include "common/btf/type_sizes.h"
 
 namespace btflink
@@ -14,7 +14,7 @@ Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::stri
 {
     std::string name(btf.name(id));
     std::string type = strf("type %u (%s '%s')", raw(id), btf.kind_name(id), name.c_str());
-    if (id < btf.first_id()) // `where` is not where that is
+    if (id < btf.first_id()) // `where` is not the position of the base
         return fail(where, type + " of its base: " + rule);
     uint64_t at = btf.types_offset() + (uint64_t{btf.word_index(id)} + words) * 4;
     return fail(where.at(where.offset.value_or(0) + at), type + ": " + rule);
@@ -67,7 +67,8 @@ private:
         return {};
     }
 
-    /// Where a type's state, size and target are; those of the base get their places now.
+    /// Index of a type's state, size and target. A type of the base gets an index at its first
+    /// visit.
     size_t place(TypeId id)
     {
         if (id < btf_.first_id() && !sizing_.base_places_.contains(raw(id)))
@@ -82,8 +83,8 @@ private:
         sizing_.targets_.emplace_back();
     }
 
-    /// Measures `root` and all its parts. (Not by post_order(): a type of the base gets its place
-    /// when the walk meets it, so states move; and a loop is an error.)
+    /// Measures `root` and all its parts. (post_order() does not fit: types of the base get their
+    /// indices during the walk, so states move; and a loop is an error.)
     Result<void> settle(TypeId root)
     {
         stack_.push_back(root);
@@ -162,7 +163,7 @@ private:
     const Where &where_;
     uint32_t pointer_size_;
     TypeSizes sizing_;
-    std::vector<uint32_t> passed_; // of the blob's own types: the first of the walk that came by
+    std::vector<uint32_t> passed_; // for own types: the first type of the walk that passed
     std::vector<State> state_;
     std::vector<TypeId> stack_;
 };

@@ -18,9 +18,9 @@ public:
     /// arrays of these.
     static constexpr uint64_t unsized = UINT64_MAX;
 
-    /// For all types of `btf`, and the types of its base that they refer to (of a variable its
-    /// type, too). `pointer_size`: in bytes, of the target. Errors: a loop of pointers and
-    /// modifiers, or of structs, unions, arrays and modifiers.
+    /// For all types of `btf`, the types of its base that they refer to, and the types of these
+    /// variables. `pointer_size`: the target's, in bytes. Errors: a loop of pointers and modifiers,
+    /// or of structs, unions, arrays and modifiers.
     static Result<TypeSizes> compute(const Btf &btf, const Where &where, uint32_t pointer_size);
 
     /// In bytes. Arrays of more than 4 GB count as 4 GB.
@@ -34,15 +34,15 @@ private:
         return raw(id) >= first_ ? raw(id) - first_ : base_places_.at(raw(id));
     }
 
-    // The blob's own types, and those of its base, of which few are needed.
+    // The blob's own types, and the few types of its base that are needed.
     uint32_t first_ = 1;
     std::unordered_map<uint32_t, uint32_t> base_places_;
     std::vector<uint64_t> sizes_;
     std::vector<TypeId> targets_;
 };
 
-/// The error "type 7 (STRUCT 'name'): RULE" at the byte `words` 32-bit words behind the start of
-/// the type; without offset for a type of the base. `where`: of the blob.
+/// The error "type 7 (STRUCT 'name'): RULE" at `words` 32-bit words after the start of the type;
+/// without an offset for a type of the base. `where`: the position of the blob.
 Failure fail_type(const Btf &btf, TypeId id, const Where &where, const std::string &rule,
                   size_t words = 0);
 

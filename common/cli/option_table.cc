@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Options by getopt_long. A library with classes for options costs btf-emit, which starts once per
-// object, more than all else that it does before the object is opened (emit/NOTES.md).
+// Options by getopt_long. btf-emit starts once per object. There a class library for options would
+// take longer than everything else before the object is opened (emit/NOTES.md).
 #include "common/cli/option_table.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace
 
 constexpr unsigned max_threads = 1024;
 constexpr size_t help_column = 25, help_width = 80;
-// What getopt_long returns for table[i]; letters are less.
+// What getopt_long returns for table[i]; larger than any letter.
 constexpr int first_code = 256;
 
 int takes_value(const OptionWords &option)
@@ -24,7 +24,7 @@ int takes_value(const OptionWords &option)
                                   : required_argument;
 }
 
-/// What getopt_long did not like.
+/// The error for a word that getopt_long refused.
 Failure refused(std::span<const OptionWords> table, int code, const char *word)
 {
     if (optopt >= first_code || code == ':') {
@@ -38,7 +38,7 @@ Failure refused(std::span<const OptionWords> table, int code, const char *word)
                         (optopt ? std::string{'-', static_cast<char>(optopt)} : word));
 }
 
-/// Lines of `text`, broken at spaces, the second and later behind `help_column` spaces.
+/// Lines of `text`, broken at spaces; all but the first are indented by `help_column` spaces.
 std::string folded(std::string_view text)
 {
     std::string out;
@@ -59,7 +59,7 @@ OptionReader::OptionReader(std::span<const OptionWords> table, int argc, char **
     : table_(table), argc_(argc), argv_(argv)
 {
     opterr = 0;
-    letters_ = operands == Operands::end_options ? "+:" : ":"; // ':': tell a missing value apart
+    letters_ = operands == Operands::end_options ? "+:" : ":"; // ':': report missing values
     for (const OptionWords &o : table_) {
         names_.push_back(
             {o.name, takes_value(o), nullptr, first_code + static_cast<int>(names_.size())});
@@ -76,7 +76,7 @@ Result<OptionReader::Found> OptionReader::next()
     if (code == -1) {
         given_.operands.assign(argv_ + optind, argv_ + argc_);
         if (letters_.front() != '+' && std::ranges::count(given_.operands, ""))
-            return fail({}, "the name of a file is empty"); // perhaps a variable that is not set
+            return fail({}, "the name of a file is empty"); // perhaps an unset variable
         return Found{};
     }
     if (code == '?' || code == ':')
@@ -91,7 +91,7 @@ Result<OptionReader::Found> OptionReader::next()
     if (*o.value && !o.repeats && std::ranges::count(given_.options, index))
         return fail({}, as_given + " is given twice");
     given_.options.push_back(index);
-    if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an empty variable
+    if (*o.value && optarg && !*optarg) // "--output= FILE" is a slip, or an unset variable
         return fail({}, as_given + " needs a value");
     return Found{index, *o.value && optarg ? optarg : ""};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The options of a program as a table, so that -h, abbreviations, "given twice" and errors are the
-// same in all programs of this project. btf-pahole has pahole's options and its own reader.
+// same in all programs of this project. btf-pahole parses pahole's options itself.
 #pragma once
 
 #include "common/result.h"
@@ -14,18 +14,18 @@
 namespace btflink
 {
 
-/// The names of an option and its line of help.
+/// The names of an option, and its help text.
 struct OptionWords {
-    char letter = 0; // 0: none
+    char letter = 0; // 0: long option only
     const char *name;
-    const char *value = ""; // its name in --help; "": no value; in brackets: optional
+    const char *value = ""; // as named in --help; "": no value; in brackets: optional
     const char *help;
     bool repeats = false; // several values add up
 };
 
 /// An option of a program. `Draft` collects options until all are known. Exactly one function is
-/// set: the field of an option without value, the field that takes the value as it is, or a parser
-/// of the value ("" if none was given).
+/// set: the field of an option without value, the field for the unparsed value, or a parser of the
+/// value ("" if none was given).
 template <typename Draft>
 struct Option {
     OptionWords words;
@@ -40,7 +40,8 @@ struct Given {
     std::vector<size_t> options;
 };
 
-/// Reads words one by one. Use it once per process: getopt_long() has a state and permutes `argv`.
+/// Reads words one by one. Use it once per process: getopt_long() keeps a state, and permutes
+/// `argv`.
 class OptionReader
 {
 public:
@@ -55,7 +56,7 @@ public:
         size_t index = SIZE_MAX; // SIZE_MAX: no options are left
         const char *value = "";
     };
-    /// Errors are wrong usage.
+    /// Errors are usage errors.
     Result<Found> next();
     const Given &given() const { return given_; }
 
@@ -63,7 +64,7 @@ private:
     std::span<const OptionWords> table_;
     int argc_;
     char **argv_;
-    std::string letters_; // as getopt_long has them
+    std::string letters_; // in getopt_long's format
     std::vector<option> names_;
     Given given_;
 };

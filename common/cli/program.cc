@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Messages and exit status, alike in all programs.
+// Messages and exit status, the same in all programs.
 #include "common/cli/program.h"
 
 #include "common/io/exhaustion.h"

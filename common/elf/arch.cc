@@ -27,16 +27,16 @@ constexpr DebugReloc aarch64_relocs[] = {
 };
 constexpr int8_t aarch64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-// System V ABI, Intel386 supplement: table 4.9. All parameters are on the stack.
-// A place relative to the GOT (-fPIC) is part of an expression only.
+// System V ABI, Intel386 supplement: table 4.9. All parameters are on the stack. A GOT-relative
+// offset (-fPIC) occurs only inside an expression.
 constexpr DebugReloc i386_relocs[] = {{R_386_32, 4}, {R_386_TLS_LDO_32, 4}, {R_386_GOTOFF, 4}};
 
-// ELF for the Arm Architecture, table 4.9. The registers are those that pahole takes for r0 to r3.
+// ELF for the Arm Architecture, table 4.9. The registers are those that pahole uses for r0 to r3.
 constexpr DebugReloc arm_relocs[] = {{R_ARM_ABS32, 4}, {R_ARM_TLS_LDO32, 4}};
 constexpr std::span<const int8_t> arm_params = aarch64_params;
 
-// RISC-V ELF psABI, table 3; two of it are not in every <elf.h>. Of the registers that pass
-// parameters (a0 to a7) pahole knows the number only.
+// RISC-V ELF psABI, table 3; some <elf.h> lack two of these types. pahole knows only the number of
+// parameter registers (a0 to a7).
 constexpr uint32_t riscv_set_uleb128 = 60, riscv_sub_uleb128 = 61;
 constexpr DebugReloc riscv64_relocs[] = {
     {R_RISCV_32, 4},
@@ -57,14 +57,15 @@ constexpr DebugReloc riscv64_relocs[] = {
 constexpr DebugReloc s390_relocs[] = {{R_390_32, 4}, {R_390_64, 8}, {R_390_TLS_LDO64, 8}};
 constexpr int8_t s390_params[] = {2, 3, 4, 5, 6};
 
-// OpenPOWER ELF V2 ABI, table 3.25. Of its registers (r3 to r10) pahole knows the number only.
+// OpenPOWER ELF V2 ABI, table 3.25. pahole knows only the number of parameter registers (r3 to
+// r10).
 constexpr DebugReloc powerpc64_relocs[] = {
     {R_PPC64_ADDR32, 4},  {R_PPC64_ADDR64, 8},   {R_PPC64_UADDR32, 4},
     {R_PPC64_UADDR64, 8}, {R_PPC64_DTPREL64, 8},
 };
 
-// System V ABI, MIPS supplement, and the 64-bit ELF Object File Specification: relocation types. Of
-// the registers of n64 ($4 to $11) pahole knows the number only, and takes it for o32, too.
+// System V ABI, MIPS supplement, and the 64-bit ELF Object File Specification: relocation types.
+// pahole knows only the number of n64's parameter registers ($4 to $11), and uses it for o32, too.
 constexpr DebugReloc mips_relocs[] = {{R_MIPS_32, 4}, {R_MIPS_TLS_DTPREL32, 4}};
 constexpr DebugReloc mips64_relocs[] = {
     {R_MIPS_64, 8},
@@ -73,8 +74,8 @@ constexpr DebugReloc mips64_relocs[] = {
     {R_MIPS_TLS_DTPREL32, 4},
 };
 
-// ELF for the LoongArch Architecture: relocation types; two are not in every <elf.h>. pahole knows
-// nothing of its registers.
+// ELF for the LoongArch Architecture: relocation types; some <elf.h> lack two of them. pahole knows
+// nothing about its registers.
 constexpr uint32_t larch_add_uleb128 = 107, larch_sub_uleb128 = 108;
 constexpr DebugReloc loongarch64_relocs[] = {
     {R_LARCH_64, 8},

@@ -9,19 +9,19 @@
 namespace btflink
 {
 
-/// What a relocation does with the old value. RISC-V and LoongArch write the difference of two
-/// addresses as two relocations of one place, because their linkers may move code between them.
+/// What a relocation does with the old value. RISC-V and LoongArch encode the difference of two
+/// addresses as two relocations at one place, because their linkers may move code between them.
 enum class RelocOp : uint8_t { set, add, subtract };
 
 /// Relocation types that debug sections use.
 struct DebugReloc {
     uint32_t type; // R_*
-    uint8_t size;  // bytes; 0: a LEB128 (relocated ones are not read)
+    uint8_t size;  // bytes; 0: a LEB128 (we read none that is relocated)
     RelocOp op = RelocOp::set;
 };
 
 struct Arch {
-    const char *name;                         // as in the kernel's ARCH, for messages
+    const char *name;                         // the kernel's ARCH, for messages
     uint16_t machine;                         // EM_*
     uint8_t address_size;                     // bytes of a pointer
     bool rela;                                // relocations carry their addend (SHT_RELA)
@@ -30,7 +30,7 @@ struct Arch {
     uint32_t reloc_pointer;                   // pointer-sized absolute: the address pool
     std::span<const DebugReloc> debug_relocs; // all that debug sections may hold
     // Parameter passing (pahole-compatible parameter checks). DWARF register numbers; empty: any
-    // register will do.
+    // register is accepted.
     std::span<const int8_t> param_regs;
     uint8_t param_reg_count;     // registers that pass parameters; 0: all are on the stack
     bool aggregates_in_two_regs; // a struct of two words is passed in two registers

@@ -13,20 +13,20 @@ namespace btflink
 namespace
 {
 
-/// No section of debug information is larger. Keeps a wrong header from asking for all memory.
+/// No section of debug information is larger. Prevents a wrong header from claiming all memory.
 constexpr uint64_t max_section = uint64_t{4} << 30;
 
-// Not in every <elf.h>.
+// Missing in some <elf.h>.
 constexpr uint32_t compress_zstd = 2;
 
-/// The best ratio that compression can reach; a header that claims more is wrong. zlib: about
-/// 1:1032; zstd: 128 KB of equal bytes in a block of 4 bytes.
+/// The highest compression ratio; a header that claims more is wrong. zlib: about 1:1032; zstd: 128
+/// KB of equal bytes in a block of 4 bytes.
 constexpr uint64_t max_ratio(uint32_t type)
 {
     return type == compress_zstd ? 1 << 15 : 1100;
 }
 
-/// Fills all of `out`, or says that it cannot.
+/// Fills all of `out`, or returns false.
 bool unpack(uint32_t type, Bytes packed, std::span<std::byte> out)
 {
     if (type == compress_zstd)
@@ -44,7 +44,7 @@ bool is_compressed(std::string_view name, uint64_t flags, Bytes data)
     constexpr std::string_view magic = "ZLIB";
     if ((flags & SHF_COMPRESSED) || name.starts_with(".zdebug"))
         return true;
-    // objcopy gives .debug no other name. No contribution begins so: its version would be 0.
+    // objcopy does not rename .debug. No contribution begins like this: its version would be 0.
     return name == ".debug" && data.size() >= magic.size() &&
            std::memcmp(data.data(), magic.data(), magic.size()) == 0;
 }

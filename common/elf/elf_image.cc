@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ELF headers and section headers, and checks that all they name is in the file.
+// Reads ELF headers and section headers, and checks that everything they name is inside the file.
 #include "common/elf/elf_image.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace btflink
 namespace
 {
 
-/// One ELF structure from or to the file's byte order, between classes: the narrower type of a
-/// field is the one that has the byte order.
+/// Converts one ELF structure between byte orders and classes: of a field's two types, the narrower
+/// one is in the file's byte order.
 template <typename To, typename From>
 To translate(const From &from, ByteOrder order)
 {
@@ -60,7 +60,7 @@ To translate(const From &from, ByteOrder order)
         move(to.st_value, from.st_value);
         move(to.st_size, from.st_size);
     } else {
-        move(to.p_offset, from.p_offset); // all that matters of a program header here
+        move(to.p_offset, from.p_offset); // the only fields of a program header that are used
         move(to.p_filesz, from.p_filesz);
     }
     return to;
@@ -201,7 +201,7 @@ Result<void> read_segments(ElfImage &image)
     for (uint64_t i = 0; i < count; ++i) {
         auto segment = decode<Elf64_Phdr, Elf32_Phdr>(
             image.file.data() + head.e_phoff + i * head.e_phentsize, image);
-        // Files with split-off debug information have segments of which nothing is in the file.
+        // In files with separate debug information, segments have no contents in the file.
         if (segment.p_filesz == 0 || segment.p_offset >= size)
             continue;
         end = std::max(end, segment.p_offset + std::min(segment.p_filesz, size - segment.p_offset));

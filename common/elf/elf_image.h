@@ -14,19 +14,19 @@
 namespace btflink
 {
 
-// Not in every <elf.h>: LLVM's tables of symbol indexes and compact relocations.
+// Missing in some <elf.h>: LLVM's tables of symbol indexes and compact relocations.
 constexpr uint32_t sht_llvm_addrsig = 0x6fff4c03;
 constexpr uint32_t sht_crel = 0x40000014;
 
 struct ElfSection {
-    Elf64_Shdr head{}; // in host byte order, whatever the class; sh_name is the file's
+    Elf64_Shdr head{}; // in host byte order, for both classes; sh_name is the file's
     std::string_view name;
     Bytes data;                 // empty for SHT_NOBITS; points into the file or into `own`
-    std::vector<std::byte> own; // contents that replace those of the file
+    std::vector<std::byte> own; // replaces the contents in the file
 
     void replace(std::vector<std::byte> contents);
     bool in_file() const { return head.sh_type != SHT_NULL && head.sh_type != SHT_NOBITS; }
-    bool relocates() const // sh_info is the section that it applies to
+    bool relocates() const // sh_info is the section to which they apply
     {
         return head.sh_type == SHT_REL || head.sh_type == SHT_RELA || head.sh_type == sht_crel;
     }
@@ -40,10 +40,10 @@ struct ElfImage {
     Where where; // names the file
     ByteOrder order{};
     bool is64 = false;
-    Elf64_Ehdr head{};                // in host byte order, counts as they stand in the file
-    std::vector<ElfSection> sections; // [0] is the null section, if any is there
-    uint32_t names = 0;               // index of the table of section names; 0: none
-    uint64_t segments_end = 0;        // end of what program headers need; 0 if there are none
+    Elf64_Ehdr head{};                // in host byte order; counts as stored in the file
+    std::vector<ElfSection> sections; // [0] is the null section, if there are any sections
+    uint32_t names = 0;               // index of the table of section names, or 0
+    uint64_t segments_end = 0;        // end of the bytes that program headers load, or 0
 
     ElfImage() = default;
     ElfImage(ElfImage &&) = default;
@@ -52,13 +52,13 @@ struct ElfImage {
     size_t header_size() const { return is64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr); }
     size_t section_header_size() const { return is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr); }
     size_t symbol_size() const { return is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym); }
-    /// Do program headers load it, so that sections must not move?
+    /// Do program headers load parts of the file, so that sections must not move?
     bool is_linked() const { return head.e_type != ET_REL || segments_end != 0; }
-    /// Is the table of section names also a table of symbol names (LLVM's .strtab)?
+    /// Is the table of section names also a table of symbol names (as in LLVM's .strtab)?
     bool names_are_shared() const;
     Where place(uint32_t section) const; // "[12]" if it has no name
 
-    Result<uint32_t> find_symtab() const; // 0: none
+    Result<uint32_t> find_symtab() const; // 0: there is none
     /// Number of entries of a symbol table.
     Result<uint32_t> symbol_count(uint32_t symtab) const;
     /// Entry `index` of a symbol table, in host byte order. `symbols`: the table's bytes.
@@ -67,7 +67,7 @@ struct ElfImage {
     /// Number of entries of a section of relocations (SHT_REL, SHT_RELA).
     Result<size_t> reloc_count(uint32_t section) const;
 
-    // The two parts of r_info, whose places depend on class and machine.
+    // The two parts of r_info; their positions depend on class and machine.
     uint64_t reloc_info(uint32_t symbol, uint32_t type) const;
     uint32_t reloc_symbol(uint64_t info) const
     {
@@ -75,7 +75,7 @@ struct ElfImage {
             return static_cast<uint32_t>(ELF32_R_SYM(info));
         return static_cast<uint32_t>(is_mips64el() ? info : ELF64_R_SYM(info));
     }
-    /// A relocation of MIPS64 has up to three types; of a simple one the others are unset.
+    /// A relocation of MIPS64 has up to three types; only one is set in simple relocations.
     uint32_t reloc_type(uint64_t info) const
     {
         if (!is64)
@@ -97,7 +97,7 @@ Result<ElfImage> read_elf(Bytes file, const Where &where);
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
-/// A file on disk with its sections.
+/// A file on disk and its sections.
 struct ElfOnDisk {
     FileParts file; // keeps what `image` points into
     ElfImage image;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: sections of an ELF file name each other by index, in a dozen places: links, relocation
-// targets, symbols (with a side table for indexes that do not fit), groups. Symbols are named by
-// index too: by relocations and group signatures. Dropping a section shifts all that.
+// Problem: sections of an ELF file refer to each other by index, in a dozen places: links,
+// relocation targets, symbols (with a side table for indexes that do not fit), groups. Relocations
+// and group signatures refer to symbols by index, too. Dropping a section shifts all of these.
 //
 // Method: close the set of dropped sections (relocations, emptied groups), number what remains,
 // drop symbols of dropped sections, then visit each kind of reference once with the two maps. An
@@ -24,7 +24,7 @@ namespace btflink
 namespace
 {
 
-/// The members of a group: words behind the flags.
+/// The members of a group: the words after the flags.
 Result<std::vector<uint32_t>> group_members(const ElfImage &image, uint32_t group)
 {
     Bytes data = image.sections[group].data;
@@ -98,7 +98,7 @@ private:
     uint32_t section_, count_, wide_ = 0;
 };
 
-/// What a reference in something kept must not name.
+/// The error for a reference from a kept section to a dropped one.
 Failure lost(const ElfImage &image, Where place, const char *what, uint32_t section)
 {
     return fail(std::move(place),
@@ -139,7 +139,7 @@ public:
             if (type == SHT_GROUP)
                 TRY(group(i));
         }
-        for (uint32_t i = 1; i < drop_.size(); ++i) // last: the above read the old links
+        for (uint32_t i = 1; i < drop_.size(); ++i) // last: the code above reads the old links
             if (!drop_[i])
                 TRY(links(i));
         image_.names = section_map_[image_.names];
@@ -152,8 +152,8 @@ public:
     }
 
 private:
-    /// Contents are copied one by one: overlapping sections could make much out of little, and no
-    /// tool makes them.
+    /// Each section's contents are copied. Overlapping sections, which no tool makes, could produce
+    /// a huge file from a small one.
     Result<void> check_overlaps() const
     {
         std::vector<uint32_t> order;
@@ -175,7 +175,7 @@ private:
     {
         auto table = TRY(SymbolTable::open(image_, index));
         ElfSection &s = image_.sections[index];
-        bool droppable = index == symtab_; // the dynamic one is loaded: patched, not shortened
+        bool droppable = index == symtab_; // the dynamic one is loaded: patch it, keep its size
         if (droppable) {
             symbol_map_.assign(table.count(), dropped_symbol);
             if (s.head.sh_info > table.count())
@@ -209,7 +209,7 @@ private:
             store<uint16_t>(kept.data() + at + SymbolTable::shndx_at(image_),
                             fits16 ? static_cast<uint16_t>(now) : uint16_t{SHN_XINDEX},
                             image_.order);
-            if (!fits16) // indexes only get smaller: there was a side table then
+            if (!fits16) // indexes only get smaller: it had a side table
                 store<uint32_t>(wide.data() + at / entry * 4, now, image_.order);
         }
         uint32_t wide_section = table.wide_section();
@@ -223,7 +223,7 @@ private:
         return {};
     }
 
-    /// The new index of a symbol that `place` names.
+    /// The new index of a symbol to which `place` refers.
     Result<uint32_t> symbol(uint32_t old, const Where &place, const char *what)
     {
         if (old >= symbol_map_.size())
@@ -244,7 +244,7 @@ private:
             return fail(image_.place(index), "relocations without the symbol table");
         }
         if (symbols_stay_)
-            return {}; // an image's relocations (--emit-relocs) take hundreds of megabytes
+            return {}; // those of an image (--emit-relocs) take hundreds of megabytes
         TRY(image_.reloc_count(index));
         const size_t word = image_.is64 ? sizeof(uint64_t) : sizeof(uint32_t);
         std::vector<std::byte> now(s.data.begin(), s.data.end());
@@ -307,7 +307,7 @@ private:
     std::vector<uint32_t> section_map_;
     std::vector<uint32_t> symbol_map_;
     uint32_t symtab_ = 0;
-    bool symbols_stay_ = false; // all of them keep their indexes
+    bool symbols_stay_ = false; // all symbols keep their indexes
 };
 
 } // namespace
@@ -368,7 +368,7 @@ ByteParts lay_out(ElfImage &image)
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
         return image.sections[a].head.sh_offset < image.sections[b].head.sh_offset;
     });
-    // Up to `fixed` the file stays as it is.
+    // Up to `fixed` the file does not change.
     uint64_t fixed = std::max<uint64_t>(image.header_size(), image.segments_end);
     for (uint32_t i : order) {
         const ElfSection &s = image.sections[i];
@@ -397,11 +397,11 @@ ByteParts lay_out(ElfImage &image)
             continue;
         }
         copy_until(fixed);
-        if (s.data.empty()) { // must not cost padding: such may lie between the bytes of another
+        if (s.data.empty()) { // must not cause padding, and may lie inside another section
             s.head.sh_offset = out.size();
             continue;
         }
-        // The alignment that it really has: sh_addralign may lie, and some tools ignore it.
+        // The actual alignment: sh_addralign may be wrong, and some tools ignore it.
         uint64_t alignment = std::max<uint64_t>(s.head.sh_addralign, 1);
         while (s.head.sh_offset % alignment)
             alignment /= 2;

@@ -11,7 +11,7 @@
 namespace btflink
 {
 
-/// Adds to `drop` the sections that are useless without those in it: relocations of a dropped
+/// Adds to `drop` the sections that are useless without the dropped ones: relocations of a dropped
 /// section, groups without other members.
 Result<void> add_dependents(const ElfImage &image, std::vector<bool> &drop);
 
@@ -20,14 +20,14 @@ Result<bool> is_referenced(const ElfImage &image, const std::vector<bool> &drop)
 
 constexpr uint32_t dropped_symbol = UINT32_MAX;
 
-/// Drop sections and the symbols in them; renumber sections and symbols wherever they are named.
-/// The result is the new index of each symbol of .symtab, or dropped_symbol. `drop` must be closed
-/// under add_dependents().
+/// Drops sections and the symbols in them, and renumbers sections and symbols in all references.
+/// Returns the new index of each symbol of .symtab, or dropped_symbol. `drop` must be closed under
+/// add_dependents().
 Result<std::vector<uint32_t>> drop_sections(ElfImage &image, const std::vector<bool> &drop);
 
-/// The file without section headers and dropped sections. Sections keep their order and are as
-/// close as their alignment allows, but contents that program headers load do not move. The result
-/// refers to the file, not to `image`.
+/// The file without section headers and dropped sections. Sections keep their order and are packed
+/// as their alignment allows, but contents that program headers load do not move. The result refers
+/// to the file, not to `image`.
 ByteParts lay_out(ElfImage &image);
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decodes relocations, and sorts them where a linker left them out of order.
+// Decodes relocations, and sorts them if a linker left them out of order.
 #include "common/elf/reloc_table.h"
 
 #include <algorithm>

@@ -52,14 +52,14 @@ public:
     }
     /// Are the entries Elf64_Rela in host byte order?
     bool native64() const { return native64_; }
-    /// Index of the first entry at or behind `offset`.
+    /// Index of the first entry at or after `offset`.
     size_t find(uint64_t offset) const;
 
 private:
     RelocEntry decode(const std::byte *p) const;
 
     Bytes raw_;
-    std::vector<std::byte> sorted_; // unless the file has them in order
+    std::vector<std::byte> sorted_; // empty if the file's entries are in order
     size_t entry_size_ = 1, count_ = 0;
     bool native64_ = false; // Elf64_Rela in host order
     bool is64_ = true, rela_ = true;

@@ -10,8 +10,8 @@
 namespace btflink
 {
 
-/// for_successors(vertex, visit) calls visit(successor) for each. Returns, by vertex, the number of
-/// its component. A component is numbered after all that can be reached from it.
+/// for_successors(vertex, visit) calls visit(successor) for each successor. Returns the component
+/// number of each vertex. A component is numbered after all components that it reaches.
 template <typename ForSuccessors>
 std::vector<uint32_t> strong_components(uint32_t count, ForSuccessors for_successors)
 {
@@ -33,7 +33,7 @@ std::vector<uint32_t> strong_components(uint32_t count, ForSuccessors for_succes
         });
         if (low[vertex] != order[vertex])
             return;
-        // What was entered since, and has no component yet, reaches this vertex.
+        // Vertices entered since then that have no component yet reach this vertex.
         while (component[vertex] == none) {
             component[pending.back()] = components;
             pending.pop_back();

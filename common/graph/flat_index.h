@@ -10,7 +10,7 @@ namespace btflink
 class FlatIndex
 {
 public:
-    /// `expected`: the number of entries before it has to grow.
+    /// `expected`: the number of entries before the index has to grow.
     explicit FlatIndex(size_t expected) : table_(expected * 2 + 2) {}
 
     /// The number of the item with this hash for which same(number) holds. If there is none, adds

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Numbers of different things as different types, so that one cannot be taken for another:
+// Different types for indices of different things, so that they cannot be confused:
 //
 //     enum class NodeId : uint32_t { none = UINT32_MAX };
 //
-// and vectors that are indexed only by their own id type. At run time both are plain numbers and
+// and vectors that are indexed only by their own id type. At run time these are plain numbers and
 // plain vectors.
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace btflink
 {
 
-/// Lists of numbers, indexed by number. Both may be ids (ids.h).
+/// Lists of items, indexed by list number. Both may be ids (ids.h).
 template <typename List = uint32_t, typename Item = uint32_t>
 struct Lists {
     std::vector<uint32_t> ends;
@@ -22,11 +22,11 @@ struct Lists {
     {
         return {items.data() + begin(list), ends[place(list)] - begin(list)};
     }
-    /// Where in `items` a list begins.
+    /// The position in `items` where a list begins.
     uint32_t begin(List list) const { return place(list) ? ends[place(list) - 1] : 0; }
 
-    /// Builds them from (list, item) pairs. each() visits all pairs, and is called twice. Items
-    /// keep their order.
+    /// Builds the lists from (list, item) pairs. each() visits all pairs, and is called twice.
+    /// Items keep their order.
     template <typename Each>
     static Lists make(size_t count, Each each)
     {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The hash table on which all others here are built: open addressing in one flat array, no
-// allocation per entry, no removal. Users define the slots; most use FlatIndex or VectorIndex.
+// The hash table behind all other tables: open addressing in one flat array, no allocation per
+// entry, no removal. Users define the slots; most use FlatIndex or VectorIndex.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 namespace btflink
 {
 
-/// `Slot` has is_free(), true for a new one, and home(), a hash whose low bits are used. When half
+/// `Slot` has is_free(), true for a new slot, and home(), a hash whose low bits are used. When half
 /// of the slots are filled, their number is multiplied by `growth`.
 template <typename Slot, size_t growth = 2>
 class OpenTable

@@ -7,9 +7,9 @@
 namespace btflink
 {
 
-/// Removes vertices without successors until every vertex left has one, and so reaches a cycle.
-/// for_edges(put) calls put(successor, vertex) for each edge, and is called twice. Returns the
-/// number of successors left by vertex; 0 if the vertex was removed.
+/// Removes vertices without successors until every remaining vertex has one, and therefore reaches
+/// a cycle. for_edges(put) calls put(successor, vertex) for each edge, and is called twice. Returns
+/// the number of remaining successors by vertex; 0 if the vertex was removed.
 template <typename ForEdges>
 std::vector<uint32_t> peel(size_t count, ForEdges for_edges)
 {

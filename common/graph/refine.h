@@ -10,11 +10,11 @@
 namespace btflink
 {
 
-/// Splits blocks until no block splits. `block`: a uint32_t by vertex. At first, vertices that may
-/// be equal have equal numbers; at the end, blocks are numbered 0, 1, ... in the order of
-/// `vertices`. `count`: the number of blocks, if they are numbered like that at first; else 0.
-/// append(vertex, key): appends the blocks to which the vertex refers. more(): returns false to end
-/// the refinement early. Returns the number of blocks. A round takes time in proportion to the
+/// Splits blocks until no block splits. `block`: a uint32_t by vertex. Initially, vertices that may
+/// be equal have equal numbers; in the end, blocks are numbered 0, 1, ... in the order of
+/// `vertices`. `count`: the number of blocks, if they are numbered like this initially; otherwise
+/// 0. append(vertex, key): appends the blocks to which the vertex refers. more(): returns false to
+/// end the refinement early. Returns the number of blocks. A round takes time in proportion to the
 /// keys; there are at most as many rounds as blocks.
 template <typename Index, typename Vertices, typename Blocks, typename Append, typename More>
 size_t refine(const Vertices &vertices, Blocks &block, size_t count, Append append, More more)

@@ -29,8 +29,8 @@ struct UnsetAllocator : std::allocator<T> {
     }
 };
 
-/// resize() does not touch the memory, so that each thread gets and clears the pages that it fills.
-/// T is a number.
+/// resize() does not touch the memory, so that each thread faults in the pages that it fills. T is
+/// a number.
 template <typename T>
 using UnsetVector = std::vector<T, UnsetAllocator<T>>;
 

@@ -18,7 +18,7 @@ namespace btflink
 
 using Bytes = std::span<const std::byte>;
 
-/// Byte order of the target that a file is for.
+/// Byte order of a file's target.
 enum class ByteOrder : uint8_t { little, big };
 
 constexpr ByteOrder host_order =
@@ -37,7 +37,7 @@ constexpr T byte_swap(T value)
         return __builtin_bswap64(value);
 }
 
-/// Convert between `order` and the host's (its own inverse).
+/// Converts between `order` and the host's (its own inverse).
 template <std::unsigned_integral T>
 constexpr T in_order(T value, ByteOrder order)
 {
@@ -70,7 +70,7 @@ class ByteWriter
 public:
     explicit ByteWriter(ByteOrder order) : order_(order) {}
 
-    /// Make room for so many more bytes at once.
+    /// Reserves memory for so many more bytes at once.
     void reserve(uint64_t bytes) { bytes_.reserve(bytes_.size() + bytes); }
 
     template <std::unsigned_integral T>
@@ -83,7 +83,7 @@ public:
     void put_bytes(Bytes bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
     void put_zeros(size_t count) { bytes_.resize(bytes_.size() + count); }
     void align(size_t alignment) { bytes_.resize(align_up(bytes_.size(), alignment)); }
-    /// Overwrite an integer at byte `offset` that was put before.
+    /// Overwrites an integer at byte `offset` that was put before.
     template <std::unsigned_integral T>
     void patch(size_t offset, T value)
     {

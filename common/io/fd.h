@@ -17,7 +17,7 @@ public:
     ~Fd() { reset(-1); }
 
     int get() const { return fd_; }
-    /// Close the present descriptor, if any, and take `fd`.
+    /// Closes the present descriptor, if any, and takes `fd`.
     void reset(int fd)
     {
         if (fd_ >= 0)

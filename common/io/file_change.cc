@@ -58,7 +58,7 @@ std::vector<std::byte> FileChange::whole(Bytes before) const
 bool FileChange::changes(Bytes before) const
 {
     for (Bytes part : parts(before)) {
-        // Do not compare bytes that stay in place with themselves.
+        // Parts that stay in place need not be compared.
         bool same = part.size() <= before.size() &&
                     (part.empty() || part.data() == before.data() ||
                      std::memcmp(part.data(), before.data(), part.size()) == 0);
@@ -97,7 +97,7 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
         write_at(fd.get(), change.tail, before.size()) && write_at(fd.get(), change.header, 0);
     if (!ok) {
         auto error = fail_errno(Where{path}, "cannot append to it");
-        // The old header describes the old file, whatever follows it.
+        // The old header describes the old file, even with appended bytes.
         bool restored = write_at(fd.get(), header, 0) &&
                         ::ftruncate(fd.get(), static_cast<off_t>(before.size())) == 0;
         if (!restored)
@@ -109,7 +109,7 @@ Result<void> append_to(const std::string &path, Fd &fd, Bytes before, const File
     return {};
 }
 
-/// Judged by size and ELF header; the header is written last.
+/// Compares size and ELF header only; update_file() writes the header last.
 Result<void> check_as_before(const std::string &path, const Fd &fd, Bytes before)
 {
     struct stat st, named;
@@ -149,8 +149,8 @@ Result<void> update_file(const std::string &path, Bytes before, const FileChange
     Fd fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (fd.get() < 0)
         return fail_errno(Where{path}, "cannot write");
-    // Against two programs that append at once. The lock is held until the file is closed. Some
-    // file systems have no locks.
+    // Protects against two programs that append at once. The lock is held until the file is closed.
+    // Some file systems have no locks.
     (void)::flock(fd.get(), LOCK_EX);
     TRY(check_as_before(path, fd, before));
     if (change.rebuilt.size() == 0 && change.kept == before.size())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes a small change to a file without copying the parts that stay. At any time the file is
-// either the old or the new one.
+// Changes a file without copying the parts that stay. At any time the file is either the old or the
+// new one.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -48,10 +48,10 @@ struct FileChange {
 /// Files that cannot be read are no error.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
-/// Changes the file at `path`, which held `before`. Writes only if something
-/// changes. If the whole old file stays except for its header, the addition is appended
-/// first and the header is written last; the file keeps its inode, links and mode. Otherwise it is
-/// replaced by rename. `before` may be a mapping of the file.
+/// Changes the file at `path`, which held `before`. Writes only if something changes. If all of the
+/// old file stays except for its header, the addition is appended first and the header written
+/// last; the file keeps its inode, links and mode. Otherwise the file is replaced by rename.
+/// `before` may be a mapping of the file.
 Result<void> update_file(const std::string &path, Bytes before, const FileChange &change);
 
 } // namespace btflink

@@ -21,7 +21,7 @@ namespace
 
 constexpr size_t most_of_endless = 1 << 30; // /dev/zero, a pipe
 
-/// An object has many small sections, so they are written in as few calls as possible.
+/// Writes with few system calls, because an object has many small sections.
 bool write_all(int fd, std::span<const Bytes> parts)
 {
     std::vector<iovec> left;
@@ -91,7 +91,7 @@ std::string folder_of(const std::string &path)
     return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-/// Open for reading; `st` then describes the file.
+/// Opens the file for reading; `st` then describes it.
 Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
 {
     fd.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -104,7 +104,7 @@ Result<void> open_file(const std::string &path, Fd &fd, struct stat &st)
     return {};
 }
 
-/// The number of bytes that one read() gives; 0 at the end.
+/// The number of bytes that one read() returned; 0 at the end.
 Result<size_t> read_some(const std::string &path, const Fd &fd, std::byte *to, size_t size)
 {
     for (;;) {
@@ -175,15 +175,16 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         return fail_errno(Where{path}, "cannot write");
 
     std::string target = resolve_links(path);
-    // The target of a link in /proc/self/fd may be the name of another file, or of none: write
-    // through the link. Without a link another inode only means that somebody renamed meanwhile.
+    // A link in /proc/self/fd may lead to a file whose name now belongs to another file, or that
+    // has no name: write through the link. Without a link, a different inode only means that the
+    // file was renamed meanwhile.
     struct stat named;
     if (exists && target != path &&
         (::lstat(target.c_str(), &named) != 0 || named.st_dev != st.st_dev ||
          named.st_ino != st.st_ino))
         return write_directly(path, parts);
-    // A fixed length, so that it fits wherever the name of the target does. If we are killed,
-    // Kbuild's `make clean` removes files with this prefix.
+    // A fixed length, so that the name fits wherever the target's name does. If the program is
+    // killed, Kbuild's `make clean` removes files with this prefix.
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
@@ -196,8 +197,8 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
         ::umask(mask);
         mode = 0666 & ~mask;
     }
-    // chown first: it clears set-id bits, which chmod restores. It may fail; then the new file is
-    // ours, as with any editor.
+    // chown first: it clears set-id bits, which chmod restores. If chown fails, the new file
+    // belongs to us, as with any editor.
     bool ok = true;
     if (exists && (st.st_uid != ::geteuid() || st.st_gid != ::getegid()))
         (void)!::fchown(fd.get(), st.st_uid, st.st_gid);

@@ -5,11 +5,11 @@
 //
 // Method. Files are mapped: unused parts are never read, and the rest is not copied. Small files,
 // and files that cannot be mapped (pipes, /sys), are read. If a mapped file shrinks, the next
-// access beyond its end raises SIGBUS; all the handler can do is name the file and end the program.
-// Output is not in place then: update_file() writes the header last, write_file() renames. If a
-// mapped file is written to, earlier checks may no longer hold. A wrong result is detected by
-// check_mapped_files(), by the file's time. A crash makes the handlers of the other signals name
-// the file and keep the signal. Replacing a mapped file by rename is harmless.
+// access beyond its end raises SIGBUS; the handler names the file and ends the program. At this
+// time output is not in place yet: update_file() writes the header last, write_file() renames. If a
+// mapped file is overwritten, earlier checks may no longer hold. check_mapped_files() detects this
+// by the file's time, before a wrong result is used. If the program crashes first, the handlers of
+// other signals name the file and keep the signal. Replacing a mapped file by rename is harmless.
 #include "common/io/file_parts.h"
 
 #include "common/io/file_io.h"
@@ -35,9 +35,9 @@ constexpr uint64_t small_file = 64 * 1024; // not worth a mapping
 // A process has 65,530 mappings (vm.max_map_count), and memory and threads need some of them. Files
 // beyond this number are read.
 constexpr size_t most_mappings = 60000;
-std::atomic<size_t> mapping_count = 0; // at present
+std::atomic<size_t> mapping_count = 0; // current number
 
-/// A mapping, for the signal handler, which may run at any time. So it is never freed.
+/// A mapping. It is never freed, because the signal handler may read it at any time.
 struct Mapping {
     const std::byte *begin;
     std::atomic<size_t> size; // 0: no longer mapped
@@ -67,7 +67,7 @@ const Mapping *find_changed()
     return m;
 }
 
-/// The mapping that has `at`, or null.
+/// The mapping that contains `at`, or null.
 const Mapping *mapping_of(const std::byte *at)
 {
     const Mapping *m = mappings;
@@ -111,7 +111,7 @@ void on_signal(int signal, siginfo_t *info, void *)
     }
     if (const Mapping *m = find_changed())
         say(*m, changed_text);
-    for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, and ends the program
+    for (size_t i = 0; i < std::size(signals); ++i) // the signal comes again, with its former action
         if (signals[i] == signal)
             ::sigaction(signal, &former[i], nullptr);
     if (info->si_code <= 0) // sent by a process, so it does not come again by itself
@@ -125,7 +125,7 @@ void report_lost_files(const char *program)
     reader_name = program;
     struct sigaction action = {};
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_RESTART; // a signal from a process must not fail a read
+    action.sa_flags = SA_SIGINFO | SA_RESTART; // a signal must not make a read fail
     for (size_t i = 0; i < std::size(signals); ++i)
         ::sigaction(signals[i], &action, &former[i]);
 }
@@ -138,7 +138,7 @@ void release_pages(Bytes part)
             continue;
         const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
         const size_t before = static_cast<size_t>(part.data() - m->begin) % page;
-        // Nothing is lost, because the file is only read.
+        // Nothing is lost, because the file is read-only.
         ::madvise(const_cast<std::byte *>(part.data()) - before, part.size() + before,
                   MADV_DONTNEED);
         return;
@@ -161,7 +161,7 @@ Result<FileParts> read_parts(const std::string &path)
 {
     struct stat st;
     FileParts out;
-    // Checked before opening: a pipe can be opened and read only once.
+    // Checked before opening, because a pipe can be opened and read only once.
     bool regular = ::stat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
     int fd = regular ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0 && ::fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&

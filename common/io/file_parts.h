@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads input files without the parts that are never used: two thirds of a vmlinux.o of 1.5 GB.
+// Maps input files, so that unused parts are never read: two thirds of a vmlinux.o of 1.5 GB.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -21,19 +21,20 @@ struct FileParts {
 /// use.
 Result<FileParts> read_parts(const std::string &path);
 
-/// Gives the pages of `part` back to the kernel until they are read again, if read_parts() mapped
-/// them. Does nothing for other memory.
+/// If read_parts() mapped `part`, releases its pages until they are read again. Does nothing for
+/// other memory.
 void release_pages(Bytes part);
 
 /// Error: a mapped file has changed since read_parts() mapped it. Call this before the result is
-/// used, while all its inputs are still mapped.
+/// used, while all inputs are still mapped.
 Result<void> check_mapped_files();
 /// The same as a bool. Does not allocate.
 bool mapped_files_changed();
 
 /// For programs: if a mapped file shrinks or cannot be read, exit with status 1 and "PROGRAM:
 /// ERROR: FILE: ...". If another signal ends the program after a mapped file has changed, print the
-/// same, but keep the signal, as it may be our bug. `program` must outlive the process.
+/// same message, but keep the signal, because the cause may be a bug of ours. `program` must
+/// outlive the process.
 void report_lost_files(const char *program);
 
 } // namespace btflink

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes and gives back tokens of make's jobserver.
+// Takes and returns tokens of make's jobserver.
 //
 // Problem. `make -j8` handles modules in parallel, and Kbuild tells pahole to use all processors
 // for each of them: 64 threads for 8 jobs. make's tokens are bytes in a pipe, one for each job that
 // may run in addition to the first. A lost token slows down the rest of the build.
 //
-// Method. At the start, read all free tokens that are useful, without waiting; at the end, write
+// Method. At the start, read the free tokens that are useful, without waiting; at the end, write
 // them back. Runs are too short for more. The pipe is opened again for reading, because O_NONBLOCK
 // on make's own descriptor would affect all processes that share it. Signals that end the program
-// write the tokens back first; only SIGKILL loses them, which make reports at its end.
+// write the tokens back first. Only SIGKILL loses them, which make reports at its end.
 #include "common/io/job_tokens.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace
 constexpr int ending[] = {SIGALRM, SIGHUP,  SIGINT,  SIGPIPE, SIGQUIT,
                           SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 
-/// make may distinguish tokens by their bytes, so the same ones are given back.
+/// make may distinguish tokens by their bytes, so return the same bytes.
 std::array<char, 1024> tokens;
 std::atomic<size_t> taken = 0;
 int give_back_to = -1;
@@ -89,7 +89,8 @@ bool is_open_for(int fd, int mode)
     return flags >= 0 && ((flags & O_ACCMODE) == mode || (flags & O_ACCMODE) == O_RDWR);
 }
 
-/// Are these the two ends of one pipe? If make closed its own, other files may have their numbers.
+/// Are these the two ends of one pipe? If make closed its descriptors, other files may have reused
+/// the numbers.
 bool are_ends(int read, int write)
 {
     struct stat from, to;
@@ -100,7 +101,7 @@ bool are_ends(int read, int write)
 
 struct Ends {
     int read = -1;  // does not block
-    int write = -1; // blocks, but there is room for as many bytes as were read
+    int write = -1; // blocks, but the pipe has space for the bytes that were read
 };
 
 Ends open_fifo(const std::string &path)
@@ -136,7 +137,7 @@ Ends open_jobserver(std::string_view name)
     return open_descriptors(name);
 }
 
-/// Blocks signals while a token is neither in the pipe nor counted.
+/// Signals are blocked while a token is neither in the pipe nor counted.
 void read_tokens(int fd, size_t wanted)
 {
     sigset_t all, before;
@@ -162,7 +163,7 @@ unsigned take_job_tokens(unsigned wanted)
     if (ends.read >= 0 && ends.write >= 0) {
         give_back_to = ends.write;
         give_back_on_signals();
-        read_tokens(ends.read, wanted - 1); // this thread needs none
+        read_tokens(ends.read, wanted - 1); // this thread needs no token
     }
     if (ends.read >= 0)
         ::close(ends.read);
@@ -172,7 +173,7 @@ unsigned take_job_tokens(unsigned wanted)
 void give_back_job_tokens()
 {
     const int before = errno;
-    sigset_t all, mask; // a signal in between would find none to give back
+    sigset_t all, mask; // a signal at this point would find no tokens to return
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &mask);
     size_t count = taken.exchange(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Text for programs that read ours: JSON.
+// Writes JSON.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace btflink
 {
 
-/// Bytes of the UTF-8 character at the start of `text`, which is not empty; 0: there is none.
+/// Bytes of the UTF-8 character at the start of `text`, which is not empty; 0: not UTF-8.
 size_t utf8_character(std::string_view text);
 
-/// The text in double quotes, as JSON wants it. Bytes that are no UTF-8 become U+FFFD.
+/// The text as a JSON string in double quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_string(std::string_view text);
 
-/// Fields of an object, one behind the other.
+/// Collects the fields of an object.
 class JsonObject
 {
 public:
@@ -30,7 +30,7 @@ private:
     std::string out_;
 };
 
-/// `write` makes the JSON of an item.
+/// `write` returns the JSON of an item.
 template <typename List, typename Write>
 std::string json_array(const List &list, Write write, std::string_view between = ", ")
 {

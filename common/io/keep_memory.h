@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What malloc() does with memory that is freed. Settings are glibc's; other C libraries have none.
+// What malloc() does with freed memory. Works with glibc only; other C libraries have no such
+// settings.
 #pragma once
 
 #include <climits>
@@ -13,12 +14,12 @@
 namespace btflink
 {
 
-/// For programs that use one large table after the other: what one frees, the next gets. It does
-/// not go back to the kernel, which would clear its pages before it returns them.
+/// For programs that use one large table after another: malloc() reuses freed memory instead of
+/// returning it to the kernel, which would clear its pages.
 inline void keep_freed_memory()
 {
 #ifdef __GLIBC__
-    // That every glibc takes; with more older ones stay at 128 KB.
+    // The maximum that every glibc accepts; with more, older ones stay at 128 KB.
     constexpr int most = sizeof(long) == 8 ? 32 << 20 : 512 << 10;
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
@@ -26,9 +27,8 @@ inline void keep_freed_memory()
 #endif
 }
 
-/// A large table, all of which will be used, has not been touched yet. Huge pages make it a tenth
-/// of the faults, and random looks into it find its pages sooner. A hint: the kernel may do
-/// otherwise.
+/// For a large table that will be used completely and has not been touched yet. Huge pages cause a
+/// tenth of the faults, and make random look-ups faster. The kernel may ignore this.
 inline void use_huge_pages([[maybe_unused]] void *table, [[maybe_unused]] size_t bytes)
 {
 #ifdef MADV_HUGEPAGE

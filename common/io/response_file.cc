@@ -11,9 +11,9 @@ namespace
 {
 
 constexpr int max_nesting = 16;
-/// Limit for all response files of a command together. Without it a file that names itself twice
-/// would be read 65,536 times, and words take more memory than their letters. It is enough for the
-/// paths of 300,000 objects.
+/// Limit for all response files of a command together. Without a limit, a file that names itself
+/// twice would be read 65,536 times, and words take more memory than their letters. It is enough
+/// for the paths of 300,000 objects.
 constexpr size_t max_letters = 32 << 20;
 
 Result<void> unfold(const std::vector<std::string> &names, int depth, size_t &left,
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> split_words(std::string_view text, const Where 
     bool in_word = false;
     char quote = 0;
     // A NUL byte would end the name when the file is opened, so the rest of the word would be lost,
-    // for example the next names in a list separated by NUL bytes.
+    // for example further names in a list separated by NUL bytes.
     if (size_t nul = text.find('\0'); nul != text.npos)
         return fail(where.at(nul), "has a NUL byte");
     for (size_t i = 0; i < text.size(); ++i) {

@@ -11,8 +11,8 @@
 namespace btflink
 {
 
-/// The words of `text`, separated by white space; quotes ('...', "...") and backslashes protect, as
-/// in the response files of gcc and ld. Error: a missing quote.
+/// The words of `text`, separated by white space. Quotes ('...', "...") and backslashes protect
+/// white space, as in the response files of gcc and ld. Error: a missing quote.
 Result<std::vector<std::string>> split_words(std::string_view text, const Where &where);
 
 /// `arguments` with each "@file" replaced by the words of that file, which may name

@@ -29,7 +29,8 @@ struct Event {
     std::vector<std::pair<std::string, uint64_t>> notes;
 };
 
-/// The recorded phases. Never destroyed: phases of other threads may end while the process ends.
+/// The recorded phases. Never destroyed, because phases of other threads may end while the process
+/// exits.
 struct Recorder {
     std::mutex mutex;
     std::string program;
@@ -82,7 +83,7 @@ std::string trace_text()
 {
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    // In the order in which they began: a phase comes before those inside it.
+    // In the order in which they began: a phase comes before the phases inside it.
     std::stable_sort(r.events.begin(), r.events.end(), [](const Event &a, const Event &b) {
         return a.wall != b.wall ? a.wall < b.wall : a.wall_length > b.wall_length;
     });

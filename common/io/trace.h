@@ -25,7 +25,7 @@ namespace internal
 extern std::atomic<bool> recording;
 } // namespace internal
 
-/// Are phases recorded? For callers to whom the name of a phase costs time.
+/// Are phases recorded? For callers that would spend time on the name of a phase.
 inline bool on()
 {
     return internal::recording.load(std::memory_order_relaxed);

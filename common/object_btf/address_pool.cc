@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes address pools, and finds them in objects and images.
+// Writes address pools, and finds them in objects and images.
 #include "common/object_btf/address_pool.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // The address pool has the form of a contribution to `.debug_addr` (DWARF 5, section 7.27). Its
-// first 8 bytes of entries are the object id; the other entries are, after the link, the final
+// first 8 bytes of entries are the object id. After the link, the other entries are the final
 // addresses of the object's variables and functions. See common/FORMAT.md.
 #pragma once
 
@@ -14,12 +14,12 @@
 namespace btflink
 {
 
-/// The section for pools is DWARF 1's: every linker script places it, no tool reads it, and
+/// The section for pools is DWARF 1's: every linker script places it, other tools ignore it, and
 /// `strip --strip-debug` drops it.
 constexpr std::string_view pool_section = ".debug";
 
 /// May a section of this name have pools? Older objects have them in DWARF 5's section. In GNU's
-/// older scheme of compression, names begin with .z.
+/// older compression scheme, names begin with .z.
 constexpr bool may_have_pools(std::string_view section)
 {
     return section == pool_section || section == ".debug_addr" || section == ".zdebug" ||
@@ -36,7 +36,7 @@ constexpr uint64_t pool_entry_offset(uint32_t index, uint8_t address_size)
 std::vector<std::byte> encode_pool(uint64_t object_id, uint32_t entries, uint8_t address_size,
                                    ByteOrder order);
 
-/// A contribution of a section that may have pools: a pool, or DWARF's own addresses.
+/// A contribution of a section that may have pools: a pool, or addresses of DWARF itself.
 struct PoolPart {
     uint64_t first_id; // first 8 bytes of entries: the object id if it is a pool
     uint64_t offset;   // of the contribution, in the section
@@ -49,11 +49,12 @@ struct PoolPart {
     uint64_t address(uint32_t index) const;
 };
 
-/// Contributions of at least 8 bytes of entries, in section order. Stops without an error where
-/// the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no header).
+/// All contributions with at least 8 bytes of entries, in section order. Stops without an error
+/// where the section is not a sequence of DWARF 5 contributions (pre-standard split DWARF has no
+/// header).
 std::vector<PoolPart> find_pools(Bytes section, ByteOrder order);
 
-/// Does the section consist of pools of these objects (at least one) with zeros between them?
+/// Does the section consist only of pools of these objects (at least one) with zeros between them?
 bool is_only_pools(Bytes section, ByteOrder order, const std::set<uint64_t> &object_ids);
 
 } // namespace btflink

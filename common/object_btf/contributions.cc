@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Walks a section from its beginning: each contribution tells where the next one begins.
+// Walks a section from its beginning: the end of each contribution shows where the next one begins.
 #include "common/object_btf/contributions.h"
 
 #include "common/btf/btf.h"
@@ -13,7 +13,7 @@ namespace btflink
 namespace
 {
 
-/// Where the trailer of a blob of `size` bytes begins; nothing if it has none.
+/// Where the trailer of a blob of `size` bytes begins, if it has one.
 std::optional<uint64_t> find_trailer(Bytes rest, uint64_t size, ByteOrder order)
 {
     const uint64_t trailer = align_up(size, 8);

@@ -15,12 +15,13 @@ namespace btflink
 struct Contribution {
     uint64_t offset; // of the blob, in the section
     Bytes blob;
-    Bytes trailer; // empty: the blob was made by another tool
+    Bytes trailer; // empty if another tool made the blob
     uint64_t trailer_offset;
 };
 
 /// Walks a `.BTF` section (or a raw BTF file): blob, trailer if its magic follows, zero padding.
-/// `where`: of the section. Errors: a blob or a trailer that claims more bytes than there are.
+/// `where`: the position of the section. Errors: a blob or a trailer that claims more bytes than
+/// exist.
 Result<std::vector<Contribution>> split_contributions(Bytes section, const Where &where);
 
 } // namespace btflink

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Hashes of types that reach a cycle without names.
 //
-// Problem. The hash of a type covers the hashes of the types it refers to; on a cycle no type comes
-// first. If the cycle is cut where a walk meets itself, the hash depends on where the walk began,
-// and so on the order of types: equal types of two objects then get different hashes.
+// Problem. The hash of a type covers the hashes of the types it refers to, but on a cycle no type
+// comes first. If the cycle were cut where a walk meets itself, the hash would depend on where the
+// walk began, and so on the order of types: equal types of two objects would get different hashes.
 //
 // Method. First, partition refinement: blocks of types with equal contents that refer to types of
 // equal blocks. Then the hash of a block covers all blocks that it reaches, in the order of a walk:
 // their contents, and numbers in that order for references.
 //
-// Correctness. Types that are the same at any depth are in one block, and walks from the same types
-// in two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so
-// different types differ in what is hashed.
+// Correctness. Types that are the same at any depth are in one block, and walks from such types in
+// two blobs meet the same blocks in the same order. Equal walks describe equal graphs, so the
+// hashed data of different types differ.
 //
 // Cost. Types times rounds, plus blocks times the blocks that each reaches. Both are counted, up to
 // a limit.

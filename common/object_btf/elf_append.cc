@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: add sections to an ELF file without disturbing what is there, cheaply (every object of a
-// kernel build passes here, and images of a gigabyte), so that a crash in between leaves a valid
-// file, and so that a second run finds its own work and arrives at the same bytes.
+// Problem: add sections to an ELF file without disturbing the rest. It must be cheap: every object
+// of a kernel build passes here, and images of a gigabyte. A crash must leave a valid file, and a
+// second run must recognise the first one's work and produce the same bytes.
 //
 // Method: new sections, a new table of section names and new section headers go behind the file's
 // last byte; the ELF header then points to them. The old names and headers remain as dead bytes.
 //
 //     | ELF header | ... as it was ... | .BTF | ... | names, section headers |
 //
-// New sections stand last in the section headers, so that no index changes. The header of the old
-// names is pointed at the new ones, unless symbols have their names there too (LLVM); then the new
-// names are one more section, the last.
+// New sections come last in the section headers, so that no index changes. The header of the old
+// section names is redirected to the new ones, unless symbols have their names there too (LLVM);
+// then the new names are one more section, the last.
 //
-// What there is of BTF before is dropped first. There are three ways:
-//   append   nothing to drop: the new part goes behind the file
-//   tail     what is to be dropped is exactly a part that was appended here earlier, and nothing
-//            refers to it: the file is cut where that part begins
+// Old BTF is dropped first, in one of three ways:
+//   append   there is nothing to drop: the new part goes behind the file
+//   tail     the old BTF is exactly a part that was appended here earlier, and nothing refers to
+//            it: the file is cut where this part begins
 //   rewrite  anything else (a linker or objcopy moved our sections; DWARF is dropped): see
 //            elf_rewrite.h
 //
-// Invariant: the new part is a function of the sections before it and of what is added. Tail
-// restores the file before the appended part but for its headers, which are written anew; so twice
-// is once. Rewrite drops separate section names always, so that it does not matter whether the
-// object had been appended to before.
+// Invariant: the new part depends only on the sections before it and on what is added. Tail
+// restores the file before the appended part except for its headers, which are written again; so
+// running twice has the same result as running once. Rewrite always drops separate section names,
+// so the result does not depend on whether the object had been appended to before.
 //
-// Cost: the new part; what stays of the file is not copied unless it is laid out anew.
+// Cost: the new part; the rest of the file is copied only by a rewrite.
 #include "common/object_btf/elf_append.h"
 
 #include "common/elf/compressed_section.h"
@@ -44,7 +44,7 @@ namespace btflink
 namespace
 {
 
-/// The object ids in an old `.BTF`. None if another tool made it: then no pool belongs to it.
+/// The object ids in an old `.BTF`. Empty if another tool made it: then no pool belongs to it.
 std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, const Where &where)
 {
     std::set<uint64_t> ids;
@@ -55,11 +55,11 @@ std::set<uint64_t> object_ids(const ElfImage &image, const ElfSection &btf, cons
     return ids;
 }
 
-/// Is section `index` nothing but pools of these objects? It may have been compressed since.
+/// Does section `index` consist only of pools of these objects? It may have been compressed since.
 Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::set<uint64_t> &ids)
 {
     const ElfSection &s = image.sections[index];
-    // Where a linker joined pools with DWARF's own addresses the section must stay.
+    // A section in which a linker joined pools with DWARF's own addresses must stay.
     if (!may_have_pools(s.name) || (s.head.sh_flags & SHF_ALLOC) || !s.in_file())
         return false;
     if (!is_compressed(s.name, s.head.sh_flags, s.data))
@@ -69,8 +69,8 @@ Result<bool> has_only_pools(const ElfImage &image, uint32_t index, const std::se
     return is_only_pools(plain, image.order, ids);
 }
 
-/// Where in the file an earlier appended part begins, if `old` is just that and can be cut off.
-/// `old` then also has the section of names, if it is of that part.
+/// Where in the file an earlier appended part begins, if `old` is exactly this part and can be cut
+/// off. Then the section of names is added to `old` if it belongs to this part.
 Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<bool> &old)
 {
     const std::optional<uint64_t> none;
@@ -106,7 +106,7 @@ Result<std::optional<uint64_t>> find_tail(const ElfImage &image, std::vector<boo
     return start;
 }
 
-/// A table of section names. ".rela.text" also serves for ".text".
+/// A table of section names. ".text" shares the bytes of ".rela.text".
 class NameTable
 {
 public:
@@ -252,7 +252,7 @@ void ElfAppender::add_headers()
     align();
     image_.head.e_shoff = start_ + out_.size();
     image_.head.e_shentsize = static_cast<uint16_t>(image_.section_header_size());
-    // Numbers that do not fit stand in section header 0 (which may hold e_phnum in sh_info).
+    // Numbers that do not fit are in section header 0 (which may hold e_phnum in sh_info).
     uint64_t count = image_.sections.size();
     Elf64_Shdr &zero = image_.sections[0].head;
     bool many = count >= SHN_LORESERVE;

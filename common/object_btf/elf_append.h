@@ -16,8 +16,8 @@ namespace btflink
 constexpr uint32_t new_section_alignment = 8;
 
 /// Finds the sections of object BTF (see common/FORMAT.md): every `.BTF` with its relocations, and
-/// sections of nothing but address pools with theirs. Pools are recognised
-/// by the object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups, a
+/// sections that consist only of address pools, with their relocations. Pools are recognised by the
+/// object ids in the trailers of these `.BTF` and by `more_ids`. Errors: malformed groups, a
 /// damaged compressed section.
 Result<std::vector<bool>> find_object_btf(const ElfImage &image,
                                           const std::set<uint64_t> &more_ids = {});
@@ -31,17 +31,18 @@ struct ElfBody {
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };
 
-/// Drops sections. `image` then describes the rest. Errors: as drop_sections().
+/// Drops sections. `image` then describes the rest. Errors: those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
-/// Appends sections, then their names and headers. `image` must outlive it and describe `body`.
+/// Appends sections, then their names and headers. `image` must outlive the ElfAppender and
+/// describe `body`.
 class ElfAppender
 {
 public:
     ElfAppender(ElfImage &image, ElfBody body);
 
-    /// Appends a section at the next aligned place. The rest of its header may be set until another
-    /// section is added. `name` must outlive the ElfAppender, `data` only the call.
+    /// Appends a section at the next aligned place. The rest of its header may be set until the
+    /// next section is added. `name` must outlive the ElfAppender, `data` only the call.
     ElfSection &add_section(std::string_view name, uint32_t type, uint64_t alignment, Bytes data);
     /// Reserves memory for sections of `bytes` bytes in all.
     void reserve(uint64_t bytes) { out_.reserve(bytes); }
@@ -62,8 +63,8 @@ private:
     ElfImage &image_;
     ElfBody body_;
     ByteWriter out_;     // the new part
-    uint64_t start_ = 0; // its place in the file
-    uint64_t last_ = 0;  // place in it of the last section
+    uint64_t start_ = 0; // its position in the file
+    uint64_t last_ = 0;  // position in it of the last section
 };
 
 } // namespace btflink

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The table of features, and the reading of lists of them.
+// The table of features, and the parser of lists of features.
 #include "common/object_btf/features.h"
 
 namespace btflink
@@ -64,7 +64,7 @@ FeatureSet all_features()
 namespace
 {
 
-/// What a name stands for.
+/// The features that a name means.
 std::optional<FeatureSet> named(std::string_view name)
 {
     if (name == "default")

@@ -56,8 +56,8 @@ FeatureSet all_features();
 /// Every feature that has a name.
 FeatureSet known_features();
 
-/// "a,b,c", "default", "all", or "+a,b" (default and more). The caller joins the results of several
-/// lists on one command line. Unknown and unsupported names are errors.
+/// "a,b,c", "default", "all", or "+a,b" (these in addition to the default). The caller joins the
+/// results of several lists on one command line. Unknown and unsupported names are errors.
 Result<FeatureSet> parse_features(std::string_view list);
 
 /// "a,b,c" in bit order; "none" for none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes and decodes link trailers; a trailer that is decoded was checked.
+// Encodes link trailers, and decodes them with all checks.
 #include "common/object_btf/link_trailer.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace btflink
 namespace
 {
 
-// Offsets of the header's fields; see FORMAT.md, "Link trailer".
-// The first had no marks (least_trailer_length), most need no true signatures.
+// Offsets of the header's fields; see FORMAT.md, "Link trailer". The first version had no marks
+// (least_trailer_length); true signatures are optional.
 constexpr size_t full_header_length = 112, header_length = 104;
 constexpr size_t emitter_at = 88;
 constexpr size_t object_id_at = 24, marks_at = 96, true_signatures_at = 104;
@@ -39,7 +39,7 @@ void put_functions(ByteWriter &out, size_t field, const std::vector<LinkFunction
     }
 }
 
-/// Where each types_per_mark-th type of a blob of ours begins.
+/// Where every types_per_mark-th type begins in a blob that we wrote.
 std::vector<uint32_t> find_marks(Bytes blob, ByteOrder order)
 {
     auto field = [&](size_t at) { return load<uint32_t>(blob.data() + at, order); };
@@ -135,7 +135,7 @@ std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrde
 namespace
 {
 
-/// Decoding: every table is checked to lie inside the trailer before it is read.
+/// Decodes. Every table is checked to lie inside the trailer before it is read.
 class Decoder
 {
 public:
@@ -232,7 +232,7 @@ private:
         return {};
     }
 
-    /// Makes room for the entries of a table, if it has that many.
+    /// Reserves memory for the entries of a table, if the trailer can hold that many.
     template <typename T>
     void reserve(std::vector<T> &out, size_t field, size_t entry_size) const
     {
@@ -240,8 +240,8 @@ private:
             out.reserve(word(field + 4));
     }
 
-    /// Calls entry(p) for each entry of the table whose {offset, count} stands at `field`; an
-    /// entry that is wrong says how.
+    /// Calls entry(p) for each entry of the table whose {offset, count} is at `field`; entry()
+    /// returns an error for a wrong entry.
     template <typename Entry>
     Result<void> table(size_t field, size_t entry_size, Entry entry)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The link trailer: what btf-merge needs of an object beyond its plain BTF. It follows the blob in
-// `.BTF`. common/FORMAT.md specifies the bytes; this is their decoded form. All string offsets are
-// into the blob's strings, all type ids are the blob's.
+// The link trailer: the data that btf-merge needs from an object in addition to its BTF. It follows
+// the blob in `.BTF`. common/FORMAT.md specifies the bytes; these structures are the decoded form.
+// String offsets and type ids refer to the blob.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -40,7 +40,7 @@ struct LinkFunction {
     TypeId func{};           // the FUNC in the blob; void: see proto
     uint32_t proto = 0;      // func is void: index into proto_words of {result, count, count x
                              // (name, type)}
-    uint32_t instance = 0;   // of a true signature: index of the function that it is of
+    uint32_t instance = 0;   // of a true signature: index of the function's record
 };
 
 /// Bits of LinkVariable::flags.
@@ -60,8 +60,8 @@ struct LinkVariable {
 
 /// Bits of LinkTrailer::flags.
 enum TrailerFlag : uint32_t {
-    trailer_final_addresses = 1u << 0, // of a linked image: `addresses` is there, no relocations
-    trailer_has_pool = 1u << 1,        // an address pool was written beside it
+    trailer_final_addresses = 1u << 0, // made from a linked image: `addresses` is set
+    trailer_has_pool = 1u << 1,        // an address pool was written with it
     trailer_by_compiler = 1u << 2,     // not made from DWARF
 };
 
@@ -69,15 +69,15 @@ struct LinkTrailer {
     uint32_t flags = 0;
     FeatureSet features;       // that the object was emitted with
     uint32_t emitter = 0;      // version of btf-emit: major * 10000 + minor * 100 + patch
-    uint64_t object_id = 0;    // ties blob and pool; set by encode_trailer()
+    uint64_t object_id = 0;    // connects blob and pool; set by encode_trailer()
     StrOff source{};           // DW_AT_name of the unit, for diagnostics
     TypeId plain_end{};        // ids below are plain types and their tags; from here on FUNC, VAR,
                                // DATASEC and what only they need
     uint32_t pool_entries = 0; // entries of the pool behind the object id; indices are 1..entries
     std::vector<Hash128> hashes;         // stub hash of each type
     std::vector<LinkFunction> functions; // in the order of the debug information
-    // Of those whose parameters the compiler changed, if the object was emitted with the feature
-    // of that name: what stands in functions with the parameters that are passed.
+    // Records of functions whose parameters the compiler changed, with the parameters that are
+    // really passed. Only with the feature true_signature.
     std::vector<LinkFunction> true_signatures;
     std::vector<uint32_t> proto_words;
     std::vector<LinkVariable> variables;
@@ -85,19 +85,19 @@ struct LinkTrailer {
     std::vector<uint64_t> addresses; // [pool_entries] if trailer_final_addresses
 };
 
-/// More bytes than it takes behind a blob, padding included. (The hashes must be all there.)
+/// An upper bound of the bytes after a blob, padding included. (All hashes must be there.)
 size_t trailer_room(const LinkTrailer &trailer);
 
-/// The trailer's bytes, for appending to `blob` padded to 8 bytes. Sets trailer.object_id: a hash
+/// The trailer's bytes, to be appended to `blob` padded to 8 bytes. Sets trailer.object_id, a hash
 /// over the blob and the trailer itself.
 std::vector<std::byte> encode_trailer(LinkTrailer &trailer, Bytes blob, ByteOrder order);
 
-/// Decode and check against the blob that it belongs to. Without `keep_hashes` their number is
-/// checked, but LinkTrailer::hashes stays empty; trailer_hashes() tells where they are.
+/// Decodes a trailer and checks it against its blob. Without `keep_hashes` only the number of
+/// hashes is checked, and LinkTrailer::hashes stays empty; trailer_hashes() finds them.
 Result<LinkTrailer> decode_trailer(Bytes bytes, const Btf &blob, const Where &where,
                                    bool keep_hashes = true);
 
-/// The object id that a trailer states, before it is decoded; nothing if it is cut off.
+/// The object id in a trailer that is not decoded yet; nothing if the trailer is truncated.
 std::optional<uint64_t> stated_object_id(Bytes trailer, ByteOrder order);
 /// Computes the object id over blob and trailer, with the id field zeroed.
 uint64_t computed_object_id(Bytes trailer, Bytes blob);
@@ -105,12 +105,12 @@ uint64_t computed_object_id(Bytes trailer, Bytes blob);
 /// The stub hashes in a trailer that decode_trailer() accepted: 16 bytes each, little-endian.
 Bytes trailer_hashes(Bytes trailer, ByteOrder order);
 
-/// What Btf::marked() needs to know of a blob, read from its trailer before that is decoded.
+/// The arguments of Btf::marked() for a blob, read from its trailer before this is decoded.
 struct TrailerMarks {
     std::span<const uint32_t> marks;
     uint32_t types = 0, plain_end = 0;
 };
-/// `marks` is empty if the trailer has none, or has them in another byte order or not aligned.
+/// `marks` is empty if the trailer has no marks, or has them in another byte order or not aligned.
 TrailerMarks trailer_marks(Bytes trailer);
 
 } // namespace btflink

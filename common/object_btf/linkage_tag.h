@@ -17,7 +17,7 @@ inline std::string linkage_tag(std::string_view language, std::string_view symbo
     return std::string(language) + std::string(linkage_word) + std::string(symbol);
 }
 
-/// The symbol that the tag names; empty if it is another tag.
+/// The symbol in the tag; empty if it is another tag.
 inline std::string_view linkage_symbol(std::string_view tag)
 {
     const size_t word = tag.find(linkage_word);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The merge wants to know which types of thousands of objects are equal without reading
-// them, so each object brings a hash per type. Graphs of C types have cycles, and a plain recursive
-// hash of a cycle does not end.
+// Problem. The merge must know which types of thousands of objects are equal without reading them,
+// so each object has a hash per type. Graphs of C types have cycles, and a plain recursive hash of
+// a cycle does not end.
 //
-// Method. Every cycle in C passes through a named struct or union. A reference to one, or to a
-// forward declaration of one, is hashed as its kind and name alone: the stub. All other references
-// are hashed in full. The definition of a named struct hashes its members. So the walk ends.
+// Method. Every cycle in C passes through a named struct or union. A reference to one, or to its
+// forward declaration, is hashed as its kind and name alone: the stub. All other references are
+// hashed in full. The definition of a named struct hashes its members. So the walk ends.
 //
 // Invariant. A hash depends only on what the type means, never on ids, string offsets or the order
-// of types. Other languages may have cycles that pass no name. The walk notices when it meets
-// itself, and types that reach such a cycle are hashed again by cycle_hash.cc. If these are too
-// many to be told apart in reasonable time, cycles are cut where the walk meets itself: then equal
-// types may get different hashes and are not merged, but different types never get equal ones.
+// of types. Other languages may have cycles without a named type. The walk notices when it meets
+// itself, and cycle_hash.cc hashes the types that reach such a cycle again. If this would take too
+// long, cycles are cut where the walk meets itself: then equal types may get different hashes and
+// are not merged, but different types never get equal hashes.
 //
-// Cost. Each type is hashed once, its bytes gathered in one buffer. The walk keeps its own stack,
-// because a chain may have as many links as there are types.
+// Cost. Each type is hashed once, with its bytes gathered in one buffer. The walk keeps its own
+// stack, because a chain may have as many links as there are types.
 #include "common/object_btf/type_hash.h"
 
 #include "common/graph/peel.h"
@@ -52,7 +52,7 @@ public:
     void text(uint32_t offset)
     {
         const char *s = btf_.text(offset);
-        // Eight bytes at a time: the lowest of them that is zero is the lowest high bit of `zeros`.
+        // Eight bytes at a time: the lowest high bit of `zeros` marks the lowest byte that is zero.
         if (host_order == ByteOrder::little && offset >= btf_.str_base()) {
             const char *end = btf_.strings().data() + btf_.str_size();
             for (uint64_t bytes; end - s >= static_cast<ptrdiff_t>(sizeof bytes);) {
@@ -180,7 +180,7 @@ private:
                 known = stub(c, id);
             return known;
         }
-        if (state_[slot(id)] != done) { // a cycle that passes no name
+        if (state_[slot(id)] != done) { // a cycle without a named type
             met_cycle_ = true;
             stub_.word('C');
             stub_.word(static_cast<uint32_t>(btf_.kind(id)));
@@ -190,7 +190,7 @@ private:
         return hashes_[slot(id)];
     }
 
-    /// Hashes types from `first` on that reach a cycle; all others have their hashes already.
+    /// Hashes all types from `first` on that reach a cycle; the others have their hashes already.
     void hash_cycles(TypeId first)
     {
         const std::vector<TypeId> members = open_cycles(first);
@@ -211,8 +211,8 @@ private:
             hashes_[slot(members[i])] = hashes[i];
     }
 
-    /// Types from `first` on that reach a cycle. Their state becomes `open` again, so that ref()
-    /// treats each of them as part of a cycle.
+    /// All types from `first` on that reach a cycle. Their state becomes `open` again, so that
+    /// ref() treats each of them as part of a cycle.
     std::vector<TypeId> open_cycles(TypeId first)
     {
         const std::vector<uint32_t> left = peel(hashes_.size(), [&](auto put) {

@@ -11,31 +11,31 @@
 namespace btflink
 {
 
-/// 128 bits of XXH3. In files: 8 bytes low half, 8 bytes high half, both little-endian always.
+/// 128 bits of XXH3. In files: 8 bytes low half, 8 bytes high half, both always little-endian.
 struct Hash128 {
     uint64_t low = 0, high = 0;
     bool operator==(const Hash128 &) const = default;
 };
 
 /// 'S' or 'U' if references to the type are hashed as its stub, by name alone (a named struct, a
-/// named union, or a forward declaration of one), else 0.
+/// named union, or a forward declaration of one); otherwise 0.
 char stub_class(const Btf &btf, TypeId id);
 
-/// Stub hashes of all types of `btf` itself, in id order. Two types with different stub hashes
-/// differ; two with the same are the same if no struct or union name that they reach has more than
-/// one definition.
+/// Stub hashes of all types of `btf` itself, in id order. Types with different stub hashes differ.
+/// Types with the same stub hash are equal if no struct or union name that they reach has several
+/// definitions.
 std::vector<Hash128> stub_hashes(const Btf &btf);
-/// Stub hashes of chosen types (by id - 1) of a `btf` without base, one after the other. Of the
-/// other types only names are read: a chosen type that refers to one of them other than by its stub
-/// gets a hash that is equal to no other.
+/// Stub hashes of chosen types (by id - 1) of a `btf` without base, in order. Of other types only
+/// names are read: a chosen type that refers to another type other than by its stub gets a hash
+/// that equals no other.
 std::vector<Hash128> stub_hashes(const Btf &btf, const Selection &chosen);
-/// Completes `known`, which has the stub hashes of the first types of `btf` itself.
+/// Completes `known`, the stub hashes of the first types of `btf` itself.
 void complete_stub_hashes(const Btf &btf, std::vector<Hash128> &known);
 
-/// Computes loose prototype hashes and remembers those of types.
-/// Prototypes with equal loose hashes agree by the rules that decide whether a function's many
-/// instances are consistent: parameter names and const are ignored, structs, unions, enums and
-/// typedefs compare by name, a forward declaration counts as its struct or union.
+/// Computes loose prototype hashes, and caches those of types. Prototypes with equal loose hashes
+/// agree, as required of all instances of a function: parameter names and const are ignored;
+/// structs, unions, enums and typedefs compare by name; a forward declaration counts as its struct
+/// or union.
 class LooseHasher
 {
 public:
