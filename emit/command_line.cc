@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit's table of options, and which of them exclude each other.
+// btf-emit's table of options, and which options exclude each other.
 #include "emit/command_line.h"
 #include "common/cli/option_table.h"
 #include "common/io/file_io.h"

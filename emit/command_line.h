@@ -16,13 +16,14 @@ struct CommandLine {
     std::string trace_path; // "": no trace
     bool stats = false, verbose = false;
     bool quiet = false;                 // no warnings
-    bool help = false, version = false; // if set, all else is ignored
+    bool help = false, version = false; // if set, the rest is ignored
 };
 
-/// Errors are wrong usage. Call it once per process: getopt_long() has a state and permutes `argv`.
+/// Errors are usage errors. Call it once per process: getopt_long() keeps a state, and permutes
+/// `argv`.
 Result<CommandLine> parse_command_line(int argc, char **argv);
 
-/// What --help prints.
+/// The text of --help.
 std::string help_text();
 
 } // namespace btflink::emit

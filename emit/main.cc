@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-emit: reads the command line (command_line.h), runs the emit (emit.h) and prints the outcome.
+// btf-emit: parses the command line (command_line.h), runs the encoder (emit.h) and prints the
+// outcome.
 #include "common/cli/program.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
@@ -18,7 +19,7 @@ using namespace btflink::emit;
 namespace
 {
 
-/// "fast", or for example "libdw (type-unit)", with the reason.
+/// "fast", or for example "libdw (type-unit)" with the reason for libdw.
 std::string reader_text(const EmitReport &r)
 {
     return r.reader_why.empty() ? r.reader : strf("%s (%s)", r.reader, r.reader_why.c_str());
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
     }
     give_back_job_tokens();
     if (trace && status == 0) {
-        // Only now does the file of the result exist.
+        // The file of the result exists only now.
         for (const std::string &result : {command->emit.output, command->emit.detached})
             if (same_file(command->trace_path, result))
                 return failure(Error{Where{command->trace_path},

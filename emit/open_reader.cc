@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-/// The section that only libdw can read, or "".
+/// The first section that only libdw can read, or "".
 std::string not_for_fast(const DwarfFile &file)
 {
     bool has_units = false;
@@ -27,7 +27,7 @@ std::string not_for_fast(const DwarfFile &file)
     return "";
 }
 
-/// The kind of unit that the fast reader left out though libdw may read it, or "".
+/// The kind of unit that the fast reader left out, if libdw may read it, or "".
 std::string not_read(const Skips &skips)
 {
     for (Skip kind : {Skip::type_unit, Skip::partial_unit})

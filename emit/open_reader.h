@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Chooses the reader of a file: the fast one, unless only libdw can read something in it.
+// Chooses the reader of a file: the fast one, unless the file needs libdw.
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"
@@ -12,7 +12,7 @@ enum class ReaderChoice : uint8_t { automatic, fast, libdw };
 struct ChosenReader {
     std::unique_ptr<DwarfReader> reader;
     const char *name = "fast";
-    std::string why; // why libdw was chosen; "" if it was not, or was asked for
+    std::string why; // why libdw was chosen; "" if it was not chosen, or was requested
 };
 
 /// `file` must outlive the result, and have DWARF. `skips`: units that are left out.

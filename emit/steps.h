@@ -14,14 +14,14 @@
 namespace btflink::emit
 {
 
-/// In order. Those from `entries` to `assemble` are done per unit.
+/// In order. The steps from `entries` to `assemble` are done per unit.
 enum class Step : uint8_t {
     read,       // the file
     sections,   // ELF structures, decompression, checks of relocations
     units,      // their headers and first entries
     entries,    // DWARF
     types,      // entries to BTF
-    variables,  // which, and where they are
+    variables,  // choice and addresses
     functions,  // instances and their parameters
     hashes,     // of types
     duplicates, // types that are equal
@@ -58,7 +58,7 @@ public:
     StepClock &operator=(const StepClock &) = delete;
     ~StepClock() { end(); }
 
-    /// Ends the step before, if there is one.
+    /// Ends the previous step, if any.
     void begin(Step step)
     {
         end();

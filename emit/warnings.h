@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Warnings about DWARF that got no BTF, with the cure. Every caller of an emit prints them. An
-// object without DWARF needs none.
+// Warnings about DWARF that got no BTF, with a remedy. Every program that runs the encoder prints
+// them. An object without DWARF causes no warning.
 #pragma once
 
 #include "emit/emit.h"

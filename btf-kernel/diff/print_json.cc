@@ -55,9 +55,9 @@ std::string detail_json(const Detail &d)
     if (!d.new_text.empty())
         out.text("new_text", d.new_text);
     if (is_type(d.kind))
-        out.truth("core_compatible", d.fits)
-            .truth("same_size", d.same_size)
-            .truth("same_meaning", d.same_meaning);
+        out.boolean("core_compatible", d.fits)
+            .boolean("same_size", d.same_size)
+            .boolean("same_meaning", d.same_meaning);
     return out.result();
 }
 
@@ -65,7 +65,7 @@ std::string effect_json(const Effect &effect)
 {
     return JsonObject()
         .text("kind", effect_name(effect.kind))
-        .truth("breaks", breaks(effect.kind))
+        .boolean("breaks", breaks(effect.kind))
         .text("text", effect.text)
         .result();
 }
@@ -76,7 +76,7 @@ std::string change_json(const Difference &d, const Change &change)
     out.text("space", space_name(change.space))
         .text("name", change.name)
         .text("what", what_name(change.what))
-        .truth("breaks", change.breaks());
+        .boolean("breaks", change.breaks());
     out.field("in", json_array(change.places, [&](uint32_t place) {
                   return json_string(place ? d.modules[place - 1] : "vmlinux");
               }));
@@ -85,7 +85,7 @@ std::string change_json(const Difference &d, const Change &change)
     if (!change.cause.empty())
         out.text("cause", change.cause);
     if (change.one_of_several)
-        out.truth("one_of_several", true);
+        out.boolean("one_of_several", true);
     out.field("details", json_array(change.details, detail_json));
     out.field("effects", json_array(change.effects, effect_json));
     return out.result();
@@ -122,7 +122,7 @@ std::string as_json(const Difference &d, const PrintOptions &options)
                    return JsonObject()
                        .text("name", module.name)
                        .text("what", what_name(module.what))
-                       .truth("built_in", module.is_built_in)
+                       .boolean("built_in", module.is_built_in)
                        .result();
                });
         out += ",\n\"changes\": [";

@@ -53,7 +53,7 @@ JsonObject &JsonObject::number(std::string_view name, uint64_t value)
     return field(name, std::to_string(value));
 }
 
-JsonObject &JsonObject::truth(std::string_view name, bool value)
+JsonObject &JsonObject::boolean(std::string_view name, bool value)
 {
     return field(name, value ? "true" : "false");
 }

@@ -21,7 +21,7 @@ class JsonObject
 public:
     JsonObject &text(std::string_view name, std::string_view value);
     JsonObject &number(std::string_view name, uint64_t value);
-    JsonObject &truth(std::string_view name, bool value);
+    JsonObject &boolean(std::string_view name, bool value);
     /// `value`: JSON.
     JsonObject &field(std::string_view name, std::string_view value);
     std::string result() const { return "{" + out_ + "}"; }

@@ -69,8 +69,8 @@ std::string_view name_in(const ElfSection &section)
     return length < section.data.size() ? std::string_view(text, length) : std::string_view();
 }
 
-/// The first of `paths` that exists and that `is_it` accepts. A file of another version is not an
-/// error.
+/// The first of `paths` that exists and that `is_it` accepts. A file that does not belong to the
+/// image is not an error.
 template <typename Check>
 Result<DebugFile> first_of(const std::vector<std::string> &paths, Check is_it)
 {
@@ -121,8 +121,8 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     if (name.empty())
         return fail(image.where.in(".gnu_debugaltlink"), "has no name");
     Bytes id = link->data.subspan(name.size() + 1);
-    // An absolute name is also looked for in the directory of debug files, which may be an unpacked
-    // one of another system.
+    // An absolute name is also looked up in the directory of debug files, which may be an unpacked
+    // one from another system.
     constexpr std::string_view usual = "/usr/lib/debug/";
     const bool from_root = name.front() == '/';
     const std::string here = from_root ? name : folder_of(image) + "/" + name;

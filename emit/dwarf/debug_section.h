@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A debug section with the relocations that apply to it. Values are relocated when they are read;
-// most never are.
+// A debug section with the relocations that apply to it. A value is relocated when it is read; most
+// values never are.
 #pragma once
 
 #include "common/elf/reloc_table.h"
@@ -12,7 +12,7 @@ namespace btflink::emit
 {
 
 struct DebugSection {
-    std::string_view name; // ".debug_info", also where the file says .zdebug_info
+    std::string_view name; // ".debug_info", even if the file has .zdebug_info
     Bytes data;
     std::vector<std::byte> own; // decompressed contents
     RelocTable relocs;          // empty in linked files

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What each attribute of an entry means for BTF. The readers of DWARF decode values, each in its
-// own way; the rest is here.
+// The meaning of each attribute for BTF, shared by the readers of DWARF. Each reader decodes values
+// in its own way.
 #pragma once
 
 #include "emit/tree/die_tree.h"
@@ -136,7 +136,7 @@ private:
 
     void data_bit_offset(Value &value)
     {
-        if (die_.tag != DW_TAG_member) // others may have text where members have their offset
+        if (die_.tag != DW_TAG_member) // in other entries the attribute may be text
             return value.skip();
         die_.value = value.constant().value_or(0);
         die_.has |= Die::data_bit_offset;
@@ -170,8 +170,8 @@ private:
         }
     }
 
-    /// A bound that is an expression or a reference makes an array of variable length. If there is
-    /// DW_AT_upper_bound, it decides, not DW_AT_count.
+    /// An expression or reference as bound makes an array of variable length. DW_AT_upper_bound
+    /// takes precedence over DW_AT_count.
     void bound(bool is_upper, Value &value)
     {
         if (die_.tag != DW_TAG_subrange_type || (!is_upper && die_.is(Die::const_value)))
@@ -189,7 +189,7 @@ private:
         set_address(value.address());
     }
 
-    /// In split DWARF 5 clang writes a list even for a function in one piece, which saves an
+    /// In split DWARF 5 clang writes a range list even for a function in one piece, to save an
     /// address.
     void ranges(Value &value)
     {

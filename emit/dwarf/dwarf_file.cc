@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the debug sections of a file, and says what an address in them refers to.
+// Finds the debug sections of a file, and resolves addresses in them.
 #include "emit/dwarf/dwarf_file.h"
 
 #include "common/elf/compressed_section.h"
@@ -27,7 +27,7 @@ DebugSection *DwarfFile::wanted(std::string_view name)
         {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
         {".debug_loc", &loc},   {".debug_loclists", &loclists},
     };
-    // In GNU's old scheme of compression, .debug_info is called .zdebug_info.
+    // In GNU's older compression scheme, .debug_info is called .zdebug_info.
     bool old = name.starts_with(".zdebug_");
     for (const NamedSection &row : rows)
         if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
@@ -108,8 +108,8 @@ Result<void> DwarfFile::find_sections()
             continue;
         if (skeleton_ && mine == &info)
             units.push_back(i);
-        // Of several sections of a name the first counts. Those of groups hold type units and come
-        // after all others.
+        // Of several sections with the same name the first counts. Sections of groups hold type
+        // units and come last.
         bool grouped = s.head.sh_flags & SHF_GROUP;
         if (mine->present() && (grouped || !mine->grouped))
             continue;
@@ -181,7 +181,7 @@ Result<void> DwarfFile::attach_relocations(uint32_t rel_index)
     return first ? read_relocations(rel_index, *mine) : Result<void>();
 }
 
-/// Checks the relocations, too: each fits into `section`.
+/// Also checks that each relocation fits into `section`.
 Result<void> DwarfFile::read_relocations(uint32_t rel_index, DebugSection &section) const
 {
     const ElfSection &rel = image_.sections[rel_index];
@@ -190,9 +190,9 @@ Result<void> DwarfFile::read_relocations(uint32_t rel_index, DebugSection &secti
     TRY(image_.reloc_count(rel_index));
     bool rela = rel.head.sh_type == SHT_RELA;
     RelocTable table(rel.data, image_.is64, rela, image_.order);
-    // The table may have been sorted, so the offset is not exact.
+    // The table may have been sorted, so the offset is approximate.
     auto here = [&](size_t i) { return image_.place(rel_index).at(i * rel.head.sh_entsize); };
-    const DebugReloc *known = nullptr; // of the last entry: most are of one type
+    const DebugReloc *known = nullptr; // of the last entry: most have the same type
     for (size_t i = 0; i < table.size(); ++i) {
         RelocEntry r = table[i];
         uint32_t type = image_.reloc_type(r.info);
@@ -256,7 +256,7 @@ Result<void> DwarfFile::check_symbols() const
     return {};
 }
 
-/// `index` was checked to be in range when relocations were attached.
+/// `index` was checked when relocations were attached.
 DwarfFile::Symbol DwarfFile::symbol(uint32_t index) const
 {
     const Elf64_Sym symbol = image_.symbol(symtab_, index);
@@ -305,7 +305,7 @@ void DwarfFile::relocate(const DebugSection &section, std::span<std::byte> conte
         const RelocEntry r = section.relocs[i];
         const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
         if (!known || (i && section.relocs.offset(i - 1) == r.offset))
-            continue; // relocated() takes all relocations of one place together
+            continue; // relocated() applies all relocations of one place together
         std::byte *at = contents.data() + r.offset;
         switch (known->size) {
         case 8:

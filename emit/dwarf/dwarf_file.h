@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file opened for reading its DWARF. In a relocatable file, the relocation of an address
-// tells what the address will be.
+// An ELF file opened for reading its DWARF. In a relocatable file, an address is known by its
+// relocation.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -49,8 +49,8 @@ public:
     /// .debug_types.dwo begin at this offset.
     uint64_t types_at = UINT64_MAX;
 
-    /// The relocated value of `raw`, which is in `section` where entry `reloc` of its table
-    /// applies.
+    /// The relocated value of `raw`, which is in `section` at the place of relocation entry
+    /// `reloc`.
     uint64_t relocated(const DebugSection &section, size_t reloc, uint64_t raw) const
     {
         RelocEntry r = section.relocs[reloc];
@@ -100,9 +100,9 @@ private:
     };
     Symbol symbol(uint32_t index) const;
     const DebugReloc *find_reloc(uint32_t type) const; // nullptr: not expected
-    /// Applies all relocations of the place of entry `reloc`.
+    /// Applies all relocations at the place of entry `reloc`.
     uint64_t difference(const DebugSection &section, size_t reloc, uint64_t raw) const;
-    /// Only the value. Looked up for every string, so it has a fast path.
+    /// Only the value. Needed for every string, so it has a fast path.
     uint64_t symbol_value(uint32_t index) const
     {
         if (!image_.is64 || image_.order != host_order)

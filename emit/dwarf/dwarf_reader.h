@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The interface of the two readers of DWARF: fast/ for what compilers write for kernels, libdw/ for
+// The interface of both DWARF readers: fast/ for what compilers write for kernels, libdw/ for
 // everything else.
 #pragma once
 
@@ -12,11 +12,11 @@
 namespace btflink::emit
 {
 
-/// What the entry of a compile unit says of the unit.
+/// What a compile unit's own entry says about the unit.
 struct UnitHead {
     const char *name = nullptr;
     uint16_t language = 0;            // DW_LANG_*
-    bool reads_foreign_units = false; // its entries may refer to those of other compile units
+    bool reads_foreign_units = false; // its entries may refer to other compile units
     Bytes entries;                    // in the file; empty if unknown
     const void *file = nullptr;       // identifies the file; units do not refer to other files
 };
@@ -33,7 +33,7 @@ public:
     const std::vector<UnitHead> &units() const { return heads_; }
 
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
-    /// `units`: ascending indices. Strings of the result live as long as the reader. Thread-safe.
+    /// `units`: ascending indices. Strings in the result live as long as the reader. Thread-safe.
     virtual Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const = 0;
 
 protected:

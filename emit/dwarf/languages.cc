@@ -11,14 +11,14 @@ namespace btflink::emit
 namespace
 {
 
-/// A version of a language. `language` alone is the name of all versions.
+/// A version of a language. `language` alone means all versions.
 struct Row {
     std::string_view language, version;
     uint16_t code;
 };
 
-// DWARF 5, table 7.17; codes that were assigned later, which older <dwarf.h> lack; the vendor's
-// code for assembler.
+// DWARF 5, table 7.17; codes that were assigned later, which older <dwarf.h> lack; and the
+// vendor-defined code for assembler.
 constexpr Row rows[] = {
     {"ada", "83", DW_LANG_Ada83},
     {"ada", "95", DW_LANG_Ada95},

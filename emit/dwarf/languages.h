@@ -11,14 +11,14 @@
 namespace btflink::emit
 {
 
-/// "rust,c++14" -> DW_LANG_* codes. A name without version ("c++") stands for all versions, and
-/// case does not matter. Unknown names are errors, which list the known ones.
+/// "rust,c++14" -> DW_LANG_* codes. A name without version ("c++") means all versions; case does
+/// not matter. Unknown names are errors, which list the known names.
 Result<std::vector<uint16_t>> parse_languages(std::string_view list);
 
 /// For example "c++14"; empty if the code is unknown.
 std::string language_name(uint16_t language);
 
-/// Are all names in this language identifiers of C? True for C, assembler and unknown languages.
+/// Are all names in this language C identifiers? True for C, assembler and unknown languages.
 bool has_c_names(uint16_t language);
 
 } // namespace btflink::emit

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. fentry programs read a function's arguments from the registers that the ABI names. A
-// compiler that knows all callers may have put a parameter elsewhere; only its location list tells.
+// compiler that knows all callers may have put a parameter elsewhere; only the parameter's location
+// list shows this.
 //
 // Method. The first entry of the list is valid at the function's entry, so it decides: a register,
 // or a value computed from one. Later entries count only as DW_OP_entry_value(register), which
-// names the register on entry wherever it stands. An aggregate in several registers is described in
-// pieces; its first register decides. The rules are pahole's (F-P2), so that both tools agree on
-// which functions are consistent.
+// names the register at entry in any context. An aggregate in several registers is described in
+// pieces; its first register decides. The rules are pahole's, so that both tools agree on which
+// functions are consistent.
 #include "emit/dwarf/param_rules.h"
 
 #include <algorithm>

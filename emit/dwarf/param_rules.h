@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which register holds a parameter when its function is entered, by the parameter's location. The
-// readers of DWARF decode locations; the rules are here.
+// The register that holds a parameter when its function is entered, according to the parameter's
+// location. The DWARF readers decode locations, and share these rules.
 #pragma once
 
 #include "emit/tree/die_tree.h"
@@ -14,7 +14,7 @@ namespace btflink::emit
 struct LocationOp {
     uint8_t atom;      // DW_OP_*
     uint64_t number;   // first operand
-    uint64_t position; // of the operand, where the reader needs it
+    uint64_t position; // of the operand, if the reader needs it
 };
 
 /// DW_OP_reg0 to DW_OP_reg31.
@@ -26,8 +26,8 @@ bool is_entry_value_op(uint8_t atom);
 class ParamRules
 {
 public:
-    /// The next entry. `entry_register`: if the entry begins with DW_OP_entry_value(DW_OP_reg<n>),
-    /// n; else -1.
+    /// Adds the next entry. `entry_register`: if the entry begins with
+    /// DW_OP_entry_value(DW_OP_reg<n>), n; otherwise -1.
     void add(std::span<const LocationOp> ops, int entry_register);
     const ParamLocation &result() const { return out_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes sections as lists of 8-byte words in hexadecimal: the assembler reads these faster than
-// shorter items, strings, or a line per word. A relocation is the symbol's name in place of a word.
+// Writes sections as lists of 8-byte words in hexadecimal, which the assembler reads faster than
+// shorter items, strings, or a line per word. For a relocation, the symbol's name replaces a word.
 #include "emit/gcc/assembly_text.h"
 
 #include "common/elf/arch.h"
@@ -77,7 +77,7 @@ std::string assembly_text(const UnitObject &object, const Arch &arch, ByteOrder 
 {
     std::string out;
     out.reserve(object.contribution.size() * 3);
-    // '%', not '@', which begins a comment in the assemblers of some targets.
+    // '%' instead of '@', which begins a comment in the assemblers of some targets.
     out += "\t.section\t.BTF,\"e\",%0x80425446\n\t.balign\t8";
     put_words(out, object.contribution, object.btf_relocs, 4, order, symbols);
     if (!object.has_pool)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects what the plugin reports and encodes it; entries_state.cc completes the tree.
+// Collects what the plugin reports, and encodes it; entries_state.cc completes the tree.
 #include "emit/gcc/entries_state.h"
 
 #include "emit/gcc/assembly_text.h"
@@ -13,7 +13,8 @@ namespace btflink::emit::gcc
 namespace
 {
 
-/// A message with the source file in place of the offset of an entry, which is made up here.
+/// A message with the source file. The offset of the entry is omitted, because offsets are made up
+/// here.
 std::string loss(const Error &error, const std::string &source)
 {
     const Where where = error.what.starts_with(source + ": ") ? Where{} : Where{source};
@@ -51,7 +52,7 @@ void Entries::base_type(TypeNumber type, const char *name, BaseKind kind, uint64
 
 void Entries::bit_precise_type(TypeNumber type, unsigned bits, bool is_unsigned, uint64_t bytes)
 {
-    // As gcc's DWARF calls it.
+    // The name in gcc's DWARF.
     const std::string name =
         (is_unsigned ? "unsigned _BitInt(" : "_BitInt(") + std::to_string(bits) + ")";
     base_type(type, state_->copy(name.c_str()),
@@ -168,7 +169,7 @@ void Entries::declaration_tag(const char *text)
     case Subject::entry: {
         const DieIndex parent = s.last_member ? s.last_member : s.last_type;
         s.add_tag(decl_tag, kept, parent);
-        s.tree.dies[parent].end = s.last() + 1; // of an open entry, end() moves it further
+        s.tree.dies[parent].end = s.last() + 1; // for an open entry, end() moves this further
         break;
     }
     case Subject::function: {

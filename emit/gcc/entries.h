@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types, functions and variables of a compile, in terms that are not gcc's. They become the entries
-// that a reader of DWARF would have found, so the same passes turn them into object BTF.
+// Types, functions and variables of a compile, independent of gcc's data structures. They become
+// entries like those of a DWARF reader, so the same passes turn them into object BTF.
 //
-// This header includes no other header of btflink: btf-cc --build-plugin compiles the plugin where
-// only the plugin's sources, this header and a library are installed.
+// This header includes no other header of btflink, because btf-cc --build-plugin compiles the
+// plugin on systems with only the plugin's sources, this header and a library.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,15 @@
 namespace btflink::emit::gcc
 {
 
-/// Identifies a type. Numbers are those that new_type() returns.
+/// Identifies a type. new_type() returns these numbers.
 enum class TypeNumber : uint32_t {};
 constexpr TypeNumber void_type{0};
 
 enum class BaseKind : uint8_t { signed_integer, unsigned_integer, boolean, floating, other };
 enum class Modifier : uint8_t { pointer, reference, constant, is_volatile, restricted, atomic };
 
-/// Where a member is in its struct or union. `bit_size` is 0 for a member that is not a bitfield.
+/// The position of a member in its struct or union. `bit_size` is 0 for a member that is not a
+/// bitfield.
 struct MemberPlace {
     uint64_t bit_offset = 0;
     uint32_t bit_size = 0;
@@ -34,7 +35,7 @@ struct Emitted {
     bool weak;
 };
 
-/// What is known before the compile begins.
+/// Known before the compile begins.
 struct Setup {
     const char *target; // of the compiler, such as "x86_64-linux-gnu"
     unsigned pointer_bytes;
@@ -43,14 +44,14 @@ struct Setup {
     const char *source;
 };
 
-/// Why object BTF is missing or incomplete, as messages; "" if it is not.
+/// Messages about missing or incomplete object BTF; "" if it is complete.
 struct Losses {
     std::string all;  // there is no object BTF
-    std::string part; // something is left out
+    std::string part; // a part is left out
 };
 
-/// First, types, functions and variables are described in any order, each once; then come the
-/// emitted_...() calls, then assembly(). Strings are copied.
+/// Call order: first describe types, functions and variables, in any order, each once; then the
+/// emitted_...() calls; then assembly(). Strings are copied.
 class Entries
 {
 public:
@@ -58,8 +59,8 @@ public:
     static std::unique_ptr<Entries> create(const Setup &setup);
     ~Entries();
 
-    /// Reserves a number for a type, to be described by one of the functions below. A type that is
-    /// not described is void.
+    /// Reserves a number for a type, which one of the functions below describes. A type that is
+    /// never described is void.
     TypeNumber new_type();
 
     void base_type(TypeNumber type, const char *name, BaseKind kind, uint64_t bytes);
@@ -70,11 +71,11 @@ public:
     /// `counts`: elements of each dimension, the outermost first; 0 if not known.
     void array(TypeNumber type, TypeNumber element, const uint64_t *counts, unsigned dimensions);
     void null_pointer(TypeNumber type, const char *name);
-    // Names may be null from here on.
+    // From here on, names may be null.
     void forward(TypeNumber type, bool is_union, const char *name);
     void forward_enum(TypeNumber type, const char *name);
 
-    // These begin a type whose parts follow, up to end().
+    // These begin a type. Its parts follow, up to end().
     void begin_composite(TypeNumber type, bool is_union, const char *name, uint64_t bytes);
     void member(const char *name, TypeNumber type, MemberPlace place);
     void begin_enum(TypeNumber type, const char *name, uint64_t bytes, TypeNumber underlying);
@@ -84,9 +85,9 @@ public:
     void prototype_is_variadic();
     void end();
 
-    /// A btf_type_tag on the target of the pointer that was described last; the innermost first.
+    /// A btf_type_tag on the target of the last described pointer; the innermost first.
     void pointer_tag(const char *text);
-    /// A btf_decl_tag on the type, member, function, parameter or variable that was described last.
+    /// A btf_decl_tag on the last described type, member, function, parameter or variable.
     void declaration_tag(const char *text);
 
     // `uid`: gcc's DECL_UID, unique among functions, parameters and variables.
@@ -100,8 +101,8 @@ public:
     void was_inlined(uint32_t uid);
     /// The function itself, with all parameters.
     void emitted(uint32_t uid, const Emitted &how);
-    /// A clone of the function. `parameters`: for each parameter of the clone the uid of the
-    /// function's parameter, or 0 if it is not one of them.
+    /// A clone of the function. `parameters`: for each parameter of the clone, the uid of the
+    /// function's parameter, or 0 if it is a new one.
     void emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
                        unsigned count);
 
@@ -111,8 +112,8 @@ public:
     void emitted_variable(uint32_t uid, const char *symbol, const char *section, bool zero,
                           bool weak);
 
-    /// Object BTF with its address pool as assembler text; empty if there is nothing to describe,
-    /// or if it cannot be made.
+    /// Object BTF with its address pool as assembler text; empty if there is nothing to encode, or
+    /// if it cannot be made.
     std::string assembly(Losses &losses);
 
 private:

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The plugin describes types recursively and out of order, and functions twice: before
-// gcc optimises (all functions of the source, with names) and after (what is in the object, with
-// the parameters that are left). A DieTree wants entries in order, parents before children.
+// Problem. The plugin describes types recursively and out of order, and functions twice: before gcc
+// optimises (all functions of the source, with names) and after (the functions in the object, with
+// the remaining parameters). A DieTree needs entries in order, parents before children.
 //
-// Method. new_type() gives a type its number at the first mention; its entry is added when it is
+// Method. new_type() gives a type its number at the first mention. Its entry is added when it is
 // described, and refers to other types by number. Functions and variables are collected and added
 // at the end: an entry for each function, and one for each clone, whose parameters refer to the
 // function's parameters as those of an out-of-line copy do in DWARF. Then offsets of entries
 // replace the numbers.
 //
-// Cost. Linear in what is described.
+// Cost. Linear in the number of entries.
 #include "emit/gcc/entries_state.h"
 
 namespace btflink::emit::gcc
@@ -45,8 +45,8 @@ AddressRef address_of(const Variable &variable)
     return address;
 }
 
-/// For each parameter of a clone, its index among `parameters` of the function; nullopt if it is
-/// not one of them, or came before.
+/// For each parameter of a clone, its index among `parameters` of the function; nullopt if it is a
+/// new one, or a duplicate.
 std::vector<std::optional<size_t>> origins_of(const Instance &clone,
                                               std::span<const Parameter> parameters)
 {
@@ -66,7 +66,7 @@ std::vector<std::optional<size_t>> origins_of(const Instance &clone,
 
 } // namespace
 
-/// Tags are entries below the entry that they belong to, as in clang's DWARF.
+/// Tags are children of the entry that they annotate, as in clang's DWARF.
 void Entries::State::add_tag(const char *kind, const char *text, DieIndex parent)
 {
     Die &d = add(tag_gnu_annotation, parent);
@@ -130,9 +130,9 @@ void Entries::State::add_parameters(const Function &function, bool located)
     }
 }
 
-/// The parameters that the clone takes come first, as in gcc's DWARF, then those that it does not
-/// take. A parameter is where its prototype puts it (has a location) only up to the first one that
-/// is new: a part of a struct, for example.
+/// First come the parameters that the clone takes, as in gcc's DWARF, then those that it does not
+/// take. A parameter is where its prototype puts it (has a location) only before the first new one,
+/// for example a part of a struct.
 void Entries::State::add_clone(const Function &function, const Instance &clone)
 {
     Die &d = add(DW_TAG_subprogram);

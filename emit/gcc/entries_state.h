@@ -62,7 +62,7 @@ struct Variable {
     uint32_t symbol = 0, section = 0;
 };
 
-/// What declaration_tag() refers to.
+/// The entity that declaration_tag() annotates.
 enum class Subject : uint8_t { entry, function, variable };
 
 struct Entries::State {
@@ -91,11 +91,11 @@ struct Entries::State {
     std::vector<Variable> variables;
     std::unordered_map<uint32_t, uint32_t> function_of, variable_of; // by DECL_UID
     std::vector<std::string> symbols;
-    std::string labels; // definitions of our own symbols, as assembler text
+    std::string labels; // assembler text that defines our own symbols
     std::vector<ElfSection> sections = {{}};
     std::unordered_map<std::string, uint32_t> section_of;
 
-    /// Copies a name: gcc's garbage collector may free the original.
+    /// Copies a name, because gcc's garbage collector may free the original.
     const char *keep(const char *text)
     {
         if (!text)
@@ -165,7 +165,8 @@ struct Entries::State {
         return static_cast<uint32_t>(symbols.size()); // 0 stands for "no symbol"
     }
     /// A symbol for the address of a function. The linker resolves the name of a weak function to
-    /// the strong one that replaces it. A local label stays with the code, as those of gcc's DWARF.
+    /// the strong one that replaces it. A local label stays with the code, like the labels in gcc's
+    /// DWARF.
     uint32_t add_function_symbol(const Emitted &how)
     {
         if (!how.weak)

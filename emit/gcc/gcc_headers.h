@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// gcc's headers, each after those that it depends on. The standard headers come first because gcc's
-// system.h poisons some of the names in them.
+// gcc's headers in order of dependency. The standard headers come first, because gcc's system.h
+// poisons some of their names.
 #pragma once
 
 #include <algorithm>

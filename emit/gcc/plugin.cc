@@ -2,15 +2,15 @@
 // The gcc plugin: writes object BTF while gcc compiles, without -g.
 //
 // gcc calls the functions in `debug_hooks` at fixed moments; without -g they do nothing. The plugin
-// installs a copy of that table. Its functions call the original ones, then take what they need
-// (README.md says what, when and why):
-//   type_decl, early_global_decl  while gcc parses, and after that for each function: the roots
+// installs a copy of this table. Its functions call the original ones, then record what they need
+// (see README.md):
+//   type_decl, early_global_decl  while gcc parses, and then for each function: the roots
 //   early_finish                  before any optimisation: all types
 //   outlining_inline_function     a body has been copied into a caller or a clone
 //   function_decl                 a function or a clone has been written: where its parameters are
 //   late_global_decl              a variable has been written: its section
 //   finish                        the assembly output is still open: write object BTF
-// With -g, gcc's debug information and object BTF are written side by side.
+// With -g, gcc writes both debug information and object BTF.
 #include "emit/gcc/gcc_headers.h"
 
 #include "emit/gcc/trees.h"
@@ -40,14 +40,14 @@ struct Plugin {
 };
 Plugin plugin;
 
-/// Not a warning, which -Werror would turn into an error.
+/// A note instead of a warning, which -Werror would turn into an error.
 void note(const std::string &text)
 {
     if (!plugin.quiet && !inhibit_warnings)
         inform(UNKNOWN_LOCATION, "btflink: %s", text.c_str());
 }
 
-/// Goes on without object BTF, or makes the compile fail if `strict` is set.
+/// Continues without object BTF, or makes the compile fail if `strict` is set.
 void give_up(const std::string &why)
 {
     plugin.entries.reset();
@@ -58,7 +58,7 @@ void give_up(const std::string &why)
         note("no object BTF: " + why);
 }
 
-/// Runs `work` unless an earlier call failed. If memory runs out, the compile goes on without
+/// Runs `work` unless an earlier call failed. If memory runs out, the compile continues without
 /// object BTF.
 template <typename Work>
 void guarded(Work work)
@@ -81,9 +81,9 @@ std::string assembler_name(tree decl)
     return std::string(user_label_prefix) + targetm.strip_name_encoding(name);
 }
 
-/// A floating-point register, or two registers for an `__int128`, where kernels count one. 32-bit
-/// kernels know that a 64-bit integer has two. Structs are not meant: kernels know how many
-/// registers they have, or refuse them.
+/// Does the parameter use a floating-point register, or two registers as an `__int128`, where
+/// kernels count one? 32-bit kernels know that a 64-bit integer takes two. Structs do not count:
+/// kernels know the number of their registers, or refuse them.
 bool is_in_other_registers(tree parameter)
 {
     tree type = TREE_TYPE(parameter);
@@ -91,7 +91,7 @@ bool is_in_other_registers(tree parameter)
            (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > 8);
 }
 
-/// Does the caller pass the address for the result as if it were the first parameter?
+/// Does the caller pass the address of the result as if it were the first parameter?
 bool has_hidden_parameter(tree function)
 {
     tree result = DECL_RESULT(function);
@@ -99,7 +99,7 @@ bool has_hidden_parameter(tree function)
            !targetm.calls.struct_value_rtx(TREE_TYPE(function), 1);
 }
 
-/// Is some parameter not in the register where BPF programs look for it?
+/// Is any parameter not in the register where BPF programs look for it?
 bool has_displaced_parameters(tree function)
 {
     tree first = DECL_ARGUMENTS(function);
@@ -246,7 +246,7 @@ void install_hooks()
     debug_hooks = &plugin.hooks;
 }
 
-/// Without debug information the parser would not note the types in casts and sizeof.
+/// Without debug information the parser would not record the types in casts and sizeof.
 void raise_level()
 {
     if (debug_info_level != DINFO_LEVEL_NONE)
@@ -287,7 +287,7 @@ bool read_arguments(const plugin_name_args &info)
     for (int i = 0; i < info.argc; ++i) {
         const plugin_argument &argument = info.argv[i];
         auto is = [&](const char *key) { return std::strcmp(argument.key, key) == 0; };
-        if (is("id")) { // there only so that compiler caches see it
+        if (is("id")) { // only for compiler caches, which see the argument
         } else if (is("strict")) {
             plugin.strict = true;
         } else if (is("quiet")) {

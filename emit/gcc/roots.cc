@@ -28,7 +28,7 @@ bool is_in_function(tree type)
     return context && (TREE_CODE(context) == FUNCTION_DECL || TREE_CODE(context) == BLOCK);
 }
 
-/// gcc drops a declaration that is not used from its symbol table. gcc 9 describes it all the same.
+/// gcc drops unused declarations from its symbol table. gcc 9 still describes them.
 bool is_left_out(tree variable)
 {
     return GCCPLUGIN_VERSION_MAJOR > 9 && TREE_PUBLIC(variable) && !varpool_node::get(variable);
@@ -172,9 +172,9 @@ void TreeReader::add_type_of_local(tree decl)
     }
 }
 
-/// gcc describes only some of the types that it marks as used: not a qualified typedef, and not a
-/// struct that is only declared, unless something else has that type. Sorted by TYPE_UID, because
-/// gcc's hash tables iterate in the order of addresses, which differ from run to run.
+/// gcc describes only some of the types that it marks as used: neither qualified typedefs, nor
+/// structs that are only declared, unless something else has that type. Sorted by TYPE_UID, because
+/// gcc's hash tables iterate by address, which differs from run to run.
 void TreeReader::add_used_types(std::vector<tree> types)
 {
     std::erase_if(types, [](tree t) { return !t || !TYPE_P(t); });

@@ -9,8 +9,8 @@
 namespace btflink::emit::gcc
 {
 
-/// `target`: as gcc -dumpmachine prints it, such as "aarch64-linux-gnu". `pointer_bytes`: tells
-/// -m32 from -m64. Returns null if the target is not supported.
+/// `target`: as printed by gcc -dumpmachine, such as "aarch64-linux-gnu". `pointer_bytes`:
+/// distinguishes -m32 from -m64. Returns null if the target is not supported.
 const Arch *target_arch(std::string_view target, unsigned pointer_bytes);
 
 } // namespace btflink::emit::gcc

@@ -7,7 +7,7 @@
 namespace btflink::emit::gcc
 {
 
-/// Is it described by DW_TAG_base_type?
+/// Does DW_TAG_base_type describe it?
 inline bool is_base_type(tree type)
 {
     switch (TREE_CODE(type)) {

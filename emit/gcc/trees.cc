@@ -5,13 +5,13 @@
 //
 // Method. The first reference to a type adds it. The rules are those of gcc's modified_type_die():
 // a qualified type is a chain of qualifiers (const, volatile, restrict, _Atomic) on top of the
-// unqualified type, or on top of the existing variant that has most of them. A type that is named
-// by a typedef is the typedef, on top of the type that it names.
+// unqualified type, or on top of the existing variant with most of these qualifiers. A type with a
+// typedef name is the typedef, on top of the type that the typedef names.
 //
 // Invariant. No tree is created or changed, so gcc generates the same code as without the plugin.
 //
-// Cost. Each reference is one step. Structs, unions, enums and prototypes wait in a list, so
-// recursion is only as deep as pointers, arrays and typedefs nest.
+// Cost. One step per reference. Structs, unions, enums and prototypes wait in a list, so recursion
+// is only as deep as pointers, arrays and typedefs nest.
 #include "emit/gcc/gcc_headers.h"
 
 #include "emit/gcc/tree_queries.h"
@@ -69,7 +69,7 @@ std::vector<const char *> attribute_texts(const char *name, tree attributes)
     return texts;
 }
 
-/// gcc's internal sizetype is described as size_t's type.
+/// gcc's DWARF describes its internal sizetype as the type of size_t.
 tree without_sizetype(tree type)
 {
     if (type != sizetype)
@@ -108,7 +108,7 @@ BaseKind base_kind(tree type)
     }
 }
 
-/// An unnamed bitfield is padding. An unnamed struct or union has members of its own.
+/// An unnamed bitfield is only padding. An unnamed struct or union is a member.
 bool is_member(tree field)
 {
     if (TREE_CODE(field) != FIELD_DECL || DECL_IGNORED_P(field))
@@ -143,7 +143,7 @@ tree TreeReader::original_of(tree decl) const
     return found != originals_.end() && found->uid == DECL_UID(decl) ? found->type : NULL_TREE;
 }
 
-/// The typedef that named `type`, or null.
+/// The typedef that gave `type` its name, or null.
 tree TreeReader::typedef_of(tree type) const
 {
     tree name = type ? TYPE_NAME(type) : NULL_TREE;
@@ -152,7 +152,7 @@ tree TreeReader::typedef_of(tree type) const
                : NULL_TREE;
 }
 
-/// The number of `type`; void_type until it has one.
+/// The number of `type`; void_type if it has none yet.
 TypeNumber &TreeReader::known(tree type)
 {
     const size_t uid = TYPE_UID(type);
@@ -208,7 +208,7 @@ TypeNumber TreeReader::add_qualified(tree type, int quals, tree qualified_type)
     const int have = count_of(quals) > 1 ? nearest_variant(type, quals, qualified_type) : 0;
     tree base = type;
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-    // Earlier versions do not describe the typedef below a qualified array.
+    // gcc before 16 does not describe the typedef below a qualified array.
     if (TREE_CODE(type) == ARRAY_TYPE && typedef_of(type))
         base = TREE_TYPE(typedef_of(type));
 #endif
@@ -262,7 +262,8 @@ TypeNumber TreeReader::add_typedef(tree decl)
 
 TypeNumber TreeReader::add_pointer(tree type)
 {
-    // The pointer needs its number first: its target may be a struct that contains it.
+    // The pointer needs its number first, because its target may be a struct that contains the
+    // pointer.
     const TypeNumber number = new_type(type);
     const TypeNumber target = type_of(TREE_TYPE(type));
     entries_.modifier(
@@ -272,7 +273,8 @@ TypeNumber TreeReader::add_pointer(tree type)
     return number;
 }
 
-/// One entry has all dimensions, as in gcc's DWARF, also those that come from typedefs of arrays.
+/// One entry has all dimensions, as in gcc's DWARF, including those that come from typedefs of
+/// arrays.
 TypeNumber TreeReader::add_array(tree type)
 {
     const TypeNumber number = new_type(type);

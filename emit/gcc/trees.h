@@ -12,7 +12,7 @@
 namespace btflink::emit::gcc
 {
 
-/// Adds to `Entries` what gcc's dwarf2out would describe, no more and no less.
+/// Adds to `Entries` exactly what gcc's dwarf2out would describe.
 class TreeReader
 {
 public:
@@ -34,13 +34,13 @@ public:
 private:
     struct Declared {
         tree decl, type;
-        int quals; // of decl and type; gcc may mark a variable read-only later
+        int quals; // of declaration and type; gcc may mark a variable read-only later
         bool defines;
     };
 
     struct Original {
         uint32_t uid; // DECL_UID of a typedef
-        tree type;    // that it names
+        tree type;    // the type that it names
     };
 
     // trees.cc: types.
@@ -79,7 +79,7 @@ private:
     std::deque<TypeNumber> numbers_; // by TYPE_UID. A deque grows without a copy.
     std::vector<tree> waiting_;      // structs, unions, enums and prototypes to describe
     std::vector<Declared> variables_;
-    std::unordered_map<unsigned, bool> defined_; // by DECL_UID, of all in variables_
+    std::unordered_map<unsigned, bool> defined_; // by DECL_UID, for all in variables_
     std::vector<tree> base_types_;               // main variants; used in types outside functions
     std::vector<Original> originals_;            // of typedefs outside functions, by uid
 };

@@ -38,7 +38,7 @@ private:
         auto parts = TRY(split_contributions(image_.sections[section].data, image_.place(section)));
         for (const Contribution &part : parts) {
             if (part.trailer.empty())
-                continue; // made by another tool: which sources it covers is unknown
+                continue; // from another tool: the sources that it covers are unknown
             Where where = image_.place(section).at(part.offset);
             auto blob = TRY(Btf::parse(part.blob, where));
             auto trailer = TRY(decode_trailer(part.trailer, blob, where, false));

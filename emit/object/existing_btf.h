@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the object BTF that a relocatable file already has: its own, or that of the objects it was
-// linked from. It is kept when missing units are added.
+// Reads the object BTF that a relocatable file already has: its own, or that of the objects from
+// which it was linked. It is kept when missing units are added.
 #pragma once
 
 #include "common/elf/elf_image.h"
@@ -26,7 +26,7 @@ struct ExistingBtf {
                                  // because then the section is not replaced
     std::vector<NewReloc> pool_relocs;
     SourceCounts sources;
-    /// The union over all objects. Nothing if no BTF is ours.
+    /// The union over all objects. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;
     bool has_pool = false; // there is an address pool, empty or not
 };

@@ -14,10 +14,10 @@ namespace btflink::emit
 namespace
 {
 
-/// `lto`: the object has code that is compiled at the link and refers to .gnu.debuglto_*.
+/// `lto`: the object has code that is compiled at the link and refers to .gnu.debuglto_* sections.
 bool is_dwarf(const ElfSection &s, bool lto)
 {
-    if (s.head.sh_flags & SHF_ALLOC) // belongs to the program, whatever its name
+    if (s.head.sh_flags & SHF_ALLOC) // part of the program, whatever its name
         return false;
     return s.name.starts_with(".debug_") || s.name.starts_with(".zdebug_") ||
            may_have_pools(s.name) || (s.name.starts_with(".gnu.debuglto_") && !lto) ||
@@ -116,7 +116,7 @@ private:
         return {};
     }
 
-    /// The new number of a symbol. `count`: of symbols in the new file.
+    /// The new number of a symbol. `count`: the number of symbols in the new file.
     Result<uint32_t> new_symbol(const NewReloc &reloc, uint32_t count, std::string_view section)
     {
         uint32_t symbol = reloc.symbol;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Puts object BTF into an ELF file: appends sections and a new section header table, and optionally
-// drops DWARF. Does not look into DWARF or BTF.
+// drops DWARF. Does not interpret DWARF or BTF.
 #pragma once
 
 #include "common/elf/arch.h"
@@ -31,9 +31,9 @@ struct ObjectBtf {
                                         // there is no .gnu.lto_*) and their relocations
 };
 
-/// The change that puts `added` into `object`. Replaces object BTF that is already there, so doing
-/// it twice gives the same bytes as once. For ET_REL, and for ET_EXEC and ET_DYN without
-/// relocations. Error: a malformed ELF file.
+/// The change that puts `added` into `object`. Replaces existing object BTF, so that running twice
+/// has the same result as running once. For ET_REL, and for ET_EXEC and ET_DYN without relocations.
+/// Error: a malformed ELF file.
 Result<FileChange> plan_object_btf(Bytes object, const Arch &arch, const ObjectBtf &added,
                                    const Where &where);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The debugging information entries (DIEs) of one unit as a flat array, attributes decoded once.
-// Only entries that BTF needs are kept: types with their parts, functions with their parameters,
-// variables outside functions, annotations. Blocks and inlined calls are not kept, but types nested
-// in blocks are.
+// The debugging information entries (DIEs) of one unit as a flat array, with attributes decoded
+// once. Only entries that BTF needs are kept: types with their parts, functions with their
+// parameters, variables outside functions, annotations. Blocks and inlined calls are not kept, but
+// types nested in blocks are.
 #pragma once
 
 #include "common/result.h"
@@ -26,26 +26,26 @@ struct RejectedVariable {
     Error why;     // names the DIE
 };
 
-/// Index of a DIE in DieTree::dies. 0 is a placeholder that stands for "none".
+/// Index of a DIE in DieTree::dies. 0 is a placeholder that means "none".
 using DieIndex = uint32_t;
 
-/// Tags and attributes of GCC 16's annotations (btf_decl_tag, btf_type_tag), not in <dwarf.h> yet.
+/// Tags and attributes of GCC 16's annotations (btf_decl_tag, btf_type_tag), which <dwarf.h> lacks.
 constexpr uint32_t tag_gnu_annotation = 0x6001;
 constexpr uint32_t at_gnu_annotation = 0x2139;
 constexpr uint32_t tag_llvm_annotation = 0x6000;
 
 /// What a reader does with an entry: skip it with its children, keep it, or only read its children.
-/// `stand_in`, which keep_tag() never returns, is for an entry that stands for a type in a unit of
-/// its own; only its children are read.
+/// `stand_in`, which keep_tag() never returns, is for an entry that refers to a type unit for its
+/// type; only its children are read.
 enum class Keep : uint8_t { no, yes, children_only, stand_in };
-/// Variables inside functions and classes are kept only if they are declarations, which the tag
-/// does not tell.
+/// Variables inside functions and classes are kept only if they are declarations; the tag does not
+/// show this.
 Keep keep_tag(uint32_t tag, uint32_t parent_tag, bool top_level);
 
 /// The deepest nesting that is read. Compilers stay below 100.
 constexpr size_t max_depth = 2000;
 
-/// Where a parameter is when its function is entered. Registers have their DWARF numbers; -1 is
+/// Where a parameter is when its function is entered. Registers have their DWARF numbers; -1 means
 /// unknown. Which of the two registers counts depends on the parameter's type, whose entry may come
 /// later.
 struct ParamLocation {
@@ -60,7 +60,7 @@ struct Die {
     /// Bits of `has`.
     enum Has : uint32_t {
         declaration = 1u << 0,
-        external = 1u << 1, // the attribute is present, whatever its value
+        external = 1u << 1, // the attribute is present, with any value
         artificial = 1u << 2,
         inlined = 1u << 3, // DW_AT_inline other than "not inlined"
         low_pc = 1u << 4,
@@ -77,11 +77,11 @@ struct Die {
         // Parameters, see ParamLocation:
         is_constant = 1u << 15,
         on_stack = 1u << 16,
-        // Functions, if signatures_known: some parameter is not where the prototype puts it.
+        // Functions, if signatures_known: a parameter is not where the prototype puts it.
         shifted = 1u << 17,
     };
 
-    // References are offsets in .debug_info, 0: none. Sections of 4 GB are refused.
+    // References are offsets in .debug_info; 0: none. Sections of 4 GB are refused.
     uint32_t offset = 0;
     uint32_t type = 0, origin = 0, specification = 0, annotation = 0;
     uint32_t has = 0;
@@ -123,11 +123,11 @@ public:
     const char *source = nullptr;        // DW_AT_name of the (first) unit
     std::vector<UnitLanguage> languages; // of its units, by offset
     bool clang = false;
-    bool c_names = true;      // names are identifiers of C
+    bool c_names = true;      // names are C identifiers
     bool rust = false;        // members need not be in the order of their offsets
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
-    // The compiler itself says which parameters are passed: those with Die::location. Registers
+    // The compiler itself states which parameters are passed: those with Die::location. Registers
     // are unknown.
     bool signatures_known = false;
     uint8_t address_size = 8;
@@ -135,14 +135,14 @@ public:
     const Die &at(DieIndex i) const { return dies[i]; }
     /// The language of the unit that has the entry.
     std::string language_of(const Die &d) const;
-    /// Ends the DIE at `i`: all its children have been added.
+    /// Ends the DIE at `i`, after all its children have been added.
     void complete(DieIndex i);
     /// Appends the entries of `other`, whose offsets must be higher.
     void append(const DieTree &other);
     /// Drops functions and variables, but keeps the types that they use.
     void keep_types();
     /// In a type unit, a type inside a namespace or another type has two entries: a declaration in
-    /// its place, and the entry that specifies the declaration. Drops the declaration.
+    /// that scope, and the entry that specifies the declaration. Drops the declaration.
     void drop_specified();
     /// The kept DIE at `offset` of .debug_info, or 0. Call index() once before.
     DieIndex find(uint32_t offset) const
@@ -158,9 +158,9 @@ public:
     void index();
 
 private:
-    // The first DIE at or behind each 16th byte. A search is a look-up and a step or two.
+    // The first DIE at or after each 16th byte. A search is a look-up and one or two steps.
     std::vector<DieIndex> buckets_;
-    std::vector<uint32_t> offsets_; // of each DIE; behind the last UINT32_MAX
+    std::vector<uint32_t> offsets_; // of each DIE; then UINT32_MAX
     uint32_t first_offset_ = 0;
 };
 

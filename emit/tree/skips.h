@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Counts what an emit leaves out or changes, by reason.
+// Counts what is left out or changed, by reason.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ enum class Skip : uint8_t {
     count
 };
 
-/// The stable word that --stats and warnings print.
+/// The stable word for --stats and warnings.
 constexpr const char *skip_word(Skip skip)
 {
     constexpr const char *words[] = {

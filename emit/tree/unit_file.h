@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the passes over a unit know of its file besides the entries. A reader of DWARF takes it from
-// the ELF file, the gcc plugin from the compiler.
+// What the passes over a unit need to know about its file, in addition to the entries. A DWARF
+// reader takes it from the ELF file, the gcc plugin from the compiler.
 #pragma once
 
 #include "common/elf/arch.h"

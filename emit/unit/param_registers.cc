@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Locations tell where each parameter is, but not where it should be: that depends on all
+// Problem. Locations show where each parameter is, but not where it should be: this depends on all
 // parameters before it. A compiler that changes a signature may drop parameters, or pass only one
 // member of a struct, without saying so.
 //
-// Method. A walk over the parameters that counts registers (rules F-P of pahole). A struct of two
-// words takes two. If only one piece of a struct is passed, it is the member at that offset, unless
-// the next parameter is where it would be after the whole struct.
+// Method. Walk over the parameters and count registers, by pahole's rules. A struct of two words
+// takes two. If only one piece of a struct is passed, it is the member at that offset, unless the
+// next parameter is where it would be after the whole struct.
 //
-// Cost. One walk, and a search through the members of a struct of which only one is passed.
+// Cost. One walk, and a search through the members of each struct of which only one is passed.
 #include "emit/unit/param_registers.h"
 
 #include <bit>
@@ -113,7 +113,7 @@ void ParamRegisters::find_true_signature(std::span<Param> params) const
     }
 }
 
-/// The member of `p`'s struct that begins at byte `offset`.
+/// The member that begins at byte `offset` of `p`'s struct.
 DieIndex ParamRegisters::member_at(const Param &p, uint64_t offset) const
 {
     DieIndex type = layout_.target(tree_.at(p.die));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares where a function's parameters are with the registers in which the ABI passes them. Finds
+// Compares the registers of a function's parameters with those that the ABI prescribes. Finds
 // parameters that callers in other files would put elsewhere, and those that are not passed at all.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace btflink::emit
 struct Param {
     DieIndex die = 0;
     const char *name = nullptr;
-    DieIndex type_of = 0; // the DIE that has DW_AT_type: `die` or its origin
+    DieIndex type_of = 0; // the DIE with DW_AT_type: `die` or its origin
     uint32_t position = 0;
     uint64_t size = 0;
     bool in_memory = false;
@@ -24,11 +24,11 @@ struct Param {
     int reg = -1;                               // -1: unknown
     uint64_t pieces = 0;                        // see ParamLocation; 0 if it fits a register
     // Results:
-    bool optimized = false;  // not passed, or nowhere to be found
-    bool unexpected = false; // in another register than the ABI says
-    DieIndex member = 0; // the only member that is in a register; the parameter is named after it
+    bool optimized = false;  // not passed, or without any location
+    bool unexpected = false; // not in the register that the ABI prescribes
+    DieIndex member = 0; // the only member in a register; the parameter is named after it
     bool is_member = false; // `member` is in the register where the whole struct would begin
-    bool dropped = false;   // not in the true signature
+    bool dropped = false;   // omitted from the true signature
 };
 
 class ParamRegisters
@@ -39,12 +39,12 @@ public:
     {
     }
 
-    /// For clang, which keeps the ABI unless it says otherwise.
+    /// For clang, which keeps the ABI unless it states otherwise.
     void check_kept_signature(std::span<Param> params) const;
-    /// For other compilers, and where clang says that it changed the signature: compares the
+    /// For other compilers, and for functions whose signature clang has changed: compares the
     /// prototype of the source with the locations.
     void check(std::span<Param> params) const;
-    /// Where clang says that it changed the signature: finds the parameters that are left, and
+    /// For functions whose signature clang has changed: finds the parameters that are left, and
     /// those of which only a member is left. Uncertain ones count as unexpected.
     void find_true_signature(std::span<Param> params) const;
 

@@ -97,8 +97,8 @@ uint64_t TypeLayout::size(DieIndex i) const
                    d.tag == DW_TAG_class_type) {
             if (d.byte_size != 1)
                 return factor * d.byte_size;
-            // C++ gives an empty class one byte; in C that is a struct of unnamed members only. A
-            // class with a base is not empty for pahole, whatever the base is.
+            // C++ gives an empty class one byte; in C such a struct has only unnamed members.
+            // pahole does not treat a class with a base as empty, whatever the base is.
             for (DieIndex c = i + 1; c < d.end; c = tree_.at(c).end)
                 if ((tree_.at(c).tag == DW_TAG_member && tree_.at(c).name) ||
                     tree_.at(c).tag == DW_TAG_inheritance)
@@ -149,7 +149,7 @@ uint64_t TypeLayout::alignment(DieIndex i, unsigned depth) const
 {
     if (!i || depth > max_nesting)
         return 1;
-    auto [known, is_new] = alignments_.try_emplace(i, 1); // 1 while it is being found
+    auto [known, is_new] = alignments_.try_emplace(i, 1); // 1 while it is being computed
     if (!is_new)
         return known->second;
     uint64_t result = find_alignment(i, depth);
@@ -190,7 +190,7 @@ bool TypeLayout::is_packed_struct(DieIndex i, ByteOrder order) const
     const Die &d = tree_.at(i);
     if (d.tag != DW_TAG_structure_type || d.is(Die::declaration))
         return false;
-    // A struct with holes is not packed: members must leave no byte free, and the last one must end
+    // A packed struct has no holes: members must leave no byte unused, and the last one must end
     // the struct. Unused bits of a byte, or of a bitfield's storage unit, are not holes.
     uint64_t end_bit = 0, unit_end = 0, unit_bits = 0;
     uint64_t widest = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Questions about C types that DWARF does not answer in one attribute: sizes, alignments, whether a
-// struct is packed. All walks along type references are bounded, because they may form cycles.
+// Answers questions about C types that no single DWARF attribute answers: sizes, alignments,
+// whether a struct is packed. All walks along type references are bounded, because they may form
+// cycles.
 #pragma once
 
 #include "emit/tree/die_tree.h"
@@ -12,7 +13,7 @@
 namespace btflink::emit
 {
 
-/// Is it the type of nullptr (C++, C23)? The assembler has a nameless type of the same tag.
+/// Is it the type of nullptr (C++, C23)? The assembler has a nameless type with the same tag.
 bool is_null_pointer(const Die &d);
 
 class TypeLayout
@@ -20,13 +21,13 @@ class TypeLayout
 public:
     explicit TypeLayout(const DieTree &tree) : tree_(tree) {}
 
-    /// The DIE that `die`'s DW_AT_type names, through DW_TAG_atomic_type; 0: void or unknown.
+    /// The DIE to which DW_AT_type of `die` refers, through DW_TAG_atomic_type; 0: void or unknown.
     DieIndex target(const Die &die) const
     {
         const DieIndex i = tree_.find(die.type);
         return tree_.atomics ? behind_atomics(i) : i;
     }
-    /// The same through typedefs, const, volatile, restrict as well.
+    /// The same, also through typedefs, const, volatile and restrict.
     DieIndex stripped_target(const Die &die) const;
 
     /// Why the type at `i` is incomplete: "is only declared" or "is of a kind ..."; null if it is
@@ -41,10 +42,10 @@ public:
     /// Size in bytes of a parameter: the first DW_AT_byte_size along its chain of types. Pointers
     /// have the address size.
     uint64_t parameter_size(const Die &die) const;
-    /// The number of elements in each dimension of an array, in the order of C; 0 if unknown. Never
+    /// The number of elements in each dimension of an array, in C's order; 0 if unknown. Never
     /// empty.
     std::vector<uint32_t> array_dimensions(DieIndex i) const;
-    /// A struct without holes or tail padding whose layout only "packed" explains.
+    /// A struct without holes or tail padding, whose layout is only possible with "packed".
     bool is_packed_struct(DieIndex i, ByteOrder order) const;
     /// Bit offset of a member from the start of its struct or union.
     uint64_t member_bit_offset(const Die &member, ByteOrder order) const;

@@ -9,8 +9,8 @@
 // declaration. Then it is refined (common/graph/refine.h) until types of one block refer to types
 // of the same blocks: until equal blocks mean equal (infinite) unfolded types.
 //
-// Cost. A round is linear. There are at most as many rounds as the longest chain of references to a
-// difference has links; only objects with such names need any.
+// Cost. A round is linear. The number of rounds is at most the length of the longest chain of
+// references to a difference; only objects with such names need any rounds.
 #include "emit/unit/unit_dedup.h"
 
 #include "common/graph/flat_index.h"
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    /// Numbers stub hashes in the order in which they appear. Returns their count.
+    /// Numbers stub hashes in the order of their first occurrence. Returns their count.
     size_t classify(Blocks &blocks) const
     {
         FlatIndex seen(end_);
@@ -78,7 +78,7 @@ private:
         return count;
     }
 
-    /// Returns true if stub hashes alone do not decide. Lists names with several definitions.
+    /// Returns true if stub hashes alone are not sufficient. Lists names with several definitions.
     bool has_conflicts(std::vector<std::string> &ambiguous) const
     {
         struct Name {
@@ -94,7 +94,7 @@ private:
             const btf_type &t = types_.type(TypeId{id});
             if (!stub || t.name_off == 0)
                 continue;
-            // Equal strings are at one offset.
+            // Equal strings have the same offset.
             const uint64_t key = uint64_t{t.name_off} << 1 | (stub == 'U');
             auto [n, is_new] =
                 by_name.find_or_add(key * 0x9e3779b97f4a7c15, static_cast<uint32_t>(names.size()),

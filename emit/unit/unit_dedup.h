@@ -11,15 +11,15 @@ namespace btflink::emit
 {
 
 struct UnitDedup {
-    /// By old id: the lowest id of an equal type (its own if there is none before).
+    /// By old id: the lowest id of an equal type (its own if no earlier type is equal).
     std::vector<TypeId> representative;
     /// Struct and union names with several different definitions here.
     std::vector<std::string> ambiguous;
     bool any = false; // there are duplicates
 };
 
-/// `types`: a builder's, so that equal strings are at one offset. `hashes`: their stub hashes, in
-/// id order.
+/// `types`: from a builder, so that equal strings have the same offset. `hashes`: their stub
+/// hashes, in id order.
 UnitDedup find_duplicates(const Btf &types, const std::vector<Hash128> &hashes);
 
 } // namespace btflink::emit

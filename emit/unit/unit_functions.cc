@@ -2,17 +2,17 @@
 //
 // Problem. A FUNC promises that arguments are where the prototype and the ABI say. A compiler that
 // sees all callers may break this: it drops parameters, passes them in other registers, reorders
-// them. The link compares all instances of a name and decides what becomes a FUNC; here each
-// instance is described.
+// them. The merge compares all instances of a name and decides which functions get a FUNC; this
+// file describes each instance.
 //
-// Method, in three steps over all functions of the unit (rules F-C, F-P of pahole):
+// Method. Three steps over all functions of the unit, by pahole's rules:
 // 1. gather: parameters with their types and entry locations. A concrete instance names its
 //    abstract instance as origin and has no names or types of its own.
-// 2. share: names and types are copied from origin to instance, locations from instance to origin:
-//    compilers put them only on the instance, but both are one function.
+// 2. share: copy names and types from origin to instance, and locations from instance to origin.
+//    Compilers write locations only at the instance, but both are the same function.
 // 3. judge: walk the parameters along the ABI's registers (param_registers.h).
-// If the compiler says that it changed the signature, the instance is described twice: with the
-// parameters of the source and with those that are passed.
+// If the compiler states that it changed the signature, the instance is described twice: with the
+// parameters of the source, and with those that are really passed.
 //
 // Entries of the gcc plugin need no step 3: parameters that are not passed have no location, and a
 // function with displaced parameters is marked.
@@ -135,9 +135,9 @@ private:
         return d.tag == DW_TAG_subprogram ? d : tree_.at(0);
     }
 
-    /// `d` or the first entry that it refers to for which has(entry) is true, else the placeholder.
-    /// An out-of-line copy of a method refers to its abstract instance, which refers to the
-    /// declaration in the class.
+    /// `d` or the first entry along its references for which has(entry) is true, otherwise the
+    /// placeholder. An out-of-line copy of a method refers to its abstract instance, which refers
+    /// to the declaration in the class.
     template <typename Has>
     const Die &first_with(Has has, const Die &d) const
     {
@@ -154,7 +154,7 @@ private:
         return first_with([](const Die &one) { return one.name; }, d).name;
     }
 
-    /// Empty if the symbol is the name.
+    /// Empty if the symbol equals the name.
     std::string_view symbol_of(const Die &d, std::string_view name) const
     {
         if (!linkage_names_)
@@ -168,7 +168,7 @@ private:
         const Die &d = tree_.at(f.die);
         if (d.is(Die::declaration) || !name_of(d))
             return false;
-        // gcc does not mark all declarations as such (PR97060), but they have no parameter names.
+        // gcc does not mark all declarations (PR97060), but declarations have no parameter names.
         for (const Param &p : params(f))
             if (!p.name)
                 return false;
@@ -218,7 +218,7 @@ private:
         return false;
     }
 
-    /// The place of a packed struct on the stack is uncertain. Only a named struct counts.
+    /// The location of a packed struct on the stack is uncertain. Only named structs count.
     bool is_uncertain(const Function &f, const Param &p) const
     {
         const uint32_t registers = file_.arch.param_reg_count;
@@ -240,7 +240,7 @@ private:
             unexpected |= p.unexpected;
             by_value |= is_struct_by_value(p);
         }
-        // A struct may take several registers, which makes the count wrong.
+        // A struct may take several registers, so the count may be wrong.
         if (unexpected && !by_value)
             flags |= fn_unexpected_reg;
         return flags;
@@ -253,7 +253,7 @@ private:
         if (changed && features_.has(Feature::true_signature))
             left.assign(params(f).begin(), params(f).end());
         if (tree_.signatures_known)
-            ; // the compiler itself marked what is displaced
+            ; // the compiler itself has marked displaced parameters
         else if (tree_.clang && !changed)
             registers_.check_kept_signature(params(f));
         else
@@ -265,10 +265,10 @@ private:
             registers_.find_true_signature(left);
         else
             left.assign(params(f).begin(), params(f).end());
-        // gcc lists last what it does not pass.
+        // gcc lists parameters last that it does not pass.
         for (Param &p : left)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
-        out.truth = std::make_unique<FunctionCandidate>(candidate(f, left, changed));
+        out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, left, changed));
         return out;
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes over one unit in order, from its entries to its contribution.
+// The passes over one unit in order, from entries to contribution.
 #include "emit/unit/unit_object.h"
 #include "common/btf/btf_mend.h"
 #include "common/btf/name_rules.h"
@@ -23,7 +23,7 @@ namespace btflink::emit
 namespace
 {
 
-/// The contribution while it is built: types first, then variables, functions and sections, each
+/// The contribution under construction: first types, then variables, functions and sections, each
 /// with its part of the trailer.
 struct Draft {
     const UnitFile &file;
@@ -43,7 +43,7 @@ struct PlacedVariable {
 };
 using Sections = std::map<std::string_view, std::vector<PlacedVariable>>; // by name
 
-/// Becomes one LinkFunction.
+/// The input for one LinkFunction.
 struct Instance {
     const FunctionCandidate *candidate;
     uint32_t flags;
@@ -117,7 +117,7 @@ bool is_placed(const FunctionCandidate &f)
     return f.flags & (fn_has_address | fn_has_ranges);
 }
 
-// A flag of these on one instance counts for all instances of the name.
+// One of these flags on any instance applies to all instances of the name.
 constexpr uint32_t shared_flags = fn_unexpected_reg | fn_uncertain_loc | fn_reordered;
 
 bool say_the_same(const FunctionCandidate &a, const FunctionCandidate &b)
@@ -125,20 +125,20 @@ bool say_the_same(const FunctionCandidate &a, const FunctionCandidate &b)
     return a.result == b.result && a.params == b.params && a.tags == b.tags && a.symbol == b.symbol;
 }
 
-/// An abstract instance and its out-of-line copy, for example, share a record. With true signatures
-/// the shared flags count for some instances only, so they must not differ.
+/// For example, an abstract instance and its out-of-line copy share a record. With true signatures
+/// the shared flags apply to some instances only, so they must be equal.
 bool can_share_record(const Instance &instance, const FunctionCandidate &f, FeatureSet features)
 {
     const FunctionCandidate &other = *instance.candidate;
     if (is_placed(f) && is_placed(other))
         return false;
     if (features.has(Feature::true_signature) &&
-        (f.truth || other.truth || ((f.flags ^ instance.flags) & shared_flags)))
+        (f.true_signature || other.true_signature || ((f.flags ^ instance.flags) & shared_flags)))
         return false;
     return say_the_same(f, other);
 }
 
-/// The record of both has all shared flags; the rest is that of the one that has an address.
+/// The common record has the shared flags of both; the rest comes from the one with an address.
 Instance share_record(const Instance &instance, const FunctionCandidate &f)
 {
     Instance both = is_placed(f) ? Instance{&f, f.flags} : instance;
@@ -146,8 +146,8 @@ Instance share_record(const Instance &instance, const FunctionCandidate &f)
     return both;
 }
 
-/// One instance per record of the trailer. A candidate is compared with the last instance of its
-/// name.
+/// One instance per record of the trailer. A candidate is compared with the previous instance of
+/// its name.
 std::vector<Instance> choose_instances(const std::vector<FunctionCandidate> &candidates,
                                        FeatureSet features)
 {
@@ -186,7 +186,7 @@ struct Prototypes {
     std::vector<uint32_t> words; // scratch: of the prototype to add
 };
 
-/// The words of a prototype behind its head.
+/// The words of a prototype after its head.
 std::span<const uint32_t> param_words(BtfBuilder &btf, TypeId proto)
 {
     const btf_type &t = btf.type(proto);
@@ -239,7 +239,7 @@ TypeId add_prototype(Draft &draft, Prototypes &prototypes, const FunctionCandida
 }
 
 /// A function that may have an address becomes a FUNC in the blob. An inline-only instance is only
-/// compared with others at the link, so its prototype is in the trailer.
+/// compared with others by the merge, so its prototype is in the trailer.
 LinkFunction add_function(Draft &draft, Prototypes &prototypes, const FunctionCandidate &f,
                           uint32_t flags)
 {
@@ -272,14 +272,14 @@ void add_functions(Draft &draft, const std::vector<Instance> &instances)
         draft.trailer.functions.push_back(
             add_function(draft, prototypes, *instance.candidate, instance.flags));
     for (uint32_t i = 0; i < instances.size(); ++i)
-        if (const FunctionCandidate *truth = instances[i].candidate->truth.get()) {
+        if (const FunctionCandidate *true_signature = instances[i].candidate->true_signature.get()) {
             draft.trailer.true_signatures.push_back(
-                add_function(draft, prototypes, *truth, truth->flags));
+                add_function(draft, prototypes, *true_signature, true_signature->flags));
             draft.trailer.true_signatures.back().instance = i;
         }
 }
 
-/// Where a section begins in a linked file.
+/// The address at which a section begins in a linked file.
 uint64_t base_of(const UnitFile &file, std::string_view section)
 {
     uint64_t base = 0;
@@ -290,7 +290,7 @@ uint64_t base_of(const UnitFile &file, std::string_view section)
     return base;
 }
 
-/// Returns the relocations of the offsets.
+/// Returns the relocations for the offsets.
 std::vector<NewReloc> add_datasecs(Draft &draft, Sections &&sections)
 {
     std::vector<NewReloc> relocs;
@@ -328,7 +328,7 @@ void hash_prototypes(Draft &draft, const Btf &view, const std::vector<Instance> 
     for (size_t i = 0; i < instances.size(); ++i)
         draft.trailer.functions[i].loose_hash = hash(*instances[i].candidate);
     for (LinkFunction &f : draft.trailer.true_signatures)
-        f.loose_hash = hash(*instances[f.instance].candidate->truth);
+        f.loose_hash = hash(*instances[f.instance].candidate->true_signature);
 }
 
 void add_pool(const Draft &draft, UnitObject &out)
@@ -362,7 +362,7 @@ void leave_open(Draft &draft, UnitObject &out)
         OpenUnit{std::move(draft.btf), std::move(draft.trailer), draft.file.order});
 }
 
-/// Builds the contribution. `open`: leaves it as an OpenUnit.
+/// Builds the contribution. `open`: returns it as an OpenUnit.
 UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables,
                     const std::vector<FunctionCandidate> &functions, bool open)
 {
@@ -374,7 +374,7 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
     CHECK(!draft.btf.too_large());
     if (draft.btf.next_id() == TypeId{1} && draft.trailer.functions.empty())
         return out;
-    // The blob is complete from here on.
+    // The blob is complete now.
     {
         const Btf view = draft.btf.view();
         if (!open)
@@ -399,8 +399,8 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
     return out;
 }
 
-/// Changes types that kernels would refuse. This is done here because messages can name the source.
-/// Rules that need other objects or the names of parameters are left to the merge.
+/// Changes types that kernels would refuse. Done here, because here messages can name the source.
+/// Rules that depend on other objects or the names of parameters are left to the merge.
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
 {
     if (!types.suspect && !types.btf.has_odd_character())
@@ -415,13 +415,13 @@ void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips
     types.btf = std::move(mended->btf);
 }
 
-/// Leaves out functions with more parameters than BTF counts, or with a name that it does not
-/// allow: another name would be that of another function.
+/// Leaves out functions with more parameters than BTF can count, or with an illegal name: a changed
+/// name could be that of another function.
 void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, const Where &where,
                                   std::vector<Error> &left_out, Skips &skips)
 {
     std::erase_if(functions, [&](const FunctionCandidate &f) {
-        // A true signature has no more parameters.
+        // A true signature does not have more parameters.
         const bool is_long = f.params.size() > btf::max_vlen;
         if (!is_long && is_plain_text(f.name)) [[likely]]
             return false;
@@ -434,7 +434,7 @@ void drop_inexpressible_functions(std::vector<FunctionCandidate> &functions, con
     });
 }
 
-/// Leaves out variables of a section that has more of them than BTF counts.
+/// Leaves out variables of a section with more variables than BTF can count.
 void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Where &where,
                             std::vector<Error> &left_out, Skips &skips)
 {
@@ -464,7 +464,7 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     // gcc 16 for PowerPC makes a typedef called "long double".
     if (!tree.c_names || file.arch.machine == EM_PPC64)
         names = make_names_legal(tree, skips);
-    // Names that were made legal are freed with the unit, but `options.strings` is not.
+    // Names that were made legal are freed with the unit, but `options.strings` outlives it.
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     mend_types(types, tree, file.where, skips);

@@ -19,13 +19,13 @@ struct UnitOptions {
     FeatureSet features;
     bool address_pool = false;
     bool by_compiler = false; // the entries come from the gcc plugin, not from DWARF
-    /// If set, the result is an OpenUnit. Its strings usually are in this table, which remembers
+    /// If set, the result is an OpenUnit. Most of its strings are in this table, which remembers
     /// them from unit to unit. Used by one thread at a time.
     StringTable *strings = nullptr;
 };
 
-/// A contribution's blob and trailer before they are serialized. It has the hashes of plain types
-/// only, and no object id.
+/// A contribution's blob and trailer before serialization. It has the hashes of plain types only,
+/// and no object id.
 struct OpenUnit {
     BtfBuilder btf;
     LinkTrailer trailer;
@@ -40,7 +40,7 @@ struct UnitObject {
                                          // types alone, and of types and trailer
     std::vector<NewReloc> btf_relocs;    // offsets from the contribution's start
     uint64_t object_id = 0;
-    bool has_pool = false; // an empty pool, too, shows that the object was linked
+    bool has_pool = false; // an empty pool also shows that the object was linked
     uint32_t pool_entries = 0;
     std::vector<NewReloc> pool_relocs; // offsets from the pool contribution's start
     Skips skips;
@@ -51,8 +51,8 @@ struct UnitObject {
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// Encodes the entries of a unit. `skips`: what the reader left out. `times`: of the reader. `tree`
-/// is freed as soon as it has been read, so that its memory can be reused.
+/// Encodes the entries of a unit. `skips`: units that the reader left out. `times`: of the reader.
+/// `tree` is freed as soon as it has been read, so that its memory can be reused.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
                                Skips skips, StepTimes times);
 

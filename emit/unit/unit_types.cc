@@ -2,15 +2,15 @@
 //
 // Problem. BTF refers to types by id, and ids follow the order of the types; DWARF refers by
 // offset, forward and backward. The order is part of the format: a type is complete when its DIE
-// ends, so nested types come before the type around them, as in pahole's output.
+// ends, so nested types come before the enclosing type, as in pahole's output.
 //
 // Method. Two walks over the types in the order in which they end. The first assigns ids: a pointer
-// takes an id per type tag before its own, an array an id per further dimension. The second writes
-// the types, with all ids known.
+// takes an id for each type tag before its own, an array an id for each further dimension. The
+// second writes the types, with all ids known.
 //
 // Invariant. Both walks agree on which DIEs are types (yields_type) and how many ids each takes;
-// the second checks it. A type that BTF cannot express gets no id and is counted by reason;
-// references to it are void.
+// the second checks this. A type that BTF cannot express gets no id and is counted by reason;
+// references to it become void.
 #include "emit/unit/unit_types.h"
 
 #include <algorithm>
@@ -74,8 +74,8 @@ private:
         return tree_.at(tree_.find(d.specification)).name;
     }
 
-    /// Does an entry become a type? If not: why BTF cannot express it, or nothing if it is not a
-    /// type in DWARF either.
+    /// Does an entry become a type? If not, the reason why BTF cannot express it; nothing if it is
+    /// not a type in DWARF either.
     struct Answer {
         bool is_type;
         std::optional<Skip> why = std::nullopt;
@@ -146,8 +146,8 @@ private:
             if (d.tag == DW_TAG_base_type)
                 note_base_type(d, out_.ids[i]);
         }
-        // All arrays are indexed by "int", whatever the compiler says: otherwise equal arrays of
-        // gcc and clang would differ.
+        // The index type of all arrays is "int", independently of the compiler: otherwise equal
+        // arrays from gcc and clang would differ.
         if ((arrays || bytes_) && index_type_ == void_id)
             index_type_ = synthetic_int_ = TypeId{next++};
         if (bytes_ && byte_type_ == void_id)
@@ -172,8 +172,8 @@ private:
                (size == 2 || size == 4 || size == 8 || size == 12 || size == 16);
     }
 
-    /// Does it have a size that an INT cannot have? clang's 24-bit or 1024-bit integers,
-    /// `_BitInt(200)` and `_Complex long double` become arrays of bytes.
+    /// Does it have a size that an INT cannot have? Such types become arrays of bytes: clang's
+    /// 24-bit or 1024-bit integers, `_BitInt(200)`, `_Complex long double`.
     bool is_bytes(const Die &d) const
     {
         return d.byte_size && (d.byte_size > 16 || !std::has_single_bit(d.byte_size)) &&
@@ -246,8 +246,8 @@ private:
             encoding = BTF_INT_SIGNED;
         else if (d.encoding == DW_ATE_boolean)
             encoding = BTF_INT_BOOL;
-        // Rust's `()`: an INT would reach beyond the end of structs whose last member it is. Its
-        // name is not one that a struct may have.
+        // Rust's `()`. An INT as the last member would reach beyond the end of its struct. A struct
+        // must not have this name.
         if (size == 0) {
             ++skips_[Skip::base_type_of_odd_size];
             out_.btf.add_composite(btf::Kind::STRUCT, "", 0, false);
@@ -265,8 +265,8 @@ private:
     {
         const Die &d = tree_.at(i);
         std::vector<std::string_view> tags;
-        // clang lists its children in source order, so the first one is innermost. gcc's chain
-        // begins with the outermost tag.
+        // clang lists the tags of a pointer in source order, so the first one is innermost. gcc's
+        // chain begins with the outermost tag.
         bool source_order = true;
         if (features_.has(Feature::type_tag))
             source_order = !for_each_annotation(tree_, i, "btf_type_tag",
@@ -285,14 +285,14 @@ private:
         out_.btf.add_ref(btf::Kind::PTR, StrOff{0}, count ? outermost : ref(d));
     }
 
-    /// An ARRAY per dimension, the last one first: each is an array of the one before it.
+    /// An ARRAY per dimension, the last dimension first: each is an array of the one before it.
     void array(DieIndex i)
     {
         const std::vector<uint32_t> dimensions = layout_.array_dimensions(i);
         TypeId element = ref(tree_.at(i));
         for (auto d = dimensions.rbegin(); d != dimensions.rend(); ++d)
             element = out_.btf.add_array(element, index_type_, *d);
-        constexpr uint64_t large = 1 << 20; // with large elements it may exceed BTF's 4 GB
+        constexpr uint64_t large = 1 << 20; // with large elements the array may exceed BTF's 4 GB
         uint64_t count = 1;
         for (uint32_t dimension : dimensions)
             count = std::min(large, count * dimension);
@@ -304,8 +304,8 @@ private:
         DieIndex index;
         const Die &die;
         const char *name;
-        bool bitfields = false;   // it has some
-        uint64_t last_offset = 0; // of the member before, in bits
+        bool bitfields = false;   // it has bitfields
+        uint64_t last_offset = 0; // of the previous member, in bits
     };
 
     void composite(DieIndex i)
@@ -359,7 +359,7 @@ private:
     }
 
     /// Is it a bitfield of a 64-bit enum or of an integer that is_bytes(), or longer than its type
-    /// (C++), or an unaligned floating-point number? `type`: of the member.
+    /// (C++), or an unaligned floating-point number? `type`: the member's.
     [[gnu::noinline]] bool is_suspect(const Die &m, DieIndex type, uint64_t offset) const
     {
         if (!m.bit_size && offset % 64 == 0)
@@ -375,7 +375,7 @@ private:
                offset % (std::min<uint64_t>(d.byte_size, tree_.address_size) * 8);
     }
 
-    /// Is the size of the struct known only when the program runs?
+    /// Is the size of the struct known only at run time?
     bool is_sized_at_run_time(DieIndex i) const
     {
         bool sized = false;
@@ -385,21 +385,21 @@ private:
         return sized;
     }
 
-    /// Does the type of this DIE, which was added last, have as many elements as BTF counts? This
-    /// is asked for each element, so first by the number of DIEs.
+    /// Does the type of this DIE, which was added last, have as many elements as BTF can count?
+    /// Called for each element, so it first compares the number of DIEs.
     bool is_full(DieIndex i)
     {
         return tree_.at(i).end - i > btf::max_vlen &&
                btf::vlen_of(out_.btf.type(out_.ids[i])) == btf::max_vlen;
     }
 
-    /// A bitfield that BTF can express: the numbers of bitfields are limited.
+    /// Can BTF express it as a bitfield? The numbers of bitfields are limited.
     bool is_bitfield(const Die &m) const
     {
         return m.bit_size && m.bit_size <= 255 && layout_.member_bit_offset(m, order_) <= 0xffffff;
     }
 
-    /// Why BTF cannot express the member, or null. `bitfields`: its struct has some.
+    /// Why BTF cannot express the member, or null. `bitfields`: its struct has bitfields.
     const char *why_inexpressible(const Die &m, bool bitfields) const
     {
         const uint64_t offset = layout_.member_bit_offset(m, order_);
@@ -417,15 +417,15 @@ private:
     }
 
     /// In C all types are complete at the link. In C++, clang only declares classes that another
-    /// object describes (std::string), even if they are types of members. Fortran and Ada have
-    /// types that BTF does not have.
+    /// object describes (std::string), even if members have these types. Fortran and Ada have types
+    /// that BTF does not have.
     const char *why_incomplete(const Die &d) const
     {
         return tree_.c_names ? nullptr : layout_.why_incomplete(layout_.target(d));
     }
 
-    /// For other languages than C: why the member cannot be in `composite`, or null. Ada has
-    /// records whose size is computed when the program runs; their size is 0 here.
+    /// For languages other than C: why the member cannot be in `composite`, or null. Ada has
+    /// records whose size is computed at run time; their size is 0 here.
     const char *why_not_in(const Die &m, const Die &composite)
     {
         if (const char *type = why_incomplete(m)) {
@@ -571,9 +571,9 @@ private:
     const Where &where_;
     Skips &skips_;
     UnitTypes out_;
-    TypeId index_type_ = void_id; // of all arrays
-    TypeId byte_type_ = void_id;  // what is_bytes() is an array of
-    // The same, if they are added because the unit has none.
+    TypeId index_type_ = void_id; // the same for all arrays
+    TypeId byte_type_ = void_id;  // element type of the arrays that replace is_bytes() types
+    // The same types, if they were added because the unit lacks them.
     TypeId synthetic_int_ = void_id, synthetic_byte_ = void_id;
     bool floats_ = false, bytes_ = false; // there are such base types
     std::set<uint32_t> inexpressible_;    // offsets of DIEs that were left out

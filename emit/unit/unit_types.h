@@ -23,9 +23,9 @@ struct UnitTypes {
 UnitTypes encode_types(const DieTree &tree, FeatureSet features, ByteOrder order,
                        const Where &where, Skips &skips, StringTable *strings);
 
-/// Calls visit(text) for each annotation of the DIE at `i` that is called `kind` ("btf_decl_tag",
-/// "btf_type_tag"): children (clang) or, if there are none, a chain of references (gcc). Returns
-/// true for a chain.
+/// Calls visit(text) for each annotation called `kind` ("btf_decl_tag", "btf_type_tag") of the DIE
+/// at `i`. Annotations are children (clang) or, if there are none, a chain of references (gcc).
+/// Returns true for a chain.
 template <typename Visit>
 bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind, Visit visit)
 {
@@ -48,7 +48,7 @@ bool for_each_annotation(const DieTree &tree, DieIndex i, std::string_view kind,
         const Die &link = tree.at(a);
         if (link.tag != tag_gnu_annotation || !link.name || !link.text || link.name != kind)
             break;
-        if (*link.text) // kernels refuse others
+        if (*link.text) // kernels refuse empty ones
             visit(std::string_view(link.text));
         a = tree.find(link.annotation);
     }

@@ -18,7 +18,7 @@ struct VariableCandidate {
     uint32_t flags = 0; // VariableFlag
     uint32_t size = 0;  // bytes
     AddressRef address;
-    std::string_view section; // its name; "" for common symbols
+    std::string_view section; // its name, or "" for common symbols
     std::vector<std::string_view> tags;
 };
 
@@ -26,7 +26,7 @@ struct VariableCandidate {
 constexpr size_t max_variable_name = 128;
 
 /// In the order in which their DIEs end. `rejected`: variables of C that BTF cannot express. Those
-/// of other languages are only counted in `skips`: their source cannot avoid them.
+/// of other languages are only counted in `skips`, because their source cannot avoid them.
 std::vector<VariableCandidate> collect_variables(const UnitFile &file, const DieTree &tree,
                                                  const UnitTypes &types, FeatureSet features,
                                                  Skips &skips,

@@ -195,7 +195,7 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             stands_in |= name == DW_AT_signature;
         }
         abbrev.parent_class = KeepTable::class_of(abbrev.tag, false);
-        // A static member of C++ is a variable, as DWARF 5 has it.
+        // A static member of C++ is treated as a variable, as in DWARF 5.
         if (abbrev.tag == DW_TAG_member && (outside || abbrev.declares)) {
             abbrev.tag = DW_TAG_variable;
             abbrev.declares = true;
@@ -209,7 +209,8 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
             reading.add(a.name, a.form, a.implicit, matters(a.name, abbrev.tag));
         abbrev.count = reading.finish();
 
-        // Entries that do not matter are skipped; a sibling attribute saves walking their children.
+        // Entries that BTF does not need are skipped; a sibling attribute saves walking their
+        // children.
         abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
         Program skipping(table.steps_, widths);
         for (const Attribute &a : attributes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into steps: which attributes
-// matter for BTF, and how many bytes of others (line numbers, alignments ...) to skip before each.
+// Abbreviations (DWARF 5, section 7.5.3), compiled once per unit into steps: the attributes that
+// BTF needs, and how many bytes of other attributes (line numbers, alignments ...) precede each.
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
@@ -19,13 +19,13 @@ class KeepTable
 public:
     KeepTable() = default;
     explicit KeepTable(uint32_t tag);
-    /// For an entry that stands for a type in a unit of its own.
+    /// For an entry that refers to a type unit for its type.
     static KeepTable stand_in();
     Keep below(uint8_t parent_class) const
     {
         return static_cast<Keep>(answers_ >> parent_class * 2 & 3);
     }
-    /// The class of a parent. keep_tag() treats all parents of a class alike.
+    /// The class of a parent. keep_tag() treats all parents of a class in the same way.
     static uint8_t class_of(uint32_t parent_tag, bool is_unit);
 
 private:
@@ -59,7 +59,7 @@ struct Abbrev {
     KeepTable keep;
     uint32_t first = 0; // steps, in AbbrevTable::steps
     uint32_t count = 0;
-    uint32_t skip_first = 0; // steps to skip an entry that does not matter
+    uint32_t skip_first = 0; // steps to skip an entry that BTF does not need
     uint32_t skip_count = 0;
 };
 

@@ -4,12 +4,12 @@
 // which BTF needs a third. Each must cost nanoseconds.
 //
 // Method. One walk over the unit's bytes, front to back. Abbreviations have been compiled into
-// steps (abbrev.h), so useless attributes are skipped by adding their size. A useless entry is
-// skipped with its children, by its sibling attribute if it has one. Open entries are on a stack of
-// our own.
+// steps (abbrev.h), so unneeded attributes are skipped by adding their size. An unneeded entry is
+// skipped with its children, by its sibling attribute if it has one. An explicit stack holds open
+// entries.
 //
-// Invariant. The walk only moves forward and stops at the unit's end, so it ends after at most one
-// step per byte of any input.
+// Invariant. The walk only moves forward and stops at the unit's end, so for any input it takes at
+// most one step per byte.
 #include "emit/dwarf/fast/die_reader.h"
 
 #include "emit/dwarf/die_attributes.h"
@@ -23,7 +23,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Parents that matter to keep_tag(). The first stands for all others, the second for the unit.
+/// Parents that matter to keep_tag(). The first represents all others, the second the unit.
 constexpr uint32_t parent_classes[] = {
     0,
     DW_TAG_compile_unit,
@@ -125,7 +125,7 @@ public:
     {
         // The unit's own entry.
         const Abbrev *unit_abbrev = unit_.abbrevs->find(in_.in().uleb());
-        if (!unit_abbrev) // possible for type units; compile units have been checked
+        if (!unit_abbrev) // possible for type units; compile units were checked
             return fail(place(unit_.die_offset),
                         "unit whose entry has an abbreviation that is not in its table");
         pass(*unit_abbrev);
@@ -153,7 +153,7 @@ public:
                 return fail(place(offset),
                             in_.problem() ? in_.problem() : "entry runs past the end of its unit");
         }
-        while (!open_.empty()) // a unit may leave out the last terminators
+        while (!open_.empty()) // a unit may omit the last terminators
             close();
         for (const TypeUnit *met : in_.met_types())
             references_.met.push_back(met);
@@ -231,8 +231,8 @@ private:
         }
     }
 
-    /// Returns false with error_ set. A Result per entry would be half of the cost, and a call 2 %
-    /// of the time of btf-emit.
+    /// Returns false with error_ set. A Result per entry would double the cost, and a function call
+    /// would take 2 % of btf-emit's time.
     [[gnu::always_inline]] bool entry(uint64_t offset, const Abbrev &abbrev)
     {
         const Open parent = open_.back();
@@ -283,7 +283,7 @@ private:
         return true;
     }
 
-    /// References to this entry are references to the type that its signature names.
+    /// References to this entry are redirected to the type that its signature names.
     void stand_in(uint64_t offset, const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);

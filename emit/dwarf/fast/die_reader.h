@@ -9,7 +9,7 @@ namespace btflink::emit
 
 /// References of entries to type units.
 struct TypeReferences {
-    std::vector<const TypeUnit *> met;                // perhaps several times
+    std::vector<const TypeUnit *> met;                // may contain duplicates
     std::unordered_map<uint32_t, uint32_t> stand_ins; // offset to that of the type; 0: unknown
 };
 

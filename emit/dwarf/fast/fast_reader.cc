@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Implements the interface of both readers with the fast one.
+// The fast reader's implementation of the interface of both readers.
 #include "emit/dwarf/fast/fast_reader.h"
 
 #include "emit/dwarf/fast/split_files.h"

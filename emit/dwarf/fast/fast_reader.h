@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Our own reader, for what gcc and clang write for kernels, in one file or split. It is more than
+// Our own reader, for what gcc and clang write for kernels, including split DWARF. It is more than
 // twice as fast as libdw. Type units and partial units are skipped and counted.
 #pragma once
 

@@ -59,7 +59,7 @@ void FormReader::skip(uint32_t form)
     }
 }
 
-/// Forms that constant() does not handle itself.
+/// The forms that constant() does not handle.
 std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implicit)
 {
     if (form == DW_FORM_indirect)
@@ -185,7 +185,7 @@ uint32_t FormReader::other_reference(uint32_t form, std::optional<Skip> &skipped
     return local_reference(local, skipped);
 }
 
-/// The offset of list `index` in the table at `base`. Empty if there is no such list.
+/// The offset of list `index` in the table at `base`. Empty if the list does not exist.
 std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint64_t base,
                                                 uint64_t index) const
 {

@@ -22,10 +22,10 @@ public:
     }
 
     DebugCursor &in() { return in_; }
-    /// Why a value could not be read; nullptr if all could.
+    /// Why a value could not be read; nullptr if there was no problem.
     const char *problem() const { return problem_; }
 
-    /// The real form, which for DW_FORM_indirect is before the value.
+    /// The actual form; that of DW_FORM_indirect precedes the value.
     uint32_t resolve(uint32_t form) { return form == DW_FORM_indirect ? resolve_indirect() : form; }
     void skip(uint32_t form);
 
@@ -61,8 +61,8 @@ public:
             return other_string(form);
         }
     }
-    /// Offset in .debug_info; 0 if the reference cannot be followed: `skipped` says why. Type units
-    /// are added to met_types().
+    /// Offset in .debug_info; 0 if the reference cannot be followed: `skipped` is the reason. Type
+    /// units are added to met_types().
     uint32_t reference(uint32_t form, std::optional<Skip> &skipped)
     {
         if (form != DW_FORM_ref4)
@@ -72,7 +72,7 @@ public:
     const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
     LocationAttr location(uint32_t form);
     std::optional<AddressRef> address(uint32_t form);
-    /// The start of a list with a single range. Empty if there are more, or for another form.
+    /// The start of a list with exactly one range. Empty for other lists and forms.
     std::optional<AddressRef> range_start(uint32_t form);
 
 private:
@@ -97,7 +97,7 @@ private:
 
     const char *string_at(const DebugSection &section, uint64_t offset)
     {
-        // Sections of strings end in a NUL byte; where one does not, look for each string's end.
+        // String sections normally end in a NUL byte. If not, search for the end of each string.
         if (offset < section.data.size() && section.data.back() == std::byte{0})
             return reinterpret_cast<const char *>(section.data.data()) + offset;
         return unterminated_string(section, offset);

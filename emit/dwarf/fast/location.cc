@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decodes location expressions into short arrays. An unknown operation ends the decoding: such an
+// Decodes location expressions into short arrays. Decoding ends at an unknown operation: the
 // expression cannot be a register, an address or a constant.
 #include "emit/dwarf/fast/location.h"
 
@@ -37,7 +37,7 @@ public:
         complete_ = valid && in.at_end();
     }
 
-    /// Was all of it decoded?
+    /// Was the whole expression decoded?
     bool complete() const { return complete_; }
     size_t size() const { return count_; }
     const LocationOp &operator[](size_t i) const { return ops_[i]; }
@@ -134,8 +134,8 @@ private:
             in.skip(widths.version <= 2 ? widths.address : widths.offset);
             return true;
         default:
-            // Stack operations have no operands. DW_OP_GNU_uninit is not among them: the
-            // location that it marks does not hold the parameter yet.
+            // Stack operations have no operands. DW_OP_GNU_uninit is not treated as one, because
+            // the location that it marks does not hold the parameter yet.
             return (op.atom >= DW_OP_deref && op.atom <= DW_OP_ne) || op.atom == DW_OP_nop ||
                    op.atom == DW_OP_push_object_address || op.atom == DW_OP_form_tls_address ||
                    op.atom == DW_OP_call_frame_cfa || op.atom == DW_OP_stack_value ||
@@ -167,7 +167,7 @@ public:
     }
 
 private:
-    /// An entry of a list. Returns false if it cannot be decoded; then the rest does not count.
+    /// An entry of a list. Returns false if it cannot be decoded; then the rest is ignored.
     bool entry(Bytes section, uint64_t offset, uint64_t size)
     {
         const Expression expression(file_, unit_.widths, section, offset, size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// DWARF location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF asks: where
-// a variable is in memory, and which register holds a parameter when its function is entered.
+// DWARF location expressions and lists (DWARF 5, sections 2.5, 2.6, 7.7), as far as BTF needs them:
+// the address of a variable, and the register that holds a parameter when its function is entered.
 #pragma once
 
 #include "emit/dwarf/fast/unit.h"

@@ -12,8 +12,8 @@ namespace btflink::emit
 namespace
 {
 
-/// Numbers of columns in an index. GNU's and DWARF 5's are the same for what is looked at, but for
-/// the last.
+/// Numbers of columns in an index. The columns used here are the same in GNU's form and in DWARF 5,
+/// except for the last.
 enum Column : uint32_t {
     column_info = 1,
     column_types = 2, // GNU: .debug_types
@@ -47,7 +47,7 @@ public:
             slots_ = 0; // nothing is found in it
     }
 
-    /// False: there is no such unit.
+    /// Returns false if the unit does not exist.
     bool find(uint64_t id, SplitPlace &place) const
     {
         for (uint32_t slot = 0; slot < slots_; ++slot)
@@ -73,7 +73,7 @@ public:
 private:
     uint64_t id_in(uint32_t slot) const { return number<uint64_t>(16 + uint64_t{slot} * 8); }
 
-    /// 0: nothing is in that slot.
+    /// 0: the slot is free.
     uint32_t row_of(uint32_t slot) const
     {
         const auto row = number<uint32_t>(16 + uint64_t{slots_} * 8 + uint64_t{slot} * 4);
@@ -115,7 +115,7 @@ private:
         }
     }
 
-    /// Row 0 has the columns' numbers.
+    /// Row 0 has the numbers of the columns.
     uint32_t cell(uint32_t row, uint32_t column) const
     {
         return number<uint32_t>(16 + uint64_t{slots_} * 12 +
@@ -176,7 +176,7 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
     }
     if (!skeleton.dwo_name || !*skeleton.dwo_name)
         return std::nullopt;
-    // As the compiler says, or beside the file, or in it (-gsplit-dwarf=single).
+    // As named by the compiler, or next to the file, or in the file (-gsplit-dwarf=single).
     const std::string name = skeleton.dwo_name, &self = skeletons_.where().file;
     const std::string comp_dir = skeleton.comp_dir ? std::string(skeleton.comp_dir) + "/" : "";
     for (const std::string &path : {name.front() == '/' ? name : comp_dir + name,

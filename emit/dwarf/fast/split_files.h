@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the units of split DWARF that skeleton units stand for: in one file per object (.dwo), or
-// in a package beside the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's
-// before it).
+// Finds the split units of skeleton units: in one file per object (.dwo), or in a package next to
+// the linked file (.dwp), by its index (DWARF 5, section 7.3.5, and GNU's earlier form).
 #pragma once
 
 #include "emit/dwarf/fast/unit.h"
@@ -17,7 +16,7 @@ class SplitFiles
 public:
     explicit SplitFiles(const DwarfFile &skeletons) : skeletons_(skeletons) {}
 
-    /// The unit that `skeleton` stands for, or nothing.
+    /// The split unit of `skeleton`, or nothing.
     Result<std::optional<Unit>> find(const Unit &skeleton);
 
 private:

@@ -16,9 +16,9 @@ struct TypeUnit;
 /// The type units of a file of split DWARF, by signature.
 using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
 
-/// What the header and the first entry of a compile unit say.
+/// The contents of a compile unit's header and first entry.
 struct Unit : UnitHead {
-    const DwarfFile *file = nullptr; // UnitHead's
+    const DwarfFile *file = nullptr; // the same as UnitHead::file
     uint64_t offset = 0;             // of the header, in .debug_info
     uint64_t die_offset = 0;         // of the unit's own DIE
     uint64_t end = 0;
@@ -28,12 +28,12 @@ struct Unit : UnitHead {
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
     uint64_t loc_base = 0; // of its part of .debug_loc
     bool clang = false;
-    // Split DWARF: the unit is a skeleton, and where its other part is.
+    // Split DWARF: whether the unit is a skeleton, and where its split unit is.
     bool is_skeleton = false;
-    std::optional<AddressRef> low_pc; // what lists of ranges count from
+    std::optional<AddressRef> low_pc; // base of range lists
     const char *dwo_name = nullptr, *comp_dir = nullptr;
     uint64_t dwo_id = 0;
-    const TypeUnits *types = nullptr; // to which its entries may refer
+    const TypeUnits *types = nullptr; // the type units to which its entries may refer
 
     /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> indexed_address(uint64_t index) const;
@@ -44,7 +44,7 @@ struct TypeUnit {
     uint32_t type = 0; // offset of the type's entry
 };
 
-/// nullptr: no such unit.
+/// nullptr: the unit does not exist.
 inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
 {
     if (!unit.types)
@@ -53,8 +53,8 @@ inline const TypeUnit *find_type(const Unit &unit, uint64_t signature)
     return found == unit.types->end() ? nullptr : &found->second;
 }
 
-/// All compile units of the file in order. Others are counted in `skips`. `splits`: for skeleton
-/// units.
+/// All compile units of the file, in order. Other units are counted in `skips`. `splits`: for
+/// skeleton units.
 Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, Skips &skips);
 
 /// Where the parts of a unit of split DWARF begin: at 0 in a .dwo file, by the index in a .dwp
@@ -65,12 +65,12 @@ struct SplitPlace {
     const TypeUnits *types = nullptr; // of the file
 };
 
-/// The unit that `skeleton` stands for. Empty if it is not at `place`.
+/// The split unit of `skeleton`. Empty if it is not at `place`.
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton);
 
 /// All type units of a .dwo file.
 Result<TypeUnits> list_type_units(const DwarfFile &file);
-/// The one at `place` of a .dwp file.
+/// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
 /// Reads one unit, or several as one.

@@ -3,10 +3,10 @@
 // Problem. A tree has the entries of one unit or of several in the order of their offsets, and with
 // split DWARF also the entries of all type units that they refer to.
 //
-// Method. Units without type units are read into one tree, one after the other. Otherwise each
-// unit, and each type unit that is referred to, is read into its own tree, until there are no new
-// ones; then the trees are joined. Entries that stand for types are not in the trees, so references
-// to them are replaced by references to the types.
+// Method. Units without type units are read into one tree, one after the other. Otherwise each unit
+// and each referenced type unit is read into its own tree, until no new ones are found; then the
+// trees are joined. Entries that stand for types are not in the trees, so references to them are
+// replaced by references to the types.
 //
 // Invariant. Trees are joined in the order of their units' offsets, so the order of reading does
 // not matter.
@@ -25,8 +25,8 @@ namespace
 
 using Units = std::span<const Unit *const>;
 
-/// The unit with its abbreviations. Most units of an image do not keep theirs, but successive units
-/// often share a table.
+/// The unit with its abbreviations. Most units of an image do not keep their abbreviations, but
+/// successive units often share a table.
 Result<Unit> with_abbrevs(Unit unit, const Unit &before)
 {
     if (unit.abbrevs)
@@ -41,8 +41,8 @@ Result<Unit> with_abbrevs(Unit unit, const Unit &before)
     return unit;
 }
 
-/// Sorts units of one file by offset and drops duplicates. In a .dwp file they may be in any order,
-/// and several skeletons may stand for one unit.
+/// Sorts units of one file by offset and drops duplicates. In a .dwp file units may be in any
+/// order, and several skeletons may belong to one unit.
 Result<std::vector<const Unit *>> in_order(Units units)
 {
     std::vector<const Unit *> sorted(units.begin(), units.end());
@@ -72,7 +72,7 @@ Result<DieTree> read_as_one(Units units, Skips &skips)
     uint64_t bytes = 0;
     for (const Unit *unit : units)
         bytes += unit->end - unit->offset;
-    // In the output of compilers a kept entry takes at least 11 bytes. The limit is for units of
+    // In compilers' output a kept entry takes at least 11 bytes. The limit is for units of
     // gigabytes.
     const uint64_t expected = std::min<uint64_t>(bytes / 10, 1 << 24);
     tree.types.reserve(expected / 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads headers of units (DWARF 5, section 7.5.1) and the entries of the units themselves.
+// Reads unit headers (DWARF 5, section 7.5.1) and the units' own entries.
 #include "emit/dwarf/fast/form_reader.h"
 #include "emit/dwarf/fast/split_files.h"
 
@@ -82,7 +82,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     return h;
 }
 
-/// Strings and addresses may be indices from a base that comes later.
+/// Strings and addresses may be indices relative to a base that comes later.
 bool needs_bases(uint32_t attribute)
 {
     switch (attribute) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types, then
-// those of the alternate file. Units of a file of split DWARF refer to no other file, so its
+// those of the alternate file. Units of a file of split DWARF do not refer to other files, so their
 // numbers begin at 0 again.
 #pragma once
 

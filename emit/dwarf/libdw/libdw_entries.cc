@@ -11,7 +11,7 @@ namespace btflink::emit
 namespace
 {
 
-/// What reading values needs besides the attribute.
+/// What is needed to read values, in addition to the attribute.
 struct Context {
     const LibdwFile &file;
     EntryNumbers &numbers;
@@ -52,7 +52,7 @@ public:
     {
         return emit::variable_address(context_.file, *attr_, context_.unit.addr_base);
     }
-    /// libdw does not tell where the lists of ranges in a .dwo file are.
+    /// libdw does not locate the range lists in a .dwo file.
     std::optional<AddressRef> range_start() { return std::nullopt; }
     void skip() {}
 
@@ -110,7 +110,7 @@ struct Attributes {
 
 /// The entry whose children are read.
 struct Parent {
-    DieIndex kept; // it, or the nearest entry above that is kept
+    DieIndex kept; // this entry, or the nearest kept ancestor
     unsigned tag;
     bool is_unit;
     unsigned depth;
@@ -150,7 +150,7 @@ private:
         auto tag = static_cast<unsigned>(dwarf_tag(&die));
         if (tag == DW_TAG_invalid)
             return context_.file.dwarf_error(offset, "cannot read entry");
-        // A sibling attribute that points backwards would lead in circles.
+        // A sibling attribute that points backwards would cause an endless loop.
         if (offset <= last_offset_)
             return fail(place(offset), "entries are not in order");
         last_offset_ = offset;
@@ -179,7 +179,7 @@ private:
                (dwarf_hasattr(&die, DW_AT_external) || dwarf_hasattr(&die, DW_AT_declaration));
     }
 
-    /// Adds the entry, unless it turns out to be a variable inside a function.
+    /// Adds the entry, unless it is a variable inside a function.
     Result<void> keep(Dwarf_Die &die, unsigned tag, const Parent &parent)
     {
         const auto index = static_cast<DieIndex>(tree_.dies.size());
@@ -220,8 +220,8 @@ private:
             ++context_.skips[Skip::unresolved_reference];
     }
 
-    /// The type that `die` stands for belongs to this unit, even if nothing refers to it. A missing
-    /// type is counted where it is referred to.
+    /// The type that `die` stands for becomes part of this unit, even if nothing refers to it. A
+    /// missing type is counted at each reference.
     void meet_type(Dwarf_Die &die)
     {
         Dwarf_Attribute signature;

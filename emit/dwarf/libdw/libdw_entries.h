@@ -17,7 +17,7 @@ struct LibdwUnit {
 };
 
 /// Appends the entries of `unit` to `tree`. `meets` is called for each entry of another unit that
-/// is referred to or imported.
+/// this unit refers to or imports.
 Result<void> read_entries(const LibdwFile &file, EntryNumbers &numbers, LibdwUnit unit,
                           const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
                           Skips &skips);

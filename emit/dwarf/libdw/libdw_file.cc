@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prepares a file for libdw, and finds what its addresses refer to.
+// Prepares a file for libdw, and resolves its addresses.
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include "common/elf/compressed_section.h"
@@ -15,7 +15,7 @@ namespace btflink::emit
 namespace
 {
 
-/// The debug sections that libdw reads for us.
+/// The debug sections that we let libdw read.
 bool is_read(std::string_view name)
 {
     for (std::string_view wanted :
@@ -31,7 +31,7 @@ bool has_units(std::string_view name)
     return name == ".debug_info" || name == ".debug_types";
 }
 
-/// .zdebug_info, in GNU's old scheme of compression, becomes .debug_info.
+/// .zdebug_info, from GNU's older compression scheme, becomes .debug_info.
 std::string plain_name(std::string_view name)
 {
     return name.starts_with(".zdebug_") ? "." + std::string(name.substr(2)) : std::string(name);
@@ -42,7 +42,7 @@ std::string elf_reason()
     return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error";
 }
 
-/// elf_memory() takes memory that it may change, but we only have it read.
+/// elf_memory() expects memory that it may change, but it only reads.
 Elf *open_memory(Bytes bytes)
 {
     return elf_memory(reinterpret_cast<char *>(const_cast<std::byte *>(bytes.data())),
@@ -70,7 +70,7 @@ Result<void> LibdwFile::start()
     return start_libdw();
 }
 
-/// Not recursive: an alternate file has no alternate file itself.
+/// Not recursive, because an alternate file has no alternate file.
 Result<void> LibdwFile::open_alternate(const std::string &debug_dir)
 {
     auto found = TRY(find_alternate(file_.image(), debug_dir));
@@ -110,14 +110,14 @@ Result<void> LibdwFile::read_sections()
     return {};
 }
 
-/// Adds section `index` of the file to what libdw knows as `name`.
+/// Adds section `index` of the file to the section that libdw sees as `name`.
 Result<void> LibdwFile::take(uint32_t index, const std::string &name)
 {
     const bool is_grouped = file_.image().sections[index].head.sh_flags & SHF_GROUP;
     Contents &all = contents_[name];
     const bool is_first = all.pieces.empty();
     if (!is_first && !(is_grouped && has_units(name)))
-        return {}; // of several sections of a name the first counts
+        return {}; // of several sections with a name the first counts
     DebugSection section = TRY(file_.read_section(index));
     const size_t end = all.bytes.size();
     if (is_first && section.own.empty() && !file_.relocatable()) {
@@ -192,7 +192,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
 {
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);
-    // The index operands of DW_FORM_addrx*; libdw checked that they lie inside the unit.
+    // The index operands of DW_FORM_addrx*; libdw has checked that they lie inside the unit.
     const ByteOrder order = file_.order();
     auto *p = reinterpret_cast<const std::byte *>(attr.valp);
     uint64_t index = 0;
@@ -229,7 +229,7 @@ std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
 Failure LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const
 {
     std::string text(what);
-    if (const char *reason = dwarf_errmsg(0)) // 0: only if there was an error
+    if (const char *reason = dwarf_errmsg(0)) // 0: if there was an error at all
         text += std::string(": ") + reason;
     return fail(file_.where().in(".debug_info").at(offset), text);
 }

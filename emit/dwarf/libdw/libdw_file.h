@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A file as libdw sees it. What libdw cannot do is done before: relocations are applied, sections
-// are decompressed, and the sections of type units (one per type) are joined.
+// A file as libdw sees it. Steps that libdw does not support are done first: applying relocations,
+// decompressing sections, and joining the sections of type units (one per type).
 #pragma once
 
 #include "emit/dwarf/debug_files.h"
@@ -23,7 +23,7 @@ public:
     ~LibdwFile();
 
     Dwarf *dwarf() const { return dwarf_; }
-    /// The file into which dwz put what several files share; nullptr if there is none.
+    /// The file with the parts that dwz moved out of several files, or nullptr.
     Dwarf *alternate() const { return alternate_ ? alternate_->dwarf() : nullptr; }
     const DwarfFile &elf() const { return file_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Hands decoded locations to the rules for parameters; finds addresses and offsets in others.
+// Passes decoded locations of parameters to ParamRules; decodes addresses and offsets from others.
 #include "emit/dwarf/libdw/libdw_location.h"
 
 #include "emit/dwarf/param_rules.h"
@@ -39,7 +39,7 @@ ParamLocation param_location(Dwarf_Attribute &attr)
         std::vector<LocationOp> entry;
         for (size_t i = 0; i < count; ++i) {
             // The location does not hold the parameter yet. Some versions of libdw do not know this
-            // operation and end here. So does the other reader.
+            // operation and stop here, and so does the fast reader.
             if (ops[i].atom == DW_OP_GNU_uninit)
                 return rules.result();
             entry.push_back({ops[i].atom, ops[i].number, 0});
@@ -72,7 +72,7 @@ std::optional<AddressRef> variable_address(const LibdwFile &file, Dwarf_Attribut
     return address;
 }
 
-/// DWARF 2 to 4 allow an expression. Only a lone DW_OP_plus_uconst or DW_OP_constu is a constant.
+/// DWARF 2 to 4 allow expressions. Only a lone DW_OP_plus_uconst or DW_OP_constu is a constant.
 std::optional<uint64_t> member_offset(Dwarf_Attribute &attr)
 {
     Dwarf_Word value;

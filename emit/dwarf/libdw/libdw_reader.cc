@@ -2,11 +2,11 @@
 //
 // Problem. Entries of a compile unit may be anywhere: types in type units, shared entries in
 // partial units or in another file (dwz), everything except addresses in a .dwo file (split DWARF).
-// BTF of a unit is made from one tree.
+// But BTF of a unit is made from one tree.
 //
-// Method. The tree of a unit has its own entries and all entries of each unit that these import or
-// refer to, and so on. Of other compile units it has only types: their functions and variables are
-// encoded with the unit that has them.
+// Method. The tree of a unit has its own entries and, recursively, all entries of each unit that
+// these import or refer to. Other compile units contribute only types: their functions and
+// variables are encoded with their own units.
 //
 // Invariant. Parts of a tree are in the order of their entries' numbers (entry_numbers.h), so the
 // order of reading does not matter.
@@ -44,7 +44,7 @@ private:
     std::unique_ptr<LibdwFile> file_;
     std::vector<LibdwUnit> units_;
     bool partial_units_ = false;
-    mutable std::mutex mutex_; // libdw caches what it found, without locks
+    mutable std::mutex mutex_; // libdw caches without locks
     mutable EntryNumbers numbers_;
 };
 
@@ -90,14 +90,14 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
-    // If there are partial units, references go to these.
+    // With partial units, references lead to these.
     head.reads_foreign_units = !partial_units_ && uses_ref_addr(unit.die);
     return head;
 }
 
-/// The error for unit `number` of the file. libdw says why, but not where, so this walks to the
-/// unit. Units in .debug_types come last. libdw reads these only in version 4; clang also writes
-/// them in versions 2 and 3, which no debugger reads.
+/// The error for unit `number` of the file. libdw gives the reason but not the place, so this walks
+/// to the unit. Units in .debug_types come last. libdw reads these only in version 4; clang also
+/// writes them in versions 2 and 3, which no debugger reads.
 Failure LibdwReader::cannot_read(size_t number) const
 {
     const char *reason = dwarf_errmsg(0);
@@ -137,7 +137,7 @@ Result<void> LibdwReader::list(Skips &skips)
         if (rc < 0)
             return cannot_read(number);
         const int tag = die.cu ? dwarf_tag(&die) : DW_TAG_invalid;
-        // Of a type unit, libdw returns the type's entry as `split`.
+        // For a type unit, libdw returns the type's entry as `split`.
         if (split.cu && type == DW_UT_skeleton)
             units_.push_back({split, addr_base_of(die)});
         else if (type == DW_UT_skeleton || names_split_file(die))
@@ -163,7 +163,7 @@ public:
     {
     }
 
-    /// The unit will be added, so references to it need not add it.
+    /// Announces a unit that will be added, so that references to it do not add it.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
     Result<void> add(const LibdwUnit &unit) { return read(unit); }
 
@@ -190,7 +190,7 @@ private:
     Result<void> read(LibdwUnit unit)
     {
         auto [place, is_new] = parts_.try_emplace(numbers_.of(unit.die));
-        if (!is_new) // of two files of split DWARF
+        if (!is_new) // a unit of a second file of split DWARF
             return fail(file_.elf().where().in(".debug_info"),
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
@@ -221,7 +221,7 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
 {
     std::lock_guard lock(mutex_);
     TreeReader reader(*file_, numbers_, skips);
-    for (uint32_t i : units) // all first: one may refer to a later one (link-time optimisation)
+    for (uint32_t i : units) // first, because units may refer to later ones
         reader.expect(units_[i]);
     for (uint32_t i : units)
         TRY(reader.add(units_[i]));

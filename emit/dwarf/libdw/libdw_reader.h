@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The general reader, for all DWARF that libdw can read: also type units, partial units and
-// alternate files (dwz). It is slower than fast/. Its decoding is its own; if both readers can read
+// The general reader, for all DWARF that libdw can read, including type units, partial units and
+// alternate files (dwz). It is slower than fast/, and decodes independently of it; if both can read
 // a file, their trees are the same.
 #pragma once
 

@@ -39,7 +39,7 @@ void put_elf_header(Out &out, const ElfImage &like, size_t section_count)
 {
     for (size_t i = 0; i < EI_NIDENT; ++i)
         out.put<uint8_t>(like.head.e_ident[i]);
-    out.put<uint16_t>(ET_EXEC); // nothing is left to be relocated
+    out.put<uint16_t>(ET_EXEC); // libdw need not relocate anything
     out.put<uint16_t>(like.head.e_machine);
     out.put<uint32_t>(EV_CURRENT);
     out.word(0); // entry point
