@@ -25,8 +25,8 @@ SourceCounts count_sources(const std::vector<UnitHead> &units)
     return counts;
 }
 
-/// Does link-time optimisation make units refer to each other? The kernel's ELF note or the forms
-/// of the units' attributes tell.
+/// Does link-time optimisation make units refer to each other? Shown by the kernel's ELF note, or
+/// by the forms of the units' attributes.
 bool are_entangled(const DwarfFile &file, const DwarfReader &reader,
                    const std::vector<uint32_t> &units)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The steps of an emit in order: open, choose units, encode them, write.
+// The steps of btf-emit in order: open the file, choose units, encode them, write.
 #include "emit/emit.h"
 
 #include "common/io/file_io.h"
@@ -47,7 +47,7 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     return {};
 }
 
-/// For a file without DWARF: reports which code has no BTF.
+/// For a file without DWARF: reports code without BTF.
 void look_at_code(const ElfImage &image, EmitReport &report)
 {
     bool has_btf = false; // made before the DWARF was dropped
@@ -59,7 +59,7 @@ void look_at_code(const ElfImage &image, EmitReport &report)
     report.has_code &= !has_btf;
 }
 
-/// `given.unit`, with the settings of the object BTF that the file has, if these are to be kept.
+/// `given.unit`, or, if settings are to be kept, the settings of the file's object BTF.
 UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 {
     UnitOptions options = given.unit;
@@ -73,7 +73,7 @@ UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
     return options;
 }
 
-/// Encodes the chosen units of `file` and adds them up in `report`.
+/// Encodes the chosen units of `file`, and adds their counts to `report`.
 Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
                                              const SourceCounts &covered, EmitReport &report)
 {
@@ -89,7 +89,7 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));
     clock.end();
-    release_pages(file.info.data); // heads of units are all over it
+    release_pages(file.info.data); // unit headers are spread over all of it
     // From here on the units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
     if (objects)
@@ -114,7 +114,7 @@ Result<std::unique_ptr<DwarfFile>> open_input(const std::string &path, Bytes byt
     return file;
 }
 
-/// The separate file that has the DWARF of a linked file, if the latter has none.
+/// The separate file with the DWARF of a linked file, if the linked file has none.
 Result<DebugFile> open_debug_file(const DwarfFile &file, const EmitOptions &options)
 {
     if (file.has_dwarf() || file.relocatable())
@@ -162,7 +162,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         look_at_code(file->image(), report);
         TRY(write_without_btf(*file, options));
         break;
-    case EmitReport::Outcome::no_types: // an earlier run's BTF and, if asked, DWARF are dropped
+    case EmitReport::Outcome::no_types: // an earlier BTF and, if requested, DWARF are dropped
     case EmitReport::Outcome::written:
         clock.begin(Step::write);
         TRY(check_mapped_files());
@@ -187,7 +187,7 @@ Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options
     }
     struct stat status;
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-        return fail(Where{path}, "is not a regular file"); // opening a pipe would wait for a writer
+        return fail(Where{path}, "is not a regular file"); // opening a pipe would block
     const std::vector<std::byte> input = TRY(read_file(path));
     clock.end();
     auto done = emit_bytes(path, input, options, std::move(report));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Encodes groups of units, those of an image on several threads.
+// Encodes groups of units; those of an image on several threads.
 #include "emit/encode_units.h"
 
 #include "common/io/file_parts.h"
@@ -14,7 +14,7 @@ namespace btflink::emit
 namespace
 {
 
-/// String tables, each used by one thread at a time. A table remembers strings from unit to unit.
+/// String tables, each used by one thread at a time. A table keeps its strings from unit to unit.
 class StringTables
 {
 public:
@@ -32,7 +32,7 @@ public:
                 return table;
             }
         }
-        return std::make_unique<StringTable>(section_); // slow, so not under the lock
+        return std::make_unique<StringTable>(section_); // slow, so without the lock
     }
     void put_back(std::unique_ptr<StringTable> table)
     {
@@ -46,8 +46,9 @@ private:
     std::vector<std::unique_ptr<StringTable>> free_;
 };
 
-/// Gives back the pages of a mapped file that were read for `group`. Parts of .debug_abbrev and of
-/// location lists are not known by unit, so these sections are given back as a whole, but rarely.
+/// Releases the pages of a mapped file that were read for `group`. The parts of .debug_abbrev and
+/// of location lists that belong to a unit are unknown, so these sections are released as a whole,
+/// but rarely.
 void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup group)
 {
     constexpr uint32_t units_per_release = 32;
@@ -59,7 +60,7 @@ void release_read(const DwarfFile &file, const DwarfReader &reader, UnitGroup gr
     }
 }
 
-/// Encodes group `number` and passes its BTF to `options.take`. The result is the rest.
+/// Encodes group `number` and passes its BTF to `options.take`. Returns the rest.
 Result<UnitObject> encode_and_take(const DwarfFile &file, const DwarfReader &reader,
                                    UnitGroup group, uint32_t number, const EmitOptions &options,
                                    StringTables &tables)

@@ -7,12 +7,12 @@
 namespace btflink::emit
 {
 
-/// The object BTF of one group. `reader` must be of `file`.
+/// The object BTF of one group. `reader` must read `file`.
 Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader, UnitGroup units,
                                 const UnitOptions &options);
 
-/// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to it, and
-/// the results are what remains.
+/// Object BTF by group, in the order of `groups`. With `options.take`, blobs are passed to this
+/// function, and the results contain the rest.
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,
                                               const std::vector<UnitGroup> &groups,
                                               const EmitOptions &options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Concatenates the object BTF of all units and puts it where the options say.
+// Concatenates the object BTF of all units and writes it as the options say.
 #include "emit/write_result.h"
 
 #include "common/io/file_change.h"
@@ -14,7 +14,7 @@ namespace btflink::emit
 namespace
 {
 
-/// Not vector::insert(), for which g++ 14 warns of an overflow (GCC PR107852).
+/// Replaces vector::insert(), for which g++ 14 warns of an overflow (GCC PR107852).
 void append(std::vector<std::byte> &out, Bytes more)
 {
     const size_t end = out.size();
@@ -55,8 +55,8 @@ ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> 
     return out;
 }
 
-/// The contents of a detached file: of one unit the blob alone, for any reader of BTF; of several
-/// units all contributions, which btf-merge tells apart by their link trailers.
+/// The contents of a detached file: for one unit the blob alone, for any reader of BTF; for several
+/// units all contributions, which btf-merge separates by their link trailers.
 std::vector<std::byte> detached_btf(const std::vector<UnitObject> &units,
                                     const EmitOptions &options)
 {

@@ -8,12 +8,12 @@
 namespace btflink::emit
 {
 
-/// `kept`: object BTF that stays. `path`: of `file`. On error nothing was written.
+/// `kept`: object BTF that stays. `path`: of `file`. On an error nothing is written.
 Result<void> write_result(const std::string &path, const DwarfFile &file, ExistingBtf kept,
                           std::vector<UnitObject> units, const EmitOptions &options,
                           EmitReport &report);
 
-/// For a file without DWARF: an earlier run's output must not stay where this run's would be.
+/// For a file without DWARF: removes the output of an earlier run.
 Result<void> write_without_btf(const DwarfFile &file, const EmitOptions &options);
 
 } // namespace btflink::emit

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares outputs with inputs and with each other, links included.
+// Compares outputs with inputs and with each other, following links.
 #include "merge/check_output_paths.h"
 
 #include "common/io/file_io.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Before anything is written, refuses command lines that would overwrite inputs, or one result with
-// another.
+// Refuses command lines that would overwrite inputs, or one result with another, before anything is
+// written.
 #pragma once
 
 #include "merge/input/open.h"
@@ -14,7 +14,7 @@ namespace btflink::merge
 Result<void> check_apart(const Options &options, const Inputs &inputs);
 
 /// Error: trace and result are the same file. Call it again after the result is written, because
-/// two names of one file can only be recognised once the file exists.
+/// two names of one file can be recognised only when the file exists.
 Result<void> check_trace_apart(const Options &options);
 
 } // namespace btflink::merge

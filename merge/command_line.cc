@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge's options, and which of them exclude each other.
+// btf-merge's options, and which options exclude each other.
 #include "merge/command_line.h"
 
 #include "common/cli/option_table.h"

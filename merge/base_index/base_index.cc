@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A damaged index, or that of other BTF, must not be used: a module would get wrong BTF
-// without any message.
+// Problem. A damaged index, or an index of other BTF, must not be used: a module would get wrong
+// BTF without any message.
 //
 // Method. open() hashes all bytes of the BTF and of the index. File times and inodes are not
-// enough: a file can change within one tick of the clock, or through a mapping. Hashing takes a
-// tenth of the time of parsing the BTF. A forged file may have right hashes, so each number from it
-// is also checked against its bounds when it is used; is_damaged() tells if one was wrong.
+// sufficient: a file can change within one clock tick, or through a mapping. Hashing takes a tenth
+// of the time of parsing the BTF. A forged file may have correct hashes, so each number from it is
+// also checked against its bounds before use; is_damaged() reports a wrong one.
 //
 // Cost. Opening: one pass over all bytes, at the speed of memory. A look-up: one or two cache
 // misses.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An index of a base, which answers what a merge asks about the base without reading all of it.
-// FORMAT.md specifies the bytes; make_index.h makes them.
+// An index of a base: answers a merge's questions about the base without reading all of it.
+// FORMAT.md specifies the bytes; make_index.h writes them.
 #pragma once
 
 #include "merge/base_index/layout.h"
@@ -17,7 +17,7 @@ class BaseIndex;
 
 struct IndexState {
     bool fits = false;                      // an undamaged index of that BTF
-    std::shared_ptr<const BaseIndex> index; // null although it fits: that BTF cannot have an index
+    std::shared_ptr<const BaseIndex> index; // null for BTF that cannot have an index
 };
 
 struct ArrayCounts; // see input/array_form.h
@@ -29,15 +29,15 @@ public:
     /// `owner` keeps them alive.
     static IndexState open(Bytes bytes, Bytes blob, std::shared_ptr<const void> owner);
 
-    /// The BTF of the base. Its types are checked when they are looked at.
+    /// The BTF of the base. Its types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
-    /// Was a number found that cannot be right? Then all answers are worthless.
+    /// Was an impossible number found? Then all answers are invalid.
     bool is_damaged() const { return damage_.found(); }
 
     /// count_arrays() of the base.
     ArrayCounts arrays() const;
 
-    /// visit(id, lowest id) for the plain types with this stub hash, in ascending order.
+    /// Calls visit(id, lowest id) for the plain types with this stub hash, in ascending order.
     template <typename Visit>
     void for_types_with(const Hash128 &hash, Visit visit) const
     {
@@ -52,8 +52,8 @@ public:
         }
     }
 
-    /// visit(id, lowest id with the same stub hash) for the structs, unions and enums of this name,
-    /// defined or declared.
+    /// Calls visit(id, lowest id with the same stub hash) for the structs, unions and enums of this
+    /// name, defined or declared.
     template <typename Visit>
     void for_named(std::string_view name, Visit visit) const
     {
@@ -71,7 +71,7 @@ public:
     /// The string's offset in the base.
     std::optional<uint32_t> find_string(std::string_view text) const;
 
-    /// The lowest type with these words among the types in table `words` (FORMAT.md); void: none.
+    /// The lowest type with these words among the types in table `words` (FORMAT.md), or void.
     TypeId find_words(std::span<const uint32_t> words) const;
 
     static uint32_t hash_of(std::string_view text);
@@ -80,7 +80,7 @@ public:
 private:
     BaseIndex() = default;
     bool is_type(uint32_t id) const { return note_unless(id > 0 && id < raw(btf_->end_id())); }
-    /// Returns `ok`.
+    /// Records damage unless `ok`. Returns `ok`.
     bool note_unless(bool ok) const
     {
         if (!ok)
@@ -94,8 +94,8 @@ private:
         return *static_cast<const volatile uint32_t *>(&at);
     }
     std::span<const uint32_t> hashed_with(const Hash128 &hash) const;
-    /// The entries whose hashes have the same highest bits. `buckets`: where each begins, and the
-    /// end.
+    /// The entries whose hashes have the same highest bits. `buckets`: where each bucket begins,
+    /// and the end of the last.
     template <typename Entry>
     std::span<const Entry> bucket(std::span<const Entry> entries, std::span<const uint32_t> buckets,
                                   uint64_t hash, unsigned hash_bits = 32) const

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. `make -j` links many modules at once, each in its own process. The first ones find no
-// index. None should wait or see half an index, and only one should make it.
+// Problem. `make -j` links many modules at once, each in its own process. The first processes find
+// no index. None should wait or see an incomplete index, and only one should make it.
 //
 // Method. The process that makes the index holds a lock on the base (a lock file could be left
-// over). Others go on without an index. The complete file is renamed into place.
+// behind). The others continue without an index. The complete file is renamed into place.
 //
 // Cost. Making an index takes as long as two modules without one; opening it, see base_index.cc.
 #include "merge/base_index/index_file.h"
@@ -27,14 +27,14 @@ namespace btflink::merge
 namespace
 {
 
-/// Opening a pipe could wait for ever.
+/// Opening a pipe could block.
 bool is_special_file(const std::string &path)
 {
     struct stat info;
     return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode);
 }
 
-/// Is there something at this path without the magic of an index? It must not be overwritten.
+/// Does this path have a file without the magic of an index? It must not be overwritten.
 bool is_not_an_index(const std::string &path)
 {
     if (is_special_file(path))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Header and tables of an index (FORMAT.md).
+// Header and tables of an index (see FORMAT.md).
 #pragma once
 
 #include "common/btf/btf.h"
@@ -11,7 +11,7 @@
 namespace btflink::merge::index_layout
 {
 
-constexpr uint64_t magic = 0x1a7864692d667462; // "btf-idx\x1a", in the order of the host
+constexpr uint64_t magic = 0x1a7864692d667462; // "btf-idx\x1a", in host byte order
 
 struct Header {
     uint64_t magic;
@@ -36,7 +36,8 @@ struct NamedType {
     uint32_t hash, type, lowest;
 };
 
-/// Number of buckets for so many entries. Their table has one number more, the end.
+/// The number of buckets for so many entries. The table of buckets also has the end of the last
+/// one.
 constexpr size_t buckets_for(uint32_t entries)
 {
     return std::bit_ceil(entries / 4 + size_t{1});
@@ -56,7 +57,7 @@ struct Tables {
     std::span<const uint32_t> marks;
 };
 
-/// Calls visit(table, number of entries, byte offset) for each. Returns the bytes of the file.
+/// Calls visit(table, number of entries, byte offset) for each table. Returns the size of the file.
 template <typename AnyTables, typename Visit>
 uint64_t for_each_table(AnyTables &t, const Header &h, Visit visit)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A module's result must be the same to the byte with and without an index. In cases that
-// no kernel has, an index could hardly answer as a search does.
+// Problem. A module's result must be byte-identical with and without an index. In some cases, which
+// no kernel has, an index could not easily give the answers of a search.
 //
-// Method. Hash all types of the base, and sort. BTF with one of those cases gets no index:
-//  - another byte order, or types at an odd address: Btf has copied them;
-//  - a string twice, or a name inside of a string: it has several offsets;
+// Method. Hash all types of the base, and sort. BTF with one of these cases gets no index:
+//  - another byte order, or unaligned types: Btf has copied them;
+//  - a duplicate string, or a name that points into another string: it has several offsets;
 //  - a cycle without a named struct: its hash may depend on which types are hashed;
-//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it on the way.
+//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it as an error.
 //
 // Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/make_index.h"
@@ -76,7 +76,7 @@ private:
         return !base_.base() && words >= blob_.data() && words < blob_.data() + blob_.size();
     }
 
-    /// False: a string is there twice.
+    /// Returns false if a string is a duplicate.
     bool add_strings()
     {
         const std::string_view all = base_.strings();

@@ -10,8 +10,8 @@
 namespace btflink::merge
 {
 
-/// An index of `base`, parsed from `blob`. For BTF for which an index could answer otherwise than a
-/// search, the index only states that there is none (FORMAT.md, "BTF without an index").
+/// An index of `base`, parsed from `blob`. For BTF for which an index could give other answers than
+/// a search, it contains only this fact (FORMAT.md, "BTF without an index").
 std::vector<std::byte> make_index(const Btf &base, Bytes blob);
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// XXH3 compiled for AVX2. Nothing else may be in this file: the linker could use its copy of an
-// inline function everywhere.
+// XXH3 compiled for AVX2. This file must not contain anything else: the linker could use its copy
+// of an inline function everywhere.
 #include "merge/base_index/wide_hash.h"
 
 #define XXH_INLINE_ALL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs the steps of the deduplication one after the other.
+// Runs the steps of the deduplication in order.
 #include "merge/dedup/dedup.h"
 
 #include "common/io/parallel.h"
@@ -51,7 +51,7 @@ Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<b
     }
     stats.add("distinct_hashes", classes.first.size());
 
-    // From here on, millions of types are some ten thousand classes.
+    // From here on, millions of types are represented by some hundred thousand classes.
     stats.begin_pass("class_graph");
     ClassGraph graph = make_class_graph(sources, classes, threads);
     stats.add("struct_names", graph.names.size());
@@ -59,7 +59,7 @@ Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<b
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph, threads);
-    std::vector<Groups> ways; // none without conflicts
+    std::vector<Groups> ways; // empty without conflicts
     if (conflicts.count) {
         const ReachableConflicts reachable =
             find_reachable_conflicts(sources, graph, conflicts, threads);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The deduplication engine: it finds the types of all objects that are equal. README.md describes
-// the algorithm. write_types() makes BTF of the result.
+// The deduplication engine: finds the types of all objects that are equal. README.md describes the
+// algorithm. write_types() writes BTF from the result.
 #pragma once
 
 #include "merge/dedup/classes/choose_base.h"
@@ -17,8 +17,8 @@ struct MergedTypes {
     BaseKnowledge known; // if there is a base
 };
 
-/// `not_linked`: per object; these are left out. `explained`: look at all of the base, so that the
-/// result can be explained. If `loaded` has classes, there is no base and all objects were linked.
+/// `not_linked`: objects to leave out. `explained`: use all of the base, so that the result can be
+/// explained. If `loaded` has classes, there is no base and all objects were linked.
 Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
                                 const GivenBase &base, bool explained, unsigned threads,
                                 Stats &stats);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// How many bits of its hashes the engine uses: all, except in test builds. These
-// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) leave N bits, so
-// that hashes collide all the time, and compare types with equal hashes. Results that
-// are right in such a build do not depend on hashes. Normal builds trust 128 bits of a stub hash
+// How many bits of its hashes the engine uses: all, except in test builds. Test builds
+// (-DBTFLINK_HASH_BITS=N, by meson's -Dhash_bits=N or in tests/merge/meson.build) keep N bits, so
+// that hashes collide all the time, and compare types with equal hashes. A result that is right in
+// such a build does not depend on hashes. Normal builds trust 128 bits of a stub hash
 // (group_by_hash.cc) or of a set of reachable conflicts (reachable_conflicts.cc).
 #pragma once
 
@@ -16,7 +16,7 @@ constexpr unsigned hash_bits = BTFLINK_HASH_BITS;
 #else
 constexpr unsigned hash_bits = 128;
 #endif
-/// Are types, and sets, equal if their hashes are?
+/// Are types and sets equal if their hashes are?
 constexpr bool trust_hashes = hash_bits >= 128;
 
 constexpr uint64_t low_bits(unsigned n)
@@ -24,7 +24,7 @@ constexpr uint64_t low_bits(unsigned n)
     return n >= 64 ? ~uint64_t{0} : (uint64_t{1} << n) - 1;
 }
 
-/// What is left of a hash.
+/// The bits of a hash that are used.
 constexpr uint64_t visible(uint64_t hash)
 {
     return hash & low_bits(hash_bits);

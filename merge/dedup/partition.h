@@ -17,20 +17,20 @@ constexpr uint32_t no_refs = UINT32_MAX;
 struct FinalClass {
     TypeAt first;            // its lowest type or resolved forward declaration; gives the order
     TypeAt canonical;        // the type that is written out
-    bool live;               // false: all of its types are in other classes
-    uint32_t refs = no_refs; // in Partition::refs; no_refs: the references of `canonical`
+    bool live;               // false if all of its types moved to other classes
+    uint32_t refs = no_refs; // index in Partition::refs; no_refs: those of `canonical`
 };
 
 struct Partition {
-    IdVector<ClassId, FinalClass> classes;  // those of Classes, then those split from them
+    IdVector<ClassId, FinalClass> classes;  // the classes of Classes, then those split off
     IdVector<ClassId, ClassId> alias;       // the class's representative
     UnsetVector<ClassId> of;                // per type, as in Classes; see class_of()
     std::vector<std::vector<ClassId>> refs; // in the order of the type; none: void
 
     // For --stats.
     uint64_t conflicts = 0;        // names with several definitions
-    uint64_t affected_classes = 0; // that reach one
-    uint64_t affected_types = 0;   // their types, of all objects
+    uint64_t affected_classes = 0; // classes that reach a conflict
+    uint64_t affected_types = 0;   // their types, in all objects
     uint64_t rounds = 0;
 
     ClassId class_of(size_t index) const { return alias[of[index]]; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The types to be deduplicated: the base's, then those of each object, in one numbering.
+// The types to deduplicate: those of the base, then those of each object, in one numbering.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -24,10 +24,10 @@ struct Source {
     const Btf *btf;
     const std::byte *hashes;       // of an object's types, as in a link trailer; at least `count`
     uint32_t count;                // ids 1..count may be plain types
-    const std::vector<bool> *skip; // by id - 1: no plain types; null: all are plain
-    const Selection *chosen;       // by id - 1: types of a base that take part; null: an object
-    // Number of its type 1 in the numbering of all types. Only chosen types of a base have numbers
-    // of their own, behind one number that all others share.
+    const std::vector<bool> *skip; // by id - 1: not a plain type; null: all are plain
+    const Selection *chosen;       // by id - 1: types of a base that take part; null for an object
+    // Number of its type 1 in the numbering of all types. Only chosen types of a base have their
+    // own numbers, which follow one number that all others share.
     size_t offset;
 
     /// Of an object's type, by id - 1.
@@ -42,7 +42,7 @@ struct Source {
             return offset + raw(id) - 1;
         return chosen->has(raw(id) - 1) ? offset + 1 + chosen->rank(raw(id) - 1) : offset;
     }
-    /// visit(id, its number) for the types that may be plain and take part.
+    /// Calls visit(id, number) for the types that may be plain and take part.
     template <typename Visit>
     void for_types(Visit visit) const
     {
@@ -54,24 +54,24 @@ struct Source {
     }
 };
 
-/// Base first, if there is one; then the objects that were linked.
+/// The base first, if there is one; then the linked objects.
 struct Sources {
     std::vector<Source> list;
     std::vector<uint32_t> of_object; // source of each object; UINT32_MAX: not linked
     bool has_base = false;
-    size_t types = 0;                // numbers of types of all sources
+    size_t types = 0;                // total of all sources
     std::unique_ptr<Selection> base; // its chosen types
-    // An object whose types are found by marks is read through a Btf of its own here. So malformed
-    // types are noted apart from those that other passes find: which types the deduplication reads
-    // depends on which objects were linked.
+    // If the types of an object are found by marks, the deduplication reads them through a separate
+    // Btf. It records malformed types apart from those that other passes find, because which types
+    // the deduplication reads depends on which objects were linked.
     struct OwnView {
         explicit OwnView(const Btf &of) : btf(of.noting(damage)) {}
         Damage damage;
         Btf btf;
     };
-    std::vector<std::unique_ptr<const OwnView>> views; // by object; null: `list` has the object's
+    std::vector<std::unique_ptr<const OwnView>> views; // by object; null: use the Btf in `list`
 
-    /// Did the deduplication look at a malformed type of this object?
+    /// Did the deduplication read a malformed type of this object?
     bool found_damage(size_t object) const
     {
         return views[object] && views[object]->damage.found();
@@ -94,8 +94,8 @@ struct Sources {
     }
 };
 
-/// `base` may be null; none of its types is chosen yet, and its types have no numbers. The objects
-/// must outlive the result and not move.
+/// `base` may be null; its types are not chosen yet and have no numbers. The objects must outlive
+/// the result and not move.
 Sources make_sources(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base);
 

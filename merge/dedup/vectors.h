@@ -8,7 +8,7 @@
 namespace btflink::merge
 {
 
-/// No number of a block, set or key.
+/// Not the number of any block, set or key.
 constexpr uint32_t no_number = UINT32_MAX;
 
 using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A kernel's BTF has a hundred thousand types, a module over it a few thousand. Types of
-// the base that no type of the module can be equal to, or be resolved to, must not cost anything.
+// Problem. A kernel's BTF has a hundred thousand types, a module a few thousand more. Types of the
+// base that no type of the module can equal, or be resolved to, must cost nothing.
 //
 // Method. The module's types are grouped by stub hash already.
 //  1. Collect the names of the module's structs, unions and enums.
@@ -15,19 +15,19 @@
 //     hash are one class, whether or not the module has it.
 //
 // Why it is right. Equal types have equal stub hashes, and conflicts are found by names. A
-// reference to a type that takes no part is lost. If base and module have a struct with one stub
-// hash, the module has all that it refers to, so none of its references is lost. If their structs
-// have different hashes, they differ anyway. If the module only declares the struct, the
-// declaration agrees with every definition of the base. The references in which two definitions of
+// reference to a type that does not take part is lost. If base and module have a struct with the
+// same stub hash, the module has all types that the struct refers to, so no reference is lost. If
+// their structs have different hashes, they differ anyway. If the module only declares the struct,
+// the declaration agrees with every definition of the base. References in which two definitions of
 // the base differ may be lost then, but the conflict graph only needs to know that there are two.
 // Declarable enums are an exception: a type that refers to a declaration of one has another hash
-// than one that refers to the definition. If base and module have both, all types that may matter
-// take part (`all`), and an index is of no use.
+// than a type that refers to the definition. If base and module have both, all types that may be
+// equal take part (`all`), and an index is not used.
 //
-// Invariant. Which types take part, and in which classes, does not depend on whether there is an
-// index. So the result does not.
+// Invariant. Which types take part, and in which classes, does not depend on the presence of an
+// index. So neither does the result.
 //
-// Cost. By an index: a few look-ups per class of the module. Else, see prune_base.cc.
+// Cost. With an index: a few look-ups per class of the module. Otherwise see prune_base.cc.
 #include "merge/dedup/classes/choose_base.h"
 
 #include "merge/dedup/classes/distinct_hashes.h"
@@ -229,7 +229,7 @@ void add_classes(const std::vector<Choice> &choices, const Sources &sources, Cla
 {
     IdVector<ClassId, TypeAt> first;
     IdVector<ClassId, ClassId> number(classes.first.size(), ClassId::none);
-    std::vector<ClassId> of_base{ClassId::none}; // by number, as in Source::index()
+    std::vector<ClassId> of_base{ClassId::none}; // by number as in Source::index()
     const Source &base = sources.list[0];
     for (const Choice &choice : choices) {
         if (choice.lowest == choice.type) {
@@ -267,7 +267,7 @@ Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
     if (choices) {
         known.index = given.index;
     } else {
-        if (given.index) // its types were not all looked at
+        if (given.index) // its types were not all checked
             TRY(Btf::parse(given.blob, given.where));
         auto part = std::make_unique<BasePart>(make_base_part(in.base, objects));
         const auto plain = TRY(plain_part(in.base, part->wanted, given.where));

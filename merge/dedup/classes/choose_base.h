@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// By what the types of the base were chosen. One of both is set.
+/// How the types of the base were chosen. Exactly one is set.
 struct BaseKnowledge {
     std::unique_ptr<const BasePart> part;
     const BaseIndex *index = nullptr;
@@ -19,15 +19,16 @@ struct BaseKnowledge {
 
 /// The base of the result.
 struct GivenBase {
-    const Btf *btf = nullptr;         // null: there is none
-    const BaseIndex *index = nullptr; // of the base; null: there is none
-    Bytes blob;                       // that `btf` was parsed from
+    const Btf *btf = nullptr;         // null without a base
+    const BaseIndex *index = nullptr; // of the base; null without an index
+    Bytes blob;                       // the bytes from which `btf` was parsed
     Where where;
 };
 
-/// Adds the classes of the chosen types to `classes`, in front of those of the objects. The index
-/// chooses if it suffices for these objects, else a search of the base. Both choose the same types.
-/// `all`: choose every type that the objects may share, so that the result can be explained.
+/// Adds the classes of the chosen types to `classes`, before those of the objects. The index
+/// chooses if it is sufficient for these objects, otherwise a search of the base. Both choose the
+/// same types. `all`: choose every type that the objects may share, so that the result can be
+/// explained.
 Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
                                   const std::vector<Object> &objects, const GivenBase &given,
                                   bool all);

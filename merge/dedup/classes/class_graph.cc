@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Builds the class graph, and merges classes that differ only by the declarable enums they refer
-// to.
+// Builds the class graph, and merges classes that differ only by the declarable enums to which they
+// refer.
 //
-// Problem. The stub hash of a reference to a struct covers only its name, so a declaration of a
-// struct and all of its definitions leave the types that refer to them in one class. The stub hash
-// of a reference to an enum covers all of the enum, but gcc lets enums be declared, too. If one
-// header declares an enum and three sources define it differently, every struct from which the enum
-// is reached is in four classes.
+// Problem. The stub hash of a reference to a struct covers only its name. So a type that refers to
+// the struct has one class, whether the struct is declared or defined, and in whatever way. The
+// stub hash of a reference to an enum covers the whole enum, but gcc allows declarations of enums,
+// too. If one header declares an enum and three sources define it differently, every struct from
+// which the enum is reached is in four classes.
 //
-// Method. The graph has one node per class, read from its lowest type: some ten thousand for
-// millions of types. Structs and unions have names, which declarations and definitions share; enums
-// have one if any object declares them, which kernels do for a handful. References to named structs
-// go by name, so they end the search for classes that reach such an enum. These classes are
-// partitioned anew, by partition refinement: first by their own contents, with references to named
-// types by name, then by the blocks that they refer to, until no block splits. The classes of a
-// block become aliases of the lowest. (Merging upwards from the enums would miss cycles that pass
-// no name.) From here on a declared enum is treated like a declared struct.
+// Method. The graph has one node per class, read from its lowest type: some hundred thousand for
+// millions of types. Structs and unions have names, which declarations and definitions share. An
+// enum has a name if any object declares it; kernels do this for a handful. References to named
+// structs are by name, so they end the search for classes that reach such an enum. These classes
+// are partitioned again, by partition refinement: first by their own contents, with references to
+// named types by name, then by the blocks to which they refer, until no block splits. The classes
+// of a block become aliases of the lowest. (Merging upwards from the enums would miss cycles
+// without a named type.) From then on a declared enum is treated like a declared struct.
 //
-// Cost. Edges once. The rounds touch only classes that reach a declarable enum.
+// Cost. Each edge once. The rounds touch only classes that reach a declarable enum.
 #include "merge/dedup/classes/class_graph.h"
 
 #include "common/graph/refine.h"
@@ -76,7 +76,7 @@ void read_references(const Sources &sources, const Classes &classes, unsigned th
     }
 }
 
-/// Gives structs and unions names.
+/// Numbers the names of structs and unions.
 void name_structs(const Sources &sources, const Classes &classes, ClassGraph &out)
 {
     std::unordered_map<std::pair<std::string_view, bool>, NameId, NameHash> index;
@@ -100,7 +100,7 @@ void name_structs(const Sources &sources, const Classes &classes, ClassGraph &ou
     }
 }
 
-/// Gives enums that are declared names. Returns whether there are any.
+/// Numbers the names of declared enums. Returns whether there are any.
 bool name_declared_enums(const Sources &sources, const Classes &classes, ClassGraph &out)
 {
     std::unordered_map<std::string_view, NameId> declared;
@@ -116,7 +116,7 @@ bool name_declared_enums(const Sources &sources, const Classes &classes, ClassGr
         auto [it, added] = declared.emplace(text_of(c), out.names.next_id());
         if (added)
             out.names.push_back({text_of(c), {}, c, true});
-        else // of another size, which says nothing
+        else // of another size, so the declaration says nothing
             out.alias[c] = out.names[it->second].forward;
         out.name[c] = it->second;
     }
@@ -135,7 +135,7 @@ bool has_name(const ClassGraph &graph, ClassId c)
     return graph.name[c] != NameId::none;
 }
 
-/// Which classes reach a declarable enum without passing a struct's name?
+/// Which classes reach a declarable enum without passing a named struct?
 IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
 {
     const auto users = Lists<ClassId, ClassId>::make(graph.size(), [&](auto put) {
@@ -145,7 +145,7 @@ IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
                     put(ref, c);
     });
     IdVector<ClassId, bool> above(graph.size(), false);
-    std::vector<ClassId> open; // enums and classes above them; their own users come next
+    std::vector<ClassId> open; // enums and classes that reach them; their users come next
     for (ClassId c : graph.classes())
         if (btf::is_enum(graph.kind[c]) && has_name(graph, c))
             open.push_back(c);
@@ -163,7 +163,7 @@ IdVector<ClassId, bool> find_classes_above_enums(const ClassGraph &graph)
     return above;
 }
 
-/// A reference to one of the classes that are partitioned anew, which is not by name.
+/// Is it a reference to a class that is partitioned again, and not by name?
 bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, ClassId ref)
 {
     return ref != ClassId::none && !has_name(graph, ref) && above[ref];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The class graph: how classes refer to each other, and which names they define or declare.
+// The class graph: the references between classes, and the names that they define or declare.
 #pragma once
 
 #include "common/graph/lists.h"
@@ -11,8 +11,8 @@
 namespace btflink::merge
 {
 
-/// A name that can be declared without being defined: of a struct, a union, or an enum; each kind
-/// is a name space of its own. An enum has such a name only if some object declares it.
+/// A name that can be declared without being defined: of a struct, a union, or an enum; each of
+/// these has its own name space. Only enums that some object declares have such a name.
 struct StructName {
     std::string_view text;
     std::vector<ClassId> definitions; // in order
@@ -22,11 +22,11 @@ struct StructName {
 
 struct ClassGraph {
     IdVector<ClassId, btf::Kind> kind;
-    IdVector<ClassId, NameId> name; // what it defines or declares; or none
-    Lists<ClassId, ClassId> refs;   // in the order of the type; none: void
+    IdVector<ClassId, NameId> name; // that it defines or declares; or none
+    Lists<ClassId, ClassId> refs;   // in the order of the type's words; none: void
     IdVector<NameId, StructName> names;
-    /// The class's representative, itself for most. Classes differ from their representatives only
-    /// by the definition or declaration of an enum that they refer to.
+    /// The class's representative; for most classes the class itself. A class differs from its
+    /// representative only in the definition or declaration of an enum to which it refers.
     IdVector<ClassId, ClassId> alias;
 
     size_t size() const { return kind.size(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A table of distinct stub hashes, and the lowest type that has each.
+// A table of distinct stub hashes, and the lowest type with each.
 #pragma once
 
 #include "common/graph/open_table.h"
@@ -16,14 +16,14 @@ inline bool same_types(const Sources &sources, TypeAt a, TypeAt b)
     return trust_hashes || stub_equal(sources, a, b);
 }
 
-/// A distinct hash, and the first type that came with it.
+/// A distinct hash, and the first type with this hash.
 struct Distinct {
-    Hash128 hash; // of which only some bits are left, see visible()
+    Hash128 hash; // reduced to the bits in use, see visible()
     TypeAt first;
 };
 
-/// Distinct hashes in order of arrival, numbered as classes. Slots hold whole hashes, so that a
-/// type is found by one look at memory.
+/// Distinct hashes in order of arrival, numbered as classes. Slots contain whole hashes, so a
+/// look-up takes one memory access.
 class DistinctHashes
 {
 public:
@@ -31,7 +31,7 @@ public:
 
     void prefetch(const Hash128 &hash) const { slots_.prefetch(hash.low); }
 
-    /// The entry with this hash; made if there is none.
+    /// The entry with this hash, which is added if it is new.
     [[gnu::always_inline]] ClassId add(const Hash128 &hash, TypeAt type)
     {
         auto same = [&](const HashSlot &slot) {

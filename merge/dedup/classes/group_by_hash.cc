@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Groups the types of all objects by stub hash.
 //
-// Problem. The objects of a kernel have six million types, of which one in a hundred is distinct.
-// Grouping them should run at the speed of reading 16 bytes per type, on all threads, and its
+// Problem. The objects of a kernel have five million types, of which one in forty is distinct.
+// Grouping them should run at the speed of reading 16 bytes per type, on all threads, and the
 // result must not depend on the threads.
 //
-// Method. The types are cut, in link order, into as many runs as there are threads. Each thread
-// finds the distinct hashes of its run with a table of its own, which holds only these and so fits
-// into a cache. Then one thread adds the hashes of the other tables to the first, in link order. So
-// the first type with a hash is the lowest, and classes are numbered in the order of their lowest
-// types, however the runs are cut.
+// Method. The types are divided, in link order, into as many runs as there are threads. Each thread
+// finds the distinct hashes of its run with its own table, which holds only these and therefore
+// fits into a cache. Then one thread adds the hashes of the other tables to the first, in link
+// order. So the first type with a hash is the lowest, and classes are numbered in the order of
+// their lowest types, however the runs were divided.
 //
-// Collisions. With 10^7 distinct types the odds that two 128-bit hashes collide are 10^-25. Test
-// builds keep a few bits only and compare types with equal hashes; so tests show that nothing else
-// trusts hashes (hash_bits.h).
+// Collisions. With 10^7 distinct types the probability that two 128-bit hashes collide is 10^-25.
+// Test builds keep only a few bits and compare types with equal hashes. These tests show that no
+// other code trusts hashes (hash_bits.h).
 //
 // Cost. One look-up per type in a table of some megabytes, prefetched some types ahead; 4 bytes of
-// result per type. To merge the tables costs one look-up per distinct hash of each run.
+// result per type. Merging the tables costs one look-up per distinct hash of each run.
 //
 // Rejected. Records of (hash, object, type), sorted into buckets: 24 bytes per type are written and
-// read again, where the table reads 16 once. One shared table with atomics: its cache lines travel
-// between all cores. Following the types behind an equal one that was looked up before, as objects
-// include the same headers: nine of ten types are found so, with a third of the instructions, but
-// it takes a fifth longer, because the slots of the others cannot be fetched ahead.
+// read again, while the table reads 16 once. One shared table with atomics: its cache lines move
+// between all cores. Predicting that the types after two equal types are equal, because objects
+// include the same headers: this finds nine of ten types with a third of the instructions, but
+// takes a fifth longer, because the slots of the others cannot be prefetched.
 #include "merge/dedup/classes/group_by_hash.h"
 
 #include "common/io/parallel.h"
@@ -36,11 +36,11 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t ahead = 12; // slots are fetched this many types ahead
-// Types that are not worth a thread. Tests of collisions are small and want several runs, too.
+constexpr size_t ahead = 12; // prefetch distance in types
+// Fewer types are not worth a thread. Tests of collisions are small, but need several runs.
 constexpr size_t small_run = trust_hashes ? size_t{1} << 14 : 16;
 
-/// Sources [begin, end) of one thread.
+/// The sources [begin, end) of one thread.
 struct Run {
     uint32_t begin, end;
 };
@@ -62,7 +62,7 @@ std::vector<Run> cut(const Sources &sources, unsigned threads)
     return runs;
 }
 
-/// `of`: gets the types' classes of this run.
+/// `of`: receives the classes of this run's types.
 void find_distinct(const Sources &sources, Run run, DistinctHashes &table, UnsetVector<ClassId> &of)
 {
     for (uint32_t s = run.begin; s < run.end; ++s) {
@@ -83,7 +83,7 @@ void find_distinct(const Sources &sources, Run run, DistinctHashes &table, Unset
     }
 }
 
-/// The class of each entry of `table`, which has the types behind those of `all`.
+/// The class of each entry of `table`, whose types come after those of `all`.
 IdVector<ClassId, ClassId> merge_table(DistinctHashes &all, const DistinctHashes &table)
 {
     IdVector<ClassId, ClassId> out;

@@ -12,13 +12,13 @@ namespace btflink::merge
 {
 
 struct Classes {
-    /// The lowest type of each class; classes are numbered in the order of these.
+    /// The lowest type of each class. Classes are numbered in the order of these types.
     IdVector<ClassId, TypeAt> first;
-    /// The class of each type, in the numbering of Sources; none: not a plain type.
+    /// The class of each type, in the numbering of Sources; none if it is not a plain type.
     UnsetVector<ClassId> of;
 };
 
-/// Those of the objects' types; choose_base() adds a base's.
+/// Groups the objects' types; choose_base() adds those of a base.
 Classes group_by_hash(const Sources &sources, unsigned threads);
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two types as their stub hashes do, but without hashes.
+// Compares two types like their stub hashes, but without hashes.
 #include "merge/dedup/classes/stub_equal.h"
 
 #include "common/object_btf/type_hash.h"
@@ -12,7 +12,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Everything but what the type refers to.
+/// Are they equal except for the types to which they refer?
 bool own_equal(const Btf &x, const btf_type &a, const Btf &y, const btf_type &b)
 {
     if (a.info != b.info)

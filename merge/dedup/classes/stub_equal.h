@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decides by comparison what equal stub hashes claim. Only test builds, whose hashes collide on
-// purpose, need this.
+// Compares types whose stub hashes are equal. Only test builds, whose hashes collide on purpose,
+// need this.
 #pragma once
 
 #include "merge/dedup/type_space.h"
@@ -8,8 +8,9 @@
 namespace btflink::merge
 {
 
-/// Do both types have the same words and names, and refer to equal types? Named structs, unions and
-/// forward declarations are equal if kind and name are; other types are compared the same way.
+/// Do both types have the same words and names, and refer to equal types? Named structs and unions
+/// and their forward declarations are equal if kind and name are; other types are compared
+/// recursively.
 bool stub_equal(const Sources &sources, TypeAt a, TypeAt b);
 
 } // namespace btflink::merge

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Builds the conflict graph. README.md tells the algorithm.
+// Builds the conflict graph. README.md explains the algorithm.
 //
 // Method.
 //  1. Find the conflicts, and what reaches one (find_affected.cc).
-//  2. Give each class its role. Cycles that pass no struct, which C does not have, are cut: a class
-//     on each becomes a node, as unnamed structs do. So what lies between nodes has no cycle.
+//  2. Give each class its role. Cycles without a struct, which C does not have, are cut: one class
+//     on each becomes a node, like unnamed structs. So the types between nodes have no cycles.
 //  3. Collect the nodes of each object, and the types between them, by their classes alone.
-//  4. Find the slots of each class, and where the slots of each node lead (make_edges.cc).
+//  4. Find the slots of each class, and the targets of each node's slots (make_edges.cc).
 //
-// A base has no two equal types. If it has two structs of one name and one stub hash, the two
-// differ in a type that they reach, possibly one that does not take part. So the name is a
+// A base has no two equal types. If it has two structs with the same name and the same stub hash,
+// the two differ in a type that they reach, possibly one that does not take part. So the name is a
 // conflict, too, and these twins are never equal.
 //
-// Cost. One look at each type's class; the rest is proportional to what is affected.
+// Cost. The class of each type is read once; the rest is proportional to the affected part.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/post_order.h"
@@ -45,7 +45,7 @@ void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
             if (ref == ClassId::none || out.role[graph.alias[ref]] != role_between)
                 continue;
             const ClassId to = graph.alias[ref];
-            if (state[to] == walk::open) // the walk is behind it still
+            if (state[to] == walk::open) // it is still on the walk's path
                 out.role[to] = role_node;
             need(to);
         }
@@ -76,7 +76,7 @@ void give_roles(const ClassGraph &graph, ConflictGraph &out)
     }
 }
 
-/// visit(type, its class) for the types of a source that are not final.
+/// Calls visit(type, its class) for the types of a source that are not final.
 template <typename Visit>
 void for_affected(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                   const ConflictGraph &out, size_t source, Visit visit)
@@ -90,13 +90,13 @@ void for_affected(const Sources &sources, const Classes &classes, const ClassGra
     });
 }
 
-/// Step 3. Twice over the types: to count, and then to fill in what has its final size and place.
+/// Step 3. Two passes over the types: one to count, one to fill in.
 void collect_nodes(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    unsigned threads, ConflictGraph &out)
 {
     trace::Phase phase("collect_nodes");
     const size_t count = sources.list.size();
-    std::vector<uint32_t> nodes(count), refs(count); // how many each has
+    std::vector<uint32_t> nodes(count), refs(count); // counts of each source
     out.node_begin.resize(count + 1);
     out.ref_begin.resize(count + 1);
     parallel_for(count, threads, [&](size_t s) {
@@ -127,7 +127,7 @@ void collect_nodes(const Sources &sources, const Classes &classes, const ClassGr
     out.affected_type_count = out.nodes.size() + out.refs.size();
 }
 
-/// Nodes of a base that have the stub hash of an earlier one.
+/// Marks the nodes of a base that have the stub hash of an earlier node.
 void mark_twins(const Sources &sources, const Classes &classes, ConflictGraph &out)
 {
     if (!sources.has_base)

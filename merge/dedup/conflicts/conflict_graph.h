@@ -11,25 +11,24 @@
 namespace btflink::merge
 {
 
-/// The part that a class has in the conflict graph. "Affected" is a name or class that reaches a
-/// conflict.
+/// The role of a class in the conflict graph. A name or class is affected if it reaches a conflict.
 enum Role : uint8_t {
     role_final,   // not affected: one type of the result
     role_node,    // definition of an affected name, or affected struct without a name
     role_forward, // forward declaration of an affected name
-    role_between, // affected, and neither: pointers, prototypes, typedefs between nodes
+    role_between, // other affected types: pointers, prototypes, typedefs between nodes
 };
 
 /// A struct of one object, or a forward declaration in it.
 struct Node {
     uint32_t source;
     TypeId type;
-    ClassId cls; // of a forward declaration: none
-    NameId name; // an affected one; of a class without a name, a number behind all names
+    ClassId cls; // none for a forward declaration
+    NameId name; // an affected name; for an unnamed struct, a number after all names
     bool is_forward() const { return cls == ClassId::none; }
 };
 
-/// Where one path from a node leads: the slot, and the node there.
+/// The end of a path from a node: the slot, and the node there.
 struct Path {
     SlotId slot;
     NodeId target;
@@ -37,23 +36,23 @@ struct Path {
 using Paths = std::vector<Path>;
 
 struct ConflictGraph {
-    IdVector<NameId, bool> affected_names;    // a conflict, or its definition reaches one
-    IdVector<ClassId, bool> affected_classes; // it reaches a conflict
+    IdVector<NameId, bool> affected_names;    // a conflict, or a name whose definition reaches one
+    IdVector<ClassId, bool> affected_classes; // the class reaches a conflict
     IdVector<ClassId, Role> role;
     IdVector<ClassId, NameId> slot_name; // of nodes and forwards: see Node::name; else none
-    uint32_t slot_names = 0;             // how many there are
-    uint64_t count = 0;                  // of conflicts
+    uint32_t slot_names = 0;             // their number
+    uint64_t count = 0;                  // number of conflicts
     uint64_t affected_class_count = 0, affected_type_count = 0;
 
     IdVector<NodeId, Node> nodes;                   // by source, then type
-    std::vector<NodeId> node_begin;                 // per source, and the end
+    std::vector<NodeId> node_begin;                 // first node per source, and the end
     std::vector<bool> twins;                        // per node of a base: see mark_twins()
     UnsetVector<TypeId> refs;                       // by source: types between nodes
-    std::vector<uint32_t> ref_begin;                // per source, and the end
-    Lists<ClassId, NameId> slots;                   // the names of what a class refers to
-    IdVector<NodeId, uint64_t> edge_begin;          // and the end
+    std::vector<uint32_t> ref_begin;                // first ref per source, and the end
+    Lists<ClassId, NameId> slots;                   // the names that a class refers to
+    IdVector<NodeId, uint64_t> edge_begin;          // first edge per node, and the end
     UnsetVector<NodeId> edges;                      // per node and slot; none: unresolved
-    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not tell the node's slots
+    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not determine the slots
 
     IdRange<NodeId> nodes_of(size_t source) const
     {
@@ -61,7 +60,7 @@ struct ConflictGraph {
     }
     bool is_definition(NodeId n) const { return n != NodeId::none && !nodes[n].is_forward(); }
     ClassId class_of(GroupId group) const { return nodes[representative(group)].cls; }
-    /// Where the slots of a node lead.
+    /// The targets of a node's slots.
     std::span<const NodeId> edges_of(NodeId n) const
     {
         return {edges.data() + edge_begin[n], edges.data() + edge_begin[NodeId{raw(n) + 1}]};
@@ -70,7 +69,7 @@ struct ConflictGraph {
     NodeId node_at(size_t source, TypeId type) const;
 };
 
-/// Does the base declare this name? Then its declaration stays one, whoever defines the name.
+/// Does the base declare this name? Then its declaration stays, even if others define the name.
 bool base_declares(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    NameId name);
 

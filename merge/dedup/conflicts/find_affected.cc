@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Method. A reference to a type with a name is a reference to the name, whoever defines it. From
-// the names that are conflicts, "affected" spreads to the classes that refer to them, to the names
-// that these classes define, and so on.
+// Method. A reference to a named type is a reference to the name, wherever the name is defined.
+// From the names that are conflicts, "affected" spreads to the classes that refer to them, to the
+// names that these classes define, and so on.
 //
-// Cost. The references of affected classes, once.
+// Cost. Each reference of affected classes once.
 #include "merge/dedup/conflicts/find_affected.h"
 
 #include "common/io/trace.h"
@@ -15,7 +15,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Does a base have two definitions of the name with one stub hash?
+/// Does a base have two definitions of the name with the same stub hash?
 IdVector<NameId, bool> names_with_twins(const Sources &sources, const Classes &classes,
                                         const ClassGraph &graph)
 {
@@ -48,14 +48,14 @@ std::vector<NameId> find_conflicts(const Sources &sources, const Classes &classe
     return out;
 }
 
-/// What a reference to a class refers to: its name, or the class itself, numbered behind all names.
+/// The target of references to a class: its name, or the class itself, numbered after all names.
 uint32_t target_number(const ClassGraph &graph, ClassId c)
 {
     const NameId name = graph.name[c];
     return name != NameId::none ? raw(name) : static_cast<uint32_t>(graph.names.size()) + raw(c);
 }
 
-/// Per target number: the classes that refer to it.
+/// For each target number, the classes that refer to it.
 Lists<uint32_t, ClassId> users_by_target(const ClassGraph &graph)
 {
     return Lists<uint32_t, ClassId>::make(graph.names.size() + graph.size(), [&](auto put) {
@@ -86,7 +86,7 @@ void find_affected(const Sources &sources, const Classes &classes, const ClassGr
     if (conflicts.empty())
         return;
     const Lists<uint32_t, ClassId> users = users_by_target(graph);
-    std::vector<ClassId> open; // affected; their own users come next
+    std::vector<ClassId> open; // affected; their users come next
     auto affect_users_of = [&](uint32_t target) {
         for (ClassId user : users[target]) {
             if (out.affected_classes[user])

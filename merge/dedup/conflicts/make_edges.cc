@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Method. A class has the same slots in all objects. A slot is a name, which stands for one node of
-// an object, so edges need no look at types. Only ambiguous objects, which define a name twice, are
-// walked type by type: there a node has paths, and each of them ends in a node.
+// Method. A class has the same slots in all objects. A slot is a name, which means one node in an
+// object, so edges are found without reading types. Only ambiguous objects, which define a name
+// several times, are walked type by type: there a node has paths, and each path ends in a node.
 //
-// Cost. The references of affected classes once; nodes and their slots. Walks are cut off at
-// max_paths steps. A node with more paths equals no other node: this can leave duplicates, but
+// Cost. Each reference of affected classes once; nodes and their slots. Walks are limited to
+// max_paths steps. A node with more paths equals no other node: this may leave duplicates, but
 // never merges types that differ.
 #include "merge/dedup/conflicts/make_edges.h"
 
@@ -22,14 +22,14 @@ namespace
 constexpr size_t max_paths = 4096;
 
 /// An object has a node for each name that its types refer to. If a class has more slots than the
-/// object has nodes, the stated hashes are not those of its types.
+/// object has nodes, the hashes in the object are wrong.
 bool has_false_hashes(const ConflictGraph &graph, NodeId n)
 {
     const Node &node = graph.nodes[n];
     return graph.slots[node.cls].size() > graph.nodes_of(node.source).size();
 }
 
-/// Where the paths of a node lead. No path: there are too many.
+/// The paths of a node. Empty if there are too many.
 Paths find_paths(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                  const ConflictGraph &conflicts, NodeId node)
 {
@@ -46,7 +46,7 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
             if (!ref)
                 return;
             const ClassId own = classes.of[sources.index(source, TypeId{ref})];
-            if (own == ClassId::none) // of a base, and does not take part
+            if (own == ClassId::none) // in a base: a type that does not take part
                 return;
             const ClassId c = graph.alias[own];
             if (conflicts.role[c] == role_between)
@@ -60,7 +60,7 @@ Paths find_paths(const Sources &sources, const Classes &classes, const ClassGrap
     return out;
 }
 
-/// `of_name`: all none, before and after.
+/// `of_name`: all elements are none, before and after.
 void make_edges_of(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                    size_t source, IdVector<NameId, NodeId> &of_name, ConflictGraph &out)
 {
@@ -74,7 +74,7 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
         if (!out.is_definition(n))
             continue;
         if (has_false_hashes(out, n)) {
-            out.paths[n] = std::make_unique<Paths>(); // equal to no other
+            out.paths[n] = std::make_unique<Paths>(); // equals no other node
             continue;
         }
         const std::span slots = out.slots[out.nodes[n].cls];
@@ -87,13 +87,13 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
         of_name[out.nodes[n].name] = NodeId::none;
 }
 
-/// An edge to a name that is an enum's.
+/// An edge to a name of an enum.
 struct EnumEdge {
-    size_t slot; // in slots.items
+    size_t slot; // index into slots.items
     NodeId *target;
 };
 
-/// Those of all structs.
+/// The enum edges of all structs.
 std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &conflicts)
 {
     std::vector<EnumEdge> out;
@@ -122,7 +122,7 @@ std::vector<EnumEdge> find_enum_edges(const ClassGraph &graph, ConflictGraph &co
 void make_slots(const ClassGraph &graph, ConflictGraph &out)
 {
     trace::Phase phase("make_slots");
-    // The class that met them last.
+    // The class that visited them last.
     IdVector<ClassId, ClassId> seen(graph.size(), ClassId::none);
     IdVector<NameId, ClassId> listed(out.slot_names, ClassId::none);
     std::vector<ClassId> stack;

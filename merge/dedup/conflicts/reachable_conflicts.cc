@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Computes, for each node, the set of conflicts and forward declarations that it reaches. This
-// makes most comparisons of structs a comparison of two numbers. README.md tells why that is right.
+// Computes, for each node, the set of conflicts and forward declarations that it reaches. With
+// these sets, most comparisons of structs compare two numbers. README.md explains why this is
+// right.
 //
 // Problem. Two structs of one class may reach different definitions of a name any number of
-// pointers away. Thousands of objects have hundreds of structs each, and these reach each other: a
-// walk from every struct takes too long.
+// pointers away. Thousands of objects have hundreds of structs each, which reach each other, so a
+// walk from every struct would take too long.
 //
-// Method. In an object an affected name stands for one node. The elements of sets are the
-// definitions of conflicting names and the forward declarations. Nodes of a strongly connected
-// component reach the same set. Sets are bit sets, one per component, computed from the components
-// that it refers to. Then they become lists of elements, whose numbers mean the same in all
-// objects.
+// Method. In an object an affected name means one node. The elements of sets are the definitions of
+// conflicting names and the forward declarations. Nodes of a strongly connected component reach the
+// same set. Sets are bit sets, one per component, computed from the components to which it refers.
+// Finally they become lists of elements, whose numbers mean the same in all objects.
 //
-// In an ambiguous object two nodes have one name, so a name does not show where a slot leads. Its
-// nodes have no set; equal nodes are found by partition refinement inside the object. A base with
-// twins (conflict_graph.cc) is ambiguous, too: twins may reach the same set, as only a part of the
-// base takes part.
+// In an ambiguous object two nodes share a name, so a name does not determine the target of a slot.
+// The nodes of such an object have no set; partition refinement inside the object finds equal
+// nodes. A base with twins (conflict_graph.cc) is ambiguous, too: twins may reach the same set,
+// because only a part of the base takes part.
 //
 // Cost. Nodes and edges once, with one bit per element for each; 16 bytes of hash per distinct set.
-// This hash is trusted as stub hashes are (group_by_hash.cc).
+// This hash is trusted like stub hashes (group_by_hash.cc).
 #include "merge/dedup/conflicts/reachable_conflicts.h"
 
 #include "common/graph/components.h"
@@ -36,7 +36,8 @@ namespace btflink::merge
 namespace
 {
 
-/// The elements of sets, and of partitions at first: the classes, then the names that are declared.
+/// Numbers of the elements of sets, and of initial partitions: first the classes, then declared
+/// names.
 class Elements
 {
 public:
@@ -51,25 +52,25 @@ public:
         return node.is_forward() ? classes_ + raw(node.name) : raw(node.cls);
     }
     bool is_forward(uint32_t element) const { return element >= classes_; }
-    /// Numbers that are no elements.
+    /// Numbers that are not elements.
     uint32_t beyond(uint32_t i) const { return classes_ + names_ + i; }
 
 private:
     uint32_t classes_, names_;
 };
 
-/// The key by which sets are compared.
+/// The key for comparing sets.
 std::vector<uint32_t> set_key(std::vector<uint32_t> elements)
 {
     if (trust_hashes && elements.size() > 4) {
         XXH128_hash_t h = XXH3_128bits(elements.data(), elements.size() * 4);
-        elements.assign(5, 0); // other keys have four words at most
+        elements.assign(5, 0); // other keys have at most four words
         std::memcpy(elements.data(), &h, sizeof h);
     }
     return elements;
 }
 
-/// What the nodes of one object reach.
+/// The sets that the nodes of one object reach.
 struct ObjectSets {
     struct Set {
         std::vector<uint32_t> key;
@@ -79,7 +80,7 @@ struct ObjectSets {
     std::vector<Set> sets;           // per component
 };
 
-/// A bit per element that nodes of one object are, and rows of such bits.
+/// Rows of bits: a bit for each element that is a node of the object.
 struct BitRows {
     std::vector<uint32_t> element; // per bit
     std::vector<uint32_t> bit;     // per node; or no_number
@@ -146,7 +147,7 @@ ObjectSets find_sets(const ClassGraph &graph, const ConflictGraph &conflicts, si
     const Elements elements(graph);
     BitRows bits = number_bits(graph, conflicts, elements, nodes);
     bits.rows.resize(count * bits.words);
-    for (uint32_t c = 0; c < count; ++c) { // what it refers to comes before
+    for (uint32_t c = 0; c < count; ++c) { // its successors come first
         for (uint32_t i : members[c]) {
             if (bits.bit[i] != no_number)
                 bits.set(c, bits.bit[i]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which conflicts and forward declarations each node reaches in its object.
+// The conflicts and forward declarations that each node reaches in its object.
 #pragma once
 
 #include "merge/dedup/conflicts/conflict_graph.h"
@@ -9,10 +9,10 @@ namespace btflink::merge
 
 /// Nodes of one class that reach the same set are equal, unless their object is ambiguous.
 struct ReachableConflicts {
-    IdVector<NodeId, uint32_t> set_of;  // number of its set; none: its object is ambiguous
-    std::vector<bool> has_forward;      // per set: there are forward declarations in it
-    std::vector<bool> ambiguous;        // per source: it has several nodes of one name
-    IdVector<NodeId, NodeId> canonical; // of an ambiguous object: the lowest equal node
+    IdVector<NodeId, uint32_t> set_of;  // number of its set; none in ambiguous objects
+    std::vector<bool> has_forward;      // per set: it has forward declarations
+    std::vector<bool> ambiguous;        // per source: several nodes share a name
+    IdVector<NodeId, NodeId> canonical; // in ambiguous objects: the lowest equal node
 
     /// May a forward declaration be reachable from the node?
     bool may_reach_forward(NodeId node) const

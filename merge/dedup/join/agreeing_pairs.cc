@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Method.
-//  1. Every node agrees with every group of its class. If neither reaches a forward declaration,
-//     the sets of reachable conflicts decide, once and for all.
+//  1. Initially every node agrees with every group of its class. If neither reaches a forward
+//     declaration, the sets of reachable conflicts decide, finally.
 //  2. A pair disagrees if both sides define some slot, and the definitions have different classes
-//     or are a pair that disagrees. When a pair starts to disagree, the nodes that use its node
-//     are due for another look. This ends with the largest fixed point, as partition refinement
-//     does.
+//     or are a pair that disagrees. When a pair starts to disagree, the nodes that use its node are
+//     checked again. This ends with the largest fixed point, like partition refinement.
 //
 // Cost. Nodes, times the groups of their classes, times slots, times changes of the slots.
 #include "merge/dedup/join/agreeing_pairs.h"
@@ -45,13 +44,13 @@ AgreeingPairs first_pairs(const ConflictGraph &conflicts, const ReachableConflic
     return out;
 }
 
-/// A node that has another in a slot. In an ambiguous object the slot does not matter.
+/// A node that has another node in a slot. In an ambiguous object the slot does not matter.
 struct Use {
     NodeId user;
     uint32_t slot;
 };
 
-/// Per node of the object.
+/// The uses of each node of the object.
 Lists<uint32_t, Use> find_uses(const ConflictGraph &conflicts, IdRange<NodeId> nodes)
 {
     const uint32_t first = raw(*nodes.begin());
@@ -100,7 +99,7 @@ bool slots_agree(PairFinder &finder, NodeId n, GroupId group, uint32_t slot)
     return true;
 }
 
-/// Looks at a slot in all pairs of a node that agree. Does one of them disagree now?
+/// Checks a slot in all pairs of a node that agree. Does any of them disagree now?
 bool drop_disagreeing(PairFinder &finder, NodeId n, uint32_t slot)
 {
     bool dropped = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the groups that the nodes of an object agree with.
+// Finds the groups with which the nodes of an object agree.
 #pragma once
 
 #include "merge/dedup/join/groups.h"
@@ -7,7 +7,7 @@
 namespace btflink::merge
 {
 
-/// The slots of two nodes of one class, side by side. In ambiguous objects, paths stand for slots.
+/// Pairs the slots of two nodes of one class. In ambiguous objects, paths take the place of slots.
 class SlotPairs
 {
 public:
@@ -16,8 +16,7 @@ public:
     {
     }
 
-    /// False if one of the nodes has too many paths, or hashes that are false. Such a node equals
-    /// no other.
+    /// False if one of the nodes has too many paths, or wrong hashes. Such a node equals no other.
     bool comparable() const
     {
         if ((a_.paths && a_.paths->empty()) || (b_.paths && b_.paths->empty()))
@@ -30,14 +29,14 @@ public:
         return paths ? paths->size() : a_.edges.size();
     }
     bool are_paths() const { return a_.paths || b_.paths; }
-    /// Where the i-th slot leads from each node.
+    /// The target of the i-th slot of each node.
     NodeId a(size_t i) const { return target(a_, b_, i); }
     NodeId b(size_t i) const { return target(b_, a_, i); }
 
 private:
     struct Side {
         std::span<const NodeId> edges;
-        const Paths *paths; // null: the object is not ambiguous
+        const Paths *paths; // null if the object is not ambiguous
     };
 
     static Side side_of(const ConflictGraph &conflicts, NodeId n)
@@ -54,13 +53,13 @@ private:
     Side a_, b_;
 };
 
-/// Whether a node of the object that joins agrees with a group of its class.
+/// Does a node of the joining object agree with a group of its class?
 enum class PairState : uint8_t { disagrees, agrees, joined };
 
-/// The pairs of each definition in one object and each group of its class.
+/// All pairs of a definition in one object and a group of its class.
 struct AgreeingPairs {
     NodeId first_node;
-    std::vector<size_t> begin;     // per node, and the end: its first pair
+    std::vector<size_t> begin;     // per node: its first pair; and the end
     std::vector<PairState> states; // a node's pairs are in the order of Groups::of_class
     uint64_t rounds = 0;
 
@@ -75,7 +74,7 @@ struct AgreeingPairs {
     }
 };
 
-/// `nodes`: of one object.
+/// `nodes`: the nodes of one object.
 AgreeingPairs find_agreeing_pairs(const ConflictGraph &conflicts,
                                   const ReachableConflicts &reachable, const Groups &groups,
                                   IdRange<NodeId> nodes);

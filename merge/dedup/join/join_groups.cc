@@ -1,44 +1,45 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Joins equal nodes of all objects into groups, object by object. README.md draws an example.
+// Joins equal nodes of all objects into groups, object by object. README.md has an example.
 //
-// Problem. An object may only declare a struct that another one defines. Two structs are equal if
-// nothing that both objects define differs, any number of pointers away. A forward declaration may
-// stand for each of several definitions, so this is no equivalence relation. A choice is needed; it
-// must make few groups, be reproducible, and not walk from every struct to every other.
+// Problem. An object may only declare a struct that another object defines. Two structs are equal
+// if nothing that both objects define differs, any number of pointers away. A forward declaration
+// may agree with several definitions, so this is not an equivalence relation. A choice is needed.
+// It must make few groups, be reproducible, and not walk from every struct to every other.
 //
 // Method. Objects join in the order of join_order.cc. A group has a representative, a node of an
-// earlier object; its members share its references.
+// earlier object; its members share the representative's references.
 //  1. A node joins the group of an earlier node with the same class and the same set of reachable
-//     conflicts. In most objects this is true of all nodes.
+//     conflicts. In most objects all nodes do.
 //  2. Otherwise the candidates are the groups of a node's class. agreeing_pairs.cc finds those that
 //     agree with the node, at any depth.
-//  3. In id order, a node joins the newest or the oldest group that it agrees with. Nodes that it
-//     reaches join the groups reached in step, and forward declarations of the representative that
+//  3. In id order, a node joins the newest or the oldest group with which it agrees. Nodes that it
+//     reaches join the corresponding groups, and forward declarations of the representative that
 //     the node defines are resolved to its definitions. If no group agrees, the node founds one.
 // In an ambiguous object (reachable_conflicts.cc) two paths may end in two structs of one name
 // where the representative has one forward declaration for both. Each path alone agrees, but the
 // declaration cannot be resolved to both. Then the node cannot join this group.
 //
-// If there are few nodes, they join in link order as well, and the order with fewer groups wins. If
-// a node agreed with several groups, which no clean kernel has shown, the types between nodes
-// decide, such as typedefs: few join in four ways, and split_conflicts.cc takes the one with the
-// fewest types.
+// If there are few nodes, objects also join in link order, and the order with fewer groups wins. In
+// no clean kernel has a node agreed with several groups. If one does, the types between nodes, such
+// as typedefs, decide: few nodes are joined in four ways, and split_conflicts.cc takes the way with
+// the fewest types.
 //
-// A base cannot be completed: its declarations agree with every definition, always, and are never
-// resolved. So members of a group with a base's representative may mean different things by one
-// declaration. This does no harm: the references of the group are the base's, and the module's
-// other types keep what the module knows.
+// A base cannot be completed: its declarations always agree with every definition, and are never
+// resolved. So members of a group whose representative is in a base may mean different types by one
+// declaration. This does no harm: the group has the references of the base, and other types of the
+// module keep the module's references.
 //
-// Invariant. A pair that joined stays in agreement: slots that both defined were equal, slots that
-// the representative did not define are resolved to the node's, and only unresolved slots ever
-// change. So a representative can stand for its group.
+// Invariant. A joined pair stays in agreement: slots that both defined were equal, slots that the
+// representative did not define are resolved to the node's, and only unresolved slots ever change.
+// So a representative can stand for its group.
 //
-// Cost. Nodes once, and what agreeing_pairs.cc costs for objects that have a node without an equal
-// one. A conflict makes few groups per class, about as many as it has definitions.
+// Cost. Each node once. In addition the cost of agreeing_pairs.cc, for objects with a node that
+// equals no earlier one. A conflict makes few groups per class, about as many as it has
+// definitions.
 //
-// Rejected. Partition refinement of all nodes, with unresolved slots that match anything, started
-// anew whenever one is resolved: members then agree with the representative, but not with each
-// other. A core struct with two definitions made five groups where two would do.
+// Rejected. Partition refinement of all nodes, with unresolved slots that match anything, restarted
+// whenever a slot is resolved: members then agree with the representative, but not with each other.
+// A core struct with two definitions made five groups instead of two.
 #include "merge/dedup/join/join_groups.h"
 
 #include "common/io/trace.h"
@@ -56,11 +57,11 @@ namespace btflink::merge
 namespace
 {
 
-// With the types between them. A kernel has a few thousand; joining this many twice takes a
-// hundredth of a second, but all that follows is done for each way.
+// Including the types between them. A kernel has a few thousand nodes. Joining so many twice takes
+// a hundredth of a second, but all later steps are done for each way.
 constexpr size_t few_nodes = 20000;
 
-/// The group that a node joins if it agrees with several.
+/// Which group a node joins if it agrees with several.
 enum class Preference { newest, oldest };
 
 /// Joining in one order.
@@ -73,15 +74,15 @@ struct Joining {
     Groups groups;
 };
 
-/// An object that joins. Its resolutions count from the next object on.
+/// An object that joins. Its resolutions take effect after it has joined.
 struct JoiningObject {
     AgreeingPairs pairs;
     Resolutions resolutions;
 };
 
-/// What follows if a node joins a group.
+/// The consequences of a node joining a group.
 struct Attempt {
-    std::vector<std::pair<NodeId, GroupId>> pairs; // all that joins
+    std::vector<std::pair<NodeId, GroupId>> pairs; // all nodes that join
     std::set<std::pair<NodeId, GroupId>> seen;     // the same
     Resolutions resolutions;
 
@@ -92,7 +93,8 @@ struct Attempt {
     }
 };
 
-/// Per definition: the first node to join that is equal for certain, maybe the node itself.
+/// For each definition, the first node in order of joining that is certainly equal, maybe the node
+/// itself.
 IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
                                           const ReachableConflicts &reachable,
                                           const std::vector<uint32_t> &order)
@@ -116,7 +118,7 @@ IdVector<NodeId, NodeId> find_first_equal(const ConflictGraph &conflicts,
     return out;
 }
 
-/// Step 1. Returns whether all have joined.
+/// Step 1. Returns whether all nodes have joined.
 bool join_equal(Joining &joining, IdRange<NodeId> nodes)
 {
     bool all = true;
@@ -129,7 +131,8 @@ bool join_equal(Joining &joining, IdRange<NodeId> nodes)
     return all;
 }
 
-/// Resolves a declaration if the node joins. False: it is resolved to another definition already.
+/// Resolves a declaration if the node joins. Returns false if it is already resolved to another
+/// definition.
 bool resolve_declaration(const Joining &joining, const JoiningObject &object, Attempt &attempt,
                          GroupForward declaration, NodeId definition)
 {
@@ -139,7 +142,7 @@ bool resolve_declaration(const Joining &joining, const JoiningObject &object, At
     return joining.first_equal[earlier->second] == joining.first_equal[definition];
 }
 
-/// All that follows if a node joins a group; nothing if it cannot.
+/// All consequences of a node joining a group; nothing if it cannot join.
 std::optional<Attempt> try_to_join(const Joining &joining, JoiningObject &object, NodeId first,
                                    GroupId first_group)
 {
@@ -160,7 +163,7 @@ std::optional<Attempt> try_to_join(const Joining &joining, JoiningObject &object
                     return std::nullopt;
                 continue;
             }
-            // What agreeing nodes reach in step agrees, unless stated hashes are false.
+            // Nodes reached from agreeing nodes agree, unless hashes are wrong.
             if (conflicts.nodes[mine].cls != conflicts.class_of(meant))
                 return std::nullopt;
             const PairState state = object.pairs.at(mine, joining.groups.place[meant]);
@@ -198,7 +201,7 @@ void join_or_found(Joining &joining, JoiningObject &object, NodeId n)
 {
     Groups &groups = joining.groups;
     if (GroupId known = groups.of[joining.first_equal[n]]; known != GroupId::none) {
-        groups.of[n] = known; // an equal node of this object came before
+        groups.of[n] = known; // an earlier node of this object is equal
         return;
     }
     std::vector<GroupId> candidates;

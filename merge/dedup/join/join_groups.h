@@ -7,7 +7,7 @@
 namespace btflink::merge
 {
 
-/// At least one way to join. Each is right; the one that leaves the fewest types is the best.
+/// At least one way of joining. All are right; the best leaves the fewest types.
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                                 const ConflictGraph &conflicts,
                                 const ReachableConflicts &reachable);

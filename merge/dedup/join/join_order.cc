@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds an order of objects in which few groups arise.
+// Finds an order of objects that results in few groups.
 //
 // Problem. If objects join in link order, a group may mix definitions. Say `struct core` has two
-// definitions. The first object has the first one and resolves b of `struct a { struct b *b; struct
-// c *c; }`; the second object has the second one and resolves c. Both structs a agree, so they
-// become one group: b means the first `struct core` and c the second. No object that resolves both
-// agrees with it, so both kinds of objects need groups of their own all the same. Such mixtures
-// multiply with the number of slots: twenty groups of a class where two would do.
+// definitions. The first object has the first definition and resolves b of `struct a { struct b *b;
+// struct c *c; }`; the second object has the second definition and resolves c. Both structs a
+// agree, so they become one group: b means the first `struct core` and c the second. No object that
+// resolves both agrees with this group, so objects of either kind need another group. Such mixtures
+// multiply with the number of slots: twenty groups of a class instead of two.
 //
 // Method. Objects with the same definitions of conflicting names join one after the other; the
 // names that most objects define count first. When the first object with other definitions joins,
-// the groups have resolved what the earlier objects know, and disagree with it. Objects without
-// definitions of these names come last: they agree with any group.
+// the groups have resolved everything that the earlier objects know, and disagree with it. Objects
+// without definitions of these names come last, because they agree with any group.
 //
-// Cost. One pass over the nodes, and a sort of the objects.
+// Cost. One pass over the nodes, and one sort of the objects.
 #include "merge/dedup/join/join_order.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ constexpr size_t most_names = 64; // names compared; more would only cost memory
 
 std::vector<uint32_t> order_by_definitions(const Sources &sources, const ConflictGraph &conflicts)
 {
-    // Names with several definitions, and how many nodes each name has.
+    // Names with several definitions, and the number of nodes with each name.
     IdVector<NameId, uint32_t> weight(conflicts.slot_names);
     IdVector<NameId, ClassId> first(conflicts.slot_names, ClassId::none);
     IdVector<NameId, bool> several(conflicts.slot_names);

@@ -7,7 +7,8 @@
 namespace btflink::merge
 {
 
-/// All sources, a base first. Those with the same definitions of conflicting names are neighbours.
+/// All sources, a base first. Sources with the same definitions of conflicting names are
+/// neighbours.
 std::vector<uint32_t> order_by_definitions(const Sources &sources, const ConflictGraph &conflicts);
 
 } // namespace btflink::merge

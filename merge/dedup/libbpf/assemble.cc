@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Assembles one blob, with all duplicates, as btf__dedup wants it.
+// Assembles one blob with all duplicates, the input of btf__dedup.
 //
-// Problem. Thousands of blobs, hundreds of megabytes, each with ids and string offsets of its own,
-// become one.
+// Problem. Thousands of blobs, hundreds of megabytes, each with its own ids and string offsets,
+// become one blob.
 //
-// Method. Plain types of an object are copied as they stand, ids and string offsets shifted by what
-// came before; behind them its selected VARs. All sizes are known beforehand, so each object has
-// its own part of the result and all are filled independently. Then the functions, sorted by name,
-// and the DATASECs.
+// Method. The plain types of an object are copied, with ids and string offsets shifted by the size
+// of everything before; its selected VARs follow. All sizes are known beforehand, so each object
+// has its own part of the result, and all parts are filled independently. Then come the functions,
+// sorted by name, and the DATASECs.
 //
-// Invariant. Types stand in the order of objects and, within one, of its blob; dedup keeps the
-// first of equal types, so the final order depends on link order alone.
+// Invariant. Types are in the order of objects and, within an object, of its blob. btf__dedup keeps
+// the first of equal types, so the final order depends only on link order.
 //
-// Cost. Each word is copied once and looked at once more.
+// Cost. Each word is copied once and read once more.
 #include "merge/dedup/libbpf/assemble.h"
 
 #include "common/io/parallel.h"
@@ -28,7 +28,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Where an object's part goes, and how its ids and strings are to be shifted.
+/// The position of an object's part, and the shift of its ids and strings.
 struct Slot {
     size_t word = 0;          // first word of its part
     size_t string = 0;        // first byte of its strings
@@ -128,7 +128,7 @@ private:
         }
     }
 
-    /// Ids of plain types and void.
+    /// The new ids of plain types and void.
     static uint32_t new_id(const Slot &slot, uint32_t id)
     {
         if (id == 0)
@@ -192,7 +192,7 @@ private:
         return offset;
     }
 
-    // The interface that LinkPart needs.
+    // The interface for LinkPart.
     friend class LinkPart<Assembler>;
     std::vector<uint32_t> &words() { return out_.words; }
     uint32_t finish(size_t) { return next_id_++; }

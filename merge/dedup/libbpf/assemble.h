@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One BTF blob of all types, functions and variables that were selected, duplicates included.
+// One BTF blob with all selected types, functions and variables, duplicates included.
 #pragma once
 
 #include "merge/link/select_functions.h"

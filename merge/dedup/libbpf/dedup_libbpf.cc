@@ -48,7 +48,7 @@ Failure refused(const Where &where, const char *call, int error)
     return fail(where, text);
 }
 
-/// Refuses what libbpf misreads and our readers accept. `name`: of the BTF.
+/// Refuses BTF that libbpf misreads but our readers accept. `name`: what to call the BTF.
 Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
 {
     for (size_t at = 0; at < words.size();) {
@@ -60,7 +60,7 @@ Result<void> check_for_libbpf(std::span<const uint32_t> words, const char *name)
         if (btf::vlen_of(t) > btf::max_vlen) // releases up to 1.7 read 16 bits
             return bad("a type has more than 65535 elements, which libbpf may misread: use "
                        "--dedup=hash");
-        if (kind == btf::Kind::FWD && t.type) // taken for the id of a type
+        if (kind == btf::Kind::FWD && t.type) // libbpf takes this for a type id
             return bad(strf("a FWD has %u as its third word, must be 0", t.type));
         at += btf::words_of(t);
     }
@@ -76,7 +76,7 @@ Result<BtfPtr> new_btf(Bytes blob, const Where &where)
     return BtfPtr(made);
 }
 
-/// libbpf declares btf__new_split(), but no release exports it. So the blob goes by a file in
+/// libbpf declares btf__new_split(), but no release exports it. So the blob is passed in a file in
 /// memory.
 Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 {
@@ -130,7 +130,7 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
     const void *data = btf__raw_data(btf.get(), &size);
     if (!data)
         return refused(where, "btf__raw_data", errno);
-    // Releases differ in the header that they write, and in byte order we trust our own code.
+    // Releases of libbpf write different headers. Our own code writes header and byte order.
     auto result = TRY(Btf::parse({static_cast<const std::byte *>(data), size},
                                  Where{"result of btf__dedup"}, base));
     return btf_blob(result.words(), result.strings(), order);

@@ -9,7 +9,7 @@
 namespace btflink::merge
 {
 
-/// Deduplicates `all` over `base` (may be null) and returns the blob, in byte order `order`. Errors
+/// Deduplicates `all` over `base` (may be null) and returns the blob in byte order `order`. Errors
 /// of libbpf name `where`.
 Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr<const Btf> &base,
                                             ByteOrder order, const Where &where);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The input of the steps of split_conflicts.cc, and the final classes that they make.
+// The input of the steps of split_conflicts.cc, and the final classes that they create.
 #pragma once
 
 #include "merge/dedup/join/join_groups.h"
@@ -17,15 +17,15 @@ struct SplitInput {
     TypeAt type_at(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
 };
 
-/// The final classes, as far as they are made.
+/// The final classes created so far.
 struct FinalClasses {
     Partition partition;
     IdVector<NodeId, ClassId> of_node = {};
     RefKeys keys = {};                // of types between nodes
-    std::vector<ClassId> origin = {}; // of those that were added to the classes of the class graph
+    std::vector<ClassId> origin = {}; // class from which each added class was split
 
     ClassId of_group(GroupId group) const { return of_node[representative(group)]; }
-    /// The class of the class graph that a final class was split from.
+    /// The class of the class graph from which a final class was split.
     ClassId origin_of(ClassId c) const
     {
         const size_t old = partition.classes.size() - origin.size();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Method. The types of the representative's object are walked from the group's node to the next
-// nodes. A forward declaration there is what the group resolved it to. If that
-// changes the references of a type between nodes, the type is the final class that has the new
-// references; one is made if there is none.
+// nodes. A forward declaration on the way is replaced by its resolution in the group. If this
+// changes the references of a type between nodes, the type becomes the final class with the new
+// references, which is added if it is new.
 //
-// Cost. What is between the nodes, once per group with a resolved declaration.
+// Cost. The types between nodes, once per group with a resolved declaration.
 #include "merge/dedup/split/group_references.h"
 
 #include "common/io/trace.h"
@@ -20,7 +20,7 @@ namespace
 
 constexpr uint32_t max_depth = 1000; // between two structs; more is a cycle
 
-/// The object of a group's representative, as the group sees it.
+/// The object of a group's representative, with the group's resolutions.
 struct GroupView {
     const SplitInput &in;
     FinalClasses &made;
@@ -57,7 +57,7 @@ ClassId class_of_node(const GroupView &view, NodeId n, TypeId type)
     return view.own_class(type);
 }
 
-/// The final class of a type between nodes with these references; made if there is none.
+/// The final class of a type between nodes with these references, which is added if it is new.
 ClassId find_or_add(GroupView &view, TypeId type, std::vector<ClassId> refs)
 {
     std::vector<uint32_t> key{raw(view.origin(type))};
@@ -85,7 +85,8 @@ ClassId class_seen(GroupView &view, TypeId type, uint32_t depth)
         return class_of_node(view, n, type);
     if (!view.is_between(type) || depth > max_depth)
         return view.own_class(type);
-    // Computed once for all paths. A cycle, which only false hashes make, ends in the own class.
+    // Computed once for all paths. A cycle, possible only with wrong hashes, ends in the type's own
+    // class.
     auto [memo, is_new] = view.seen.emplace(type, view.own_class(type));
     if (!is_new)
         return memo->second;

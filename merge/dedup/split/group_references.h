@@ -7,7 +7,7 @@
 namespace btflink::merge
 {
 
-/// Gives the classes of these groups references of their own, which may lead to new types between
+/// Gives the classes of these groups their own references, which may create new types between
 /// nodes.
 void resolve_references(const SplitInput &in, FinalClasses &made);
 

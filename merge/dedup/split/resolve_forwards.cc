@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Resolves forward declarations outside of structs: `struct s *` as a function's parameter or in a
 // typedef, in an object that only declares `struct s`. If there are several `struct s`, nothing
-// tells which is meant; btf__dedup takes the first that it meets. The choice should not add types.
+// shows which one is meant; btf__dedup takes the first that it finds. The choice should not add
+// types.
 //
 // The caller passes only names that a struct or a typedef of some object resolved, and names of
-// enums. Declarations of other names stay.
+// enums. Other declarations stay.
 //
 // Method. One name after the other. The users of the declaration (pointers, prototypes) are a list
 // of keys: a class and the final classes that it refers to. Substitute each candidate for the
 // declaration and count the keys that do not exist yet. The candidate with the fewest new keys
-// wins; of several, the preferred one (that structs or typedefs of other objects showed), else
-// the lowest. Users whose keys exist become aliases; the others stay and refer to the candidate.
+// wins. Among several, the preferred one wins (which structs or typedefs of other objects showed),
+// otherwise the lowest. Users whose keys exist become aliases; the others stay and refer to the
+// candidate.
 //
-// Invariant. Outside of structs all declarations of a name mean the same. So each choice makes
-// fewer classes: the declaration goes, and nothing is added.
+// Invariant. Outside of structs all declarations of a name mean the same type. So each choice
+// reduces the number of classes: the declaration is dropped, and nothing is added.
 //
 // Cost. Keys that reach declarations of conflicting names, times candidates.
 #include "merge/dedup/split/resolve_forwards.h"
@@ -31,7 +33,7 @@ namespace btflink::merge
 namespace
 {
 
-// Users of a name times its candidates; a kernel has thousands of users and tens of candidates. If
+// Users of a name times its candidates. A kernel has thousands of users and tens of candidates. If
 // there are more, the preferred candidate is taken, or the lowest.
 constexpr size_t most_tries = size_t{1} << 22;
 
@@ -39,11 +41,11 @@ struct ForwardResolver {
     RefKeys &keys;
     Partition &partition;
     std::unordered_map<ClassId, std::vector<uint32_t>> users = {}; // per final class: keys
-    std::vector<uint32_t> rank = {}; // per key: above those of the keys that it refers to
+    std::vector<uint32_t> rank = {}; // per key: higher than those of the keys it refers to
     std::unordered_set<uint32_t> replaced = {}; // keys
 };
 
-/// What follows if a declaration means a candidate.
+/// The consequences of resolving a declaration to a candidate.
 struct Substitution {
     std::unordered_map<ClassId, ClassId> meant; // the declaration, and users that become aliases
     std::vector<std::pair<uint32_t, std::vector<uint32_t>>> stay; // other users, and their new keys
@@ -56,7 +58,7 @@ void add_key_users(ForwardResolver &r, uint32_t k, uint32_t rank)
         r.users[ClassId{word}].push_back(k);
 }
 
-/// Keys that reach a final class, those that others refer to first.
+/// Keys that reach a final class; a key comes before those that refer to it.
 std::vector<uint32_t> find_keys_that_reach(const ForwardResolver &r, ClassId c)
 {
     std::vector<uint32_t> found;

@@ -10,7 +10,7 @@ namespace btflink::merge
 
 /// The final classes of types between nodes, by their contents.
 struct RefKeys {
-    VectorIndex keys; // class, then the final classes that it refers to; their own keys come first
+    VectorIndex keys; // class, and the final classes that it refers to; their keys come first
     std::vector<ClassId> final_class; // per key
 };
 
@@ -22,7 +22,7 @@ struct UnresolvedForward {
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
-/// Resolve each, in order: its class in `partition` becomes an alias of a candidate's.
+/// Resolves each in order: its class in `partition` becomes an alias of a candidate's.
 void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
                       Partition &partition);
 

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. In one object `typedef struct s *t` leads to a declaration, in another to a definition
-// of `struct s`, of which there are several. The typedef shows which one is meant. A typedef of a
-// prototype may lead to declarations of several names, which can only be resolved together.
+// Problem. In one object `typedef struct s *t` leads to a declaration of `struct s`, in another to
+// one of several definitions. The typedef shows which definition is meant. A typedef of a prototype
+// may lead to declarations of several names, which can only be resolved together.
 //
 // Method. Types between structs are keys: a class and the final classes that it refers to
-// (resolve_forwards.h). Keys of one class have the same form. They are looked at from the bottom
-// up, so that what they refer to is known:
-//  1. Replace what became an alias. If that makes two keys equal, one is an alias of the other.
+// (resolve_forwards.h). Keys of one class have the same form. They are processed bottom-up, so that
+// the types that they refer to are known:
+//  1. Replace aliases in the key. If this makes two keys equal, one becomes an alias of the other.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
-//     means the first that agrees with it: at each place both refer to the same type, or it refers
-//     to a declaration and the other to a definition of that name, or both refer to types of one
-//     class that agree.
+//     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer
+//     to the same type, or the first refers to a declaration and the other to a definition of that
+//     name, or both refer to types of one class that agree.
 //
-// Invariant. An alias has definitions where its typedef had declarations, and nowhere the reverse.
-// So aliases of aliases end, and no object's definition is replaced by another. Types that are not
-// behind such a typedef stay as they are.
+// Invariant. An alias has definitions where its typedef had declarations, and never vice versa. So
+// chains of aliases end, and no object's definition is replaced by another. Types that are not
+// behind such a typedef do not change.
 //
-// Cost. All keys once, if a typedef leads to a declaration. Pairs of typedefs have a limit, which
-// only hostile input reaches; those beyond it stay declarations.
+// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
+// typedefs is limited; only malicious input reaches the limit, and then declarations stay.
 #include "merge/dedup/split/resolve_typedefs.h"
 
 #include "common/io/trace.h"
@@ -40,15 +40,15 @@ struct TypedefResolver {
     const RefKeys &old;
     Partition &partition;
     // Per final class.
-    IdVector<ClassId, ClassId> declaration_of;    // of a definition; or none
-    IdVector<ClassId, bool> leads_to_declaration; // or is one
-    IdVector<ClassId, ClassId> meant;             // what it is an alias of; or none
-    IdVector<ClassId, uint32_t> key_of;           // in `made`; or no_number
+    IdVector<ClassId, ClassId> declaration_of;    // of a definition: its declaration; or none
+    IdVector<ClassId, bool> leads_to_declaration; // or is a declaration
+    IdVector<ClassId, ClassId> meant;             // the class of which it is an alias; or none
+    IdVector<ClassId, uint32_t> key_of;           // index in `made`; or no_number
     RefKeys made;                                 // the keys without aliases
     std::unordered_map<ClassId, ClassId> shown;   // declaration -> definition
-    size_t pairs = 0;                             // that were compared
+    size_t pairs = 0;                             // pairs compared
 
-    /// Other words of a key stand for cycles.
+    /// Other words of a key represent cycles.
     bool is_final(uint32_t word) const { return word < partition.classes.size(); }
     ClassId class_of(uint32_t k) const { return ClassId{old.keys.at(k)[0]}; }
     bool is_open_typedef(uint32_t k) const
@@ -58,11 +58,11 @@ struct TypedefResolver {
     }
 };
 
-/// A key of the level that may change: it leads to a declaration, or a typedef of its class does.
+/// A key of the level that may change: it, or a typedef of its class, leads to a declaration.
 struct OpenKey {
     uint32_t old;                // its number among the old ones
     std::vector<uint32_t> words; // without aliases
-    uint32_t means = no_number;  // the open key that it is an alias of
+    uint32_t means = no_number;  // the open key of which it is an alias
 };
 
 /// Is there a typedef that leads to a declaration?
@@ -78,11 +78,11 @@ bool find_open_typedefs(TypedefResolver &r)
     return found;
 }
 
-/// All keys. Those of a level refer to keys of lower levels only.
+/// All keys by level. Keys of a level refer to keys of lower levels only.
 std::vector<std::vector<uint32_t>> find_levels(const TypedefResolver &r)
 {
     std::vector<std::vector<uint32_t>> out;
-    IdVector<ClassId, size_t> height(r.partition.classes.size()); // its level + 1; 0: it has no key
+    IdVector<ClassId, size_t> height(r.partition.classes.size()); // level + 1; 0: no key
     for (uint32_t k = 0; k < r.old.keys.size(); ++k) {
         size_t level = 0;
         for (uint32_t word : r.old.keys.at(k).subspan(1))
@@ -113,7 +113,7 @@ void add_key(TypedefResolver &r, uint32_t old, std::span<const uint32_t> words)
     r.key_of[own] = number;
 }
 
-/// Step 1. Keys that cannot change are added as they are; nearly all are.
+/// Step 1. Keys that cannot change, which are nearly all, are added without a comparison.
 std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t> level)
 {
     std::unordered_set<ClassId> typedefs;
@@ -137,7 +137,7 @@ std::vector<OpenKey> find_open_keys(TypedefResolver &r, std::span<const uint32_t
 
 using ClassPairs = std::vector<std::pair<ClassId, ClassId>>;
 
-/// Adds what the keys refer to, place by place. False: they are not of one class.
+/// Adds the references of the keys, place by place. Returns false if the keys are not of one class.
 bool add_references(TypedefResolver &r, std::span<const uint32_t> a, std::span<const uint32_t> b,
                     ClassPairs &out)
 {
@@ -149,7 +149,8 @@ bool add_references(TypedefResolver &r, std::span<const uint32_t> a, std::span<c
     return true;
 }
 
-/// Does the second key have definitions where the first has declarations, and else the same?
+/// Does the second key have definitions where the first has declarations, and is it otherwise
+/// equal?
 bool typedefs_agree(TypedefResolver &r, const OpenKey &a, const OpenKey &b)
 {
     ClassPairs pending, found;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Makes the classes of equal stub hashes final: splits those whose types reach different
-// definitions of a name, and resolves forward declarations. README.md tells the algorithm.
+// definitions of a name, and resolves forward declarations. README.md explains the algorithm.
 //
 // Method.
 //  1. Types that reach no conflict are final. A forward declaration of a name with one definition
 //     is that definition.
 //  2. Each group of nodes (join_groups.cc) is a final class.
-//  3. A forward declaration that a struct refers to resolves to what that struct's group resolved
-//     it to. A typedef that leads to others of its name means what it means where they are defined
-//     (resolve_typedefs.cc). What is left resolves to the only definition, or, if structs or
-//     typedefs showed one or it is an enum's, to the definition that adds the fewest types
-//     (resolve_forwards.cc). The rest stay declarations: several definitions fit, and nothing tells
-//     which is meant.
-//  4. Types between nodes are equal if their classes are, and the final classes that they refer to
-//     (types_between.cc).
+//  3. A forward declaration that a struct refers to is resolved as in that struct's group. A
+//     typedef that leads to other declarations is resolved to a typedef of its name that leads to
+//     definitions (resolve_typedefs.cc). Other declarations are resolved to the only definition. If
+//     there are several, and structs or typedefs showed one, or the name is an enum's, they are
+//     resolved to the definition that adds the fewest types (resolve_forwards.cc). The rest stay
+//     declarations: several definitions fit, and nothing shows which one is meant.
+//  4. Types between nodes are equal if their classes are equal and the final classes that they
+//     refer to are equal (types_between.cc).
 //  5. A group whose forward declarations were resolved refers to other types than its
-//     representative does in its object. These references are computed last, and are new types only
-//     if no object has them (group_references.cc).
+//     representative does in its object. These references are computed last, and become new types
+//     only if no object has them (group_references.cc).
 //
-// If nodes can be joined in several ways (join_groups.cc), all this is done for each, and the
+// If nodes can be joined in several ways (join_groups.cc), all steps are done for each way, and the
 // result with the fewest types is taken.
 //
 // Cost. Nodes, slots and types between nodes, once per way, in addition to join_groups.cc.
@@ -75,8 +75,8 @@ void assign_structs(const SplitInput &in, FinalClasses &made)
     }
 }
 
-/// The group that a slot of a group leads to; none: it is not resolved. If paths of an ambiguous
-/// object disagree, the first that is resolved.
+/// The group to which a slot of a group leads; none if it is not resolved. If paths of an ambiguous
+/// object disagree, the first resolved one.
 GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
 {
     const NodeId node = representative(group);
@@ -91,7 +91,7 @@ GroupId group_at_slot(const SplitInput &in, GroupId group, uint32_t slot)
     return GroupId::none;
 }
 
-/// Per name: what the first struct that refers to its forward declaration resolved it to.
+/// For each name, the resolution of its forward declaration in the first struct that refers to it.
 IdVector<NameId, ClassId> needed_definitions(const SplitInput &in, const FinalClasses &made)
 {
     const ConflictGraph &conflicts = in.conflicts;
@@ -113,7 +113,7 @@ IdVector<NameId, ClassId> needed_definitions(const SplitInput &in, const FinalCl
     return needed;
 }
 
-/// Per name that is declared: the final classes of all its definitions, lowest first.
+/// For each declared name, the final classes of all its definitions, lowest first.
 IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in,
                                                             const FinalClasses &made)
 {
@@ -132,8 +132,8 @@ IdVector<NameId, std::vector<ClassId>> definitions_of_names(const SplitInput &in
     return out;
 }
 
-/// Step 3: what forward declarations of names mean. Returns those for which several definitions
-/// fit, each once.
+/// Step 3: resolves forward declarations. Returns those for which several definitions fit, each
+/// once.
 std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes &classes,
                                              FinalClasses &made)
 {
@@ -165,7 +165,7 @@ std::vector<UnresolvedForward> resolve_nodes(const SplitInput &in, const Classes
     return unresolved;
 }
 
-/// Step 3, where structs show nothing: what typedefs show, or what adds the fewest types.
+/// Step 3, for declarations that no struct resolves: by typedefs, or by the fewest added types.
 void resolve_rest(std::vector<UnresolvedForward> unresolved, const ClassGraph &graph,
                   FinalClasses &made)
 {

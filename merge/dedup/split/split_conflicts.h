@@ -9,7 +9,7 @@
 namespace btflink::merge
 {
 
-/// `ways`: to join nodes. Of these the one that leaves the fewest types is taken.
+/// `ways`: ways of joining nodes. The one that leaves the fewest types is taken.
 Partition split_conflicts(const Sources &sources, Classes classes, const ClassGraph &graph,
                           const ConflictGraph &conflicts, const std::vector<Groups> &ways);
 

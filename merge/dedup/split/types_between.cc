@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Method. Object by object, a walk finishes what a type refers to before the type itself. The key
-// of a type is its class, and the final classes of the references that are not final from the
-// start. Types with one key are one final class.
+// Method. Object by object, a walk finishes the types that a type refers to before the type itself.
+// The key of a type is its class, and the final classes of those references that are not final from
+// the start. Types with the same key are one final class.
 //
 // Cost. Types between nodes once, and their references twice.
 #include "merge/dedup/split/types_between.h"
@@ -16,7 +16,7 @@ namespace btflink::merge
 namespace
 {
 
-/// Ends keys of one source only, so that they equal no key of another.
+/// A word that ends keys of one source only, so that they differ from all keys of other sources.
 ClassId of_this_source_only(uint32_t source)
 {
     return ClassId{raw(ClassId::none) - 1 - source};
@@ -43,7 +43,7 @@ struct ObjectTypes {
     }
 };
 
-/// Room for the types of the largest source; all are fresh and have no final class, before and
+/// Space for the types of the largest source; all are fresh and have no final class, before and
 /// after each object.
 struct Walk {
     explicit Walk(size_t types)
@@ -64,7 +64,7 @@ struct Walk {
     }
 };
 
-/// The final class of a type between nodes, once what it refers to has one.
+/// The final class of a type between nodes, after those of its references.
 ClassId find_or_add(const ObjectTypes &types, TypeId id, Walk &walk, FinalClasses &made)
 {
     const TypeAt here{types.source, id};
@@ -73,7 +73,7 @@ ClassId find_or_add(const ObjectTypes &types, TypeId id, Walk &walk, FinalClasse
         if (types.role(TypeId{ref}) == role_final)
             return;
         ClassId to = walk.final_class[TypeId{ref}];
-        if (to == ClassId::none) // also: a cycle without a struct
+        if (to == ClassId::none) // also a cycle without a struct
             to = of_this_source_only(types.source);
         walk.key.push_back(raw(to));
     });
@@ -83,7 +83,7 @@ ClassId find_or_add(const ObjectTypes &types, TypeId id, Walk &walk, FinalClasse
     return made.keys.final_class[number];
 }
 
-/// The final classes of `root` and of all types between nodes that it refers to.
+/// Assigns final classes to `root` and to all types between nodes that it refers to.
 void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses &made)
 {
     auto state = [&](TypeId id) -> uint8_t & { return walk.state[id]; };

@@ -7,10 +7,10 @@
 namespace btflink::merge
 {
 
-/// Types, by their index in Sources, and the final classes that they go to.
+/// Types, by their index in Sources, and their final classes.
 using SplitTypes = std::vector<std::pair<size_t, ClassId>>;
 
-/// Of nodes, too. `made` knows the final classes of all nodes.
+/// Also assigns the types of nodes. `made` has the final classes of all nodes.
 SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalClasses &made);
 
 } // namespace btflink::merge
