@@ -35,7 +35,8 @@ Result<std::shared_ptr<const Btf>> distil_base(MergeResult &result, const Base &
     return std::make_shared<const Btf>(std::move(parsed));
 }
 
-/// Feature::layout, for BTF without a base. A kernel's BTF shows whether the kernel reads layouts.
+/// For Feature::layout and BTF without a base. A kernel's BTF shows whether the kernel reads
+/// layouts.
 Result<void> add_layout_section(std::vector<std::byte> &blob, ByteOrder order, Report &report)
 {
     auto btf = TRY(Btf::parse(blob, Where{"merged BTF", "", 0}));
@@ -57,7 +58,8 @@ void count_types(const Btf &btf, Stats &stats)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);
 }
 
-/// Makes one warning, whatever their number; the rest are notes. `origin`: of the first, or "".
+/// Reports one warning, for any number of changes; the rest are notes. `origin`: of the first, or
+/// "".
 void report_mended(const std::vector<std::string> &changes, const std::string &origin,
                    Report &report)
 {
@@ -70,9 +72,9 @@ void report_mended(const std::vector<std::string> &changes, const std::string &o
     report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
 }
 
-/// A kernel must accept the result. If it would not, `blob` is mended as far as meaning allows.
-/// btf-emit does this for its objects, but objects may come from other tools, and some violations
-/// appear only in the merged BTF.
+/// If a kernel would refuse the result, mends `blob` as far as its meaning allows. btf-emit does
+/// this for its objects, but objects may come from other tools, and some violations appear only in
+/// the merged BTF.
 Result<void> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
                              Report &report)
 {

@@ -9,10 +9,10 @@ namespace btflink::merge
 
 struct MergeResult {
     std::vector<std::byte> blob;
-    std::vector<std::byte> distilled; // the distilled base that `blob` continues; empty: none
+    std::vector<std::byte> distilled; // the base of `blob`; empty: not distilled
 };
 
-/// Checks and mends `blob`, and adds the distilled base and the layout that the options ask for.
+/// Checks and mends `blob`, and adds the distilled base and the layout if the options ask for them.
 Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &options,
                                   const Base &base, const MergeInputs &in, Report &report,
                                   Stats &stats);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that find out what the linker decided.
+// The passes that determine what the linker decided.
 #include "merge/follow_link.h"
 
 #include "merge/report_passes.h"

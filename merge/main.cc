@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-merge: reads the command line, runs the merge, prints messages, sets the exit status.
+// btf-merge: parses the command line, runs the merge, prints messages, sets the exit status.
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"

@@ -16,8 +16,8 @@ namespace btflink::merge
 namespace
 {
 
-/// The objects in which a pass found a malformed type. Objects that were not linked do not count:
-/// whether a pass reads their types depends on the threads.
+/// The objects in which a pass found a malformed type. Objects that were not linked do not count,
+/// because whether a pass reads their types depends on the threads.
 std::vector<bool> find_damaged(const std::vector<Object> &objects, const Locations &locations,
                                const Sources &sources)
 {
@@ -30,7 +30,7 @@ std::vector<bool> find_damaged(const std::vector<Object> &objects, const Locatio
     return damaged;
 }
 
-/// The passes trusted what they read. If they failed, a malformed type may be the cause, so this
+/// The passes trusted their input. If a pass failed, a malformed type may be the cause, so its
 /// error comes first.
 Result<void> check_trust(const MergeInputs &in, const Base &base, const std::vector<bool> &damaged,
                          unsigned threads)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes the BTF of the result, in which equal types are merged: by hashes, or by libbpf.
+// Makes the BTF of the result, with equal types merged: by hashes, or by libbpf.
 #pragma once
 
 #include "merge/follow_link.h"
@@ -7,8 +7,8 @@
 namespace btflink::merge
 {
 
-/// Engine::hash. Fills in `report.why_dup` if the options ask for it. Returns nothing if they ask
-/// for no result.
+/// Engine::hash. Sets `report.why_dup` if the options ask for it. Returns nothing if they ask for
+/// no result.
 Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &base,
                                             const MergeInputs &in, const LinkResult &link,
                                             Report &report, Stats &stats);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-merge: its passes in order. Each takes the results of earlier ones as const
+// The driver of btf-merge: its passes in order. Each takes the results of earlier passes as const
 // and returns its own.
 #include "merge/merge.h"
 
@@ -20,14 +20,14 @@ namespace btflink::merge
 namespace
 {
 
-/// Freeing these takes a tenth of a merge.
+/// The owner of large data. Freeing it takes a tenth of a merge.
 struct Memory {
     Base base;
     MergeInputs inputs;
     LinkResult link;
 };
 
-/// --why-dup and libbpf look at the whole base, so they do not use an index.
+/// --why-dup and libbpf use the whole base, so they do not use an index.
 Result<Base> open_given_base(const Options &options)
 {
     const bool by_index = options.engine == Engine::hash && !options.why_dup;
@@ -101,7 +101,7 @@ Result<void> merge(const Options &options, Report &report)
         return run_timed(options, report);
     auto trace = TRY(trace::File::start(options.time_trace, "btf-merge"));
     TRY(run_timed(options, report));
-    TRY(check_trace_apart(options)); // again, as the result exists only now
+    TRY(check_trace_apart(options)); // again, because the result exists only now
     return trace.write();
 }
 

@@ -9,7 +9,7 @@ namespace btflink::merge
 {
 
 /// Merges, and writes the result if `options` name an output or an update. Fills in `report` even
-/// if it fails.
+/// on an error.
 Result<void> merge(const Options &options, Report &report);
 
 } // namespace btflink::merge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a merge is asked to do.
+// The options of a merge.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -28,29 +28,29 @@ struct Options {
     std::vector<std::string> inputs; // as on the command line; "@file" is a response file
     std::string image;               // linked file; empty: none
     std::string base;                // file with the BTF that the result extends; empty: none
-    /// The base already read from that file, for callers that merge repeatedly over one base.
+    /// The base already read from this file, for callers that merge repeatedly with the same base.
     std::shared_ptr<const Base> read_base;
-    /// File for an index of `base`, made if it does not exist or does not fit. It only saves time.
-    /// Empty: no index.
+    /// File with an index of `base`, which is made if it does not exist or does not match. It only
+    /// saves time. Empty: no index.
     std::string base_index;
     std::string output; // file for the result; empty: none
     std::string update; // ELF file that gets the result as .BTF; empty: none
-    // With Feature::distilled_base: the result continues not `base` but a distilled base, which
-    // goes to OUTPUT.base, or into section .BTF.base.
+    // With Feature::distilled_base, the result extends a distilled base instead of `base`. The
+    // distilled base is written to OUTPUT.base, or into section .BTF.base.
     OutputFormat format = OutputFormat::raw;
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
     unsigned threads = 1;
     bool auto_threads = false; // small inputs get one thread
-    bool verify = false;       // recompute the hashes of objects; a wrong one is an error
+    bool verify = false;       // recompute the hashes in objects; a wrong one is an error
     bool verbose = false;
     bool last = false;      // the process ends after this merge, so memory need not be freed
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none
-    /// Fills in Report::why_dup for this name, or for all ("").
+    /// Sets Report::why_dup for this name, or for all names ("").
     std::optional<std::string> why_dup;
-    /// Called once the inputs are loaded, with the source file of each object ("" if the object
+    /// Called after the inputs are loaded, with the source file of each object ("" if the object
     /// names none or was not linked into the image). Returns further inputs, which cover the
-    /// sources without object BTF. With this set, inputs without any BTF are not an error.
+    /// sources without object BTF. If this is set, inputs without any BTF are not an error.
     std::function<Result<std::vector<std::string>>(std::span<const std::string_view>)> more_inputs;
     /// Objects to merge instead of `inputs`. Only without a base and with Engine::hash.
     std::shared_ptr<Gatherer> gathered;
@@ -59,8 +59,8 @@ struct Options {
 /// False for a run that only prints a report.
 bool writes_result(const Options &options);
 
-/// Error: options that exclude each other. merge() checks this too; a program that checks first can
-/// report wrong usage.
+/// Error: options that exclude each other. merge() checks this, too; a program that checks first
+/// can report a usage error.
 Result<void> check_options(const Options &options);
 
 } // namespace btflink::merge

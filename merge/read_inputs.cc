@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Opens the inputs, reads their objects, and checks that all are for one machine.
+// Opens the inputs, reads their objects, and checks that all are for one target.
 #include "merge/read_inputs.h"
 
 #include "merge/base_index/base_index.h"
@@ -19,7 +19,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The image, else the first ELF file among the inputs; null: all inputs are raw BTF.
+/// The image, or the first ELF file among the inputs; null if all inputs are raw BTF.
 const ElfFile *first_elf(const MergeInputs &in)
 {
     if (in.given_image)
@@ -49,7 +49,7 @@ Result<void> check_machines(const MergeInputs &in, const Base &base, const ElfFi
     return base.input ? check_machine(*base.input, first) : Result<void>();
 }
 
-/// `name`: of the file whose byte order this is.
+/// `name`: the file with this byte order.
 Result<void> check_byte_order(const std::vector<Object> &objects, const Base &base, ByteOrder order,
                               const std::string &name)
 {
@@ -61,7 +61,7 @@ Result<void> check_byte_order(const std::vector<Object> &objects, const Base &ba
     return {};
 }
 
-/// Raw BTF tells only its byte order. If an object has a `long`, that is as large as a pointer; if
+/// Raw BTF states only its byte order. If an object has a `long`, a pointer has the same size; if
 /// none has, the size does not matter.
 Target target_of_raw(const std::vector<Object> &objects)
 {
@@ -92,7 +92,7 @@ Result<Target> find_target(const MergeInputs &in, const Base &base)
     return Target{first->machine(), first->machine_flags(), size, first->order()};
 }
 
-/// Ids of the objects whose address pools are in the image, so that were linked into it.
+/// Ids of the objects that were linked into the image: those with address pools in it.
 Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &image)
 {
     std::unordered_set<uint64_t> ids;
@@ -120,7 +120,7 @@ bool is_small(const std::vector<Input> &inputs)
     return bytes < 1 << 20;
 }
 
-/// libbpf takes all types as they are.
+/// libbpf needs all types unchanged.
 ParseMode parse_mode(Engine engine)
 {
     return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;
@@ -132,7 +132,7 @@ void append(std::vector<T> &to, std::vector<T> &&from)
     std::move(from.begin(), from.end(), std::back_inserter(to));
 }
 
-/// By object: the source that it covers, or "": its BTF does not count, as it has no trailer or was
+/// By object: the source that it covers, or "" if it covers none, because it has no trailer or was
 /// not linked into the image.
 Result<std::vector<std::string_view>> covered_sources(const MergeInputs &in)
 {
@@ -244,7 +244,7 @@ Where blamed_for_all(const Options &options)
 Result<const Input *> MergeInputs::image() const
 {
     if (given_image) {
-        // A module that is its own image needs none: its relocations say all.
+        // A module that is its own image needs none: its relocations are sufficient.
         const bool is_input = given_image->elf->is_relocatable() && files.list.size() == 1 &&
                               std::ranges::equal(given_image->bytes, files.list[0].bytes);
         return is_input ? nullptr : &*given_image;

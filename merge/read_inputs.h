@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The first step of the corridor: opens, reads and checks the inputs.
+// The first step of a merge: opens, reads and checks the inputs.
 #pragma once
 
 #include "merge/input/final_btf.h"
@@ -14,21 +14,21 @@
 namespace btflink::merge
 {
 
-/// What a merge is made from; later steps trust it.
+/// The checked inputs of a merge; later steps trust them.
 struct MergeInputs {
     Inputs files;
     std::optional<Input> given_image; // --image
     LoadedObjects loaded;
     Target target;
-    unsigned threads = 1; // as many of Options::threads as are worthwhile
+    unsigned threads = 1; // as many of Options::threads as are useful
 
     const std::vector<Object> &objects() const { return loaded.objects; }
-    /// The given image, or the only linked file among the inputs; null: there is no image.
+    /// The given image, or the only linked file among the inputs; null without an image.
     Result<const Input *> image() const;
     std::set<uint64_t> object_ids() const;
 };
 
-/// `base`: of the result; it may be empty.
+/// `base`: the base of the result; may be empty.
 Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
                                 Stats &stats);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a merge reports.
+// The report of a merge.
 #pragma once
 
 #include "merge/link/select_functions.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel is a program of its own because it needs libarchive, and because few merges need a
-// page, while btf-merge runs in every build.
+// btf-kernel is a separate program because it needs libarchive, and because few merges need a page,
+// while btf-merge runs in every build.
 #include "merge/report_page.h"
 
 #include "common/io/file_io.h"
@@ -22,7 +22,7 @@ namespace
 namespace fs = std::filesystem;
 constexpr const char *program_name = "btf-kernel";
 
-/// Looks in this program's folder, then in PATH; empty: not found.
+/// Looks in this program's folder, then in PATH; empty if not found.
 std::string find_program()
 {
     std::error_code error;
@@ -92,7 +92,7 @@ Result<void> ReportPage::write(const std::string &page, const Options &options)
 {
     std::vector<std::string> words{program_, "report", "--quiet", "--output=" + page,
                                    "--time-trace=" + options.time_trace};
-    // It takes no tokens of make's jobserver, but uses those that this process holds.
+    // It takes no tokens from make's jobserver, but uses those that this process holds.
     words.push_back("--threads=" + std::to_string(options.threads));
     for (const std::string &object : objects_)
         words.push_back("--objects=" + object);

@@ -12,15 +12,15 @@
 namespace btflink::merge
 {
 
-/// Runs btf-kernel after the merge. Inputs that the merge changes are copied before.
+/// Runs btf-kernel after the merge. Inputs that the merge will change are copied first.
 class ReportPage
 {
 public:
     /// Finds the program and copies an input that the merge updates. If `options` have no trace,
     /// sets one in memory. Errors: btf-kernel is not installed; an input cannot be read.
     Result<void> prepare(Options &options);
-    /// Call it when the merge has written its result. Error: the page could not be written;
-    /// btf-kernel has printed why.
+    /// Call it after the merge has written its result. Error: the page could not be written;
+    /// btf-kernel has printed the reason.
     Result<void> write(const std::string &page, const Options &options);
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What --stats prints: "name: value" lines, in the order in which they were added. Passes are also
-// phases of the trace.
+// The output of --stats: "name: value" lines, in the order in which they were added. Passes are
+// also phases of the trace.
 #pragma once
 
 #include "common/io/trace.h"
@@ -24,7 +24,7 @@ public:
             phase_->note(name, value);
         lines_.emplace_back(std::move(name), std::to_string(value));
     }
-    /// Not a count: milliseconds, a ratio.
+    /// Adds a value that is not a count: milliseconds, a ratio.
     void add_measure(std::string name, double value);
     /// Ends the current pass, if any, and begins this one. `name`: a literal.
     void begin_pass(const char *name);

@@ -50,7 +50,7 @@ Result<void> end_without_btf(const Options &options, Report &report)
     for (const std::string &path : old)
         if (!options.output.empty() && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
             ::unlink(path.c_str()) != 0 &&
-            ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, as /proc/self/fd
+            ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, such as /proc/self/fd
             return fail_errno(Where{path}, "cannot be removed");
     return {};
 }

@@ -11,8 +11,9 @@ namespace btflink::merge
 Result<uint64_t> write_result(const Options &options, const MergeResult &result,
                               const MergeInputs &in);
 
-/// Ends a merge that has nothing to encode: warns with report.nothing, which is not an error for
-/// pahole either, and removes an output of an earlier run so that nobody takes it for this one's.
+/// Ends a merge that has nothing to encode: warns with report.nothing (for pahole this is not an
+/// error either), and removes an output of an earlier run so that it cannot be mistaken for this
+/// run's.
 Result<void> end_without_btf(const Options &options, Report &report);
 
 } // namespace btflink::merge

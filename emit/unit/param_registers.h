@@ -26,9 +26,9 @@ struct Param {
     // Results:
     bool optimized = false;  // not passed, or without any location
     bool unexpected = false; // not in the register that the ABI prescribes
-    DieIndex member = 0; // the only member in a register; the parameter is named after it
-    bool is_member = false; // `member` is in the register where the whole struct would begin
-    bool dropped = false;   // omitted from the true signature
+    DieIndex member = 0;     // the only member in a register; the parameter is named after it
+    bool is_member = false;  // `member` is in the register where the whole struct would begin
+    bool dropped = false;    // omitted from the true signature
 };
 
 class ParamRegisters

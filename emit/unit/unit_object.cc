@@ -272,7 +272,8 @@ void add_functions(Draft &draft, const std::vector<Instance> &instances)
         draft.trailer.functions.push_back(
             add_function(draft, prototypes, *instance.candidate, instance.flags));
     for (uint32_t i = 0; i < instances.size(); ++i)
-        if (const FunctionCandidate *true_signature = instances[i].candidate->true_signature.get()) {
+        if (const FunctionCandidate *true_signature =
+                instances[i].candidate->true_signature.get()) {
             draft.trailer.true_signatures.push_back(
                 add_function(draft, prototypes, *true_signature, true_signature->flags));
             draft.trailer.true_signatures.back().instance = i;

@@ -10,8 +10,8 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t shown_whole = 10; // members
-constexpr uint32_t shown_around = 2; // on either side of a place
+constexpr uint32_t shown_whole = 10; // members: print all
+constexpr uint32_t shown_around = 2; // members on either side of a place
 constexpr unsigned max_depth = 40;   // of pointers to pointers to ...
 constexpr unsigned max_types = 1000; // ends unnamed structs that contain themselves
 

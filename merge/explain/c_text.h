@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints types as C for people: short ones whole, others around a given member.
+// Prints types as readable C: short ones completely, others around a given member.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -10,18 +10,18 @@
 namespace btflink::merge
 {
 
-/// `name`, which may be empty, declared with type `id`: "int (*name)(struct s *)". Named types are
+/// Declares `name`, which may be empty, with type `id`: "int (*name)(struct s *)". Named types are
 /// not expanded. `indent`: tabs before further lines. `place`: the index of a member or enumerator;
-/// if that member is an unnamed struct or union, then the index of a member of it, and so on.
+/// if this member is an unnamed struct or union, then the index of a member of it, and so on.
 std::string c_declaration(const Btf &btf, TypeId id, std::string_view name, unsigned indent = 0,
                           std::span<const uint32_t> place = {});
 
-/// The definition of a struct, union, enum or typedef, with its semicolon. Of more than ten
+/// The definition of a struct, union, enum or typedef, with its semicolon. If it has more than ten
 /// members, only those around `place` are printed.
 std::string c_definition(const Btf &btf, TypeId id, unsigned indent = 0,
                          std::span<const uint32_t> place = {});
 
-/// Member or enumerator `i` of a struct, union or enum; "nothing" if it has no such member.
+/// Member or enumerator `i` of a struct, union or enum; "nothing" if it does not exist.
 std::string c_element(const Btf &btf, TypeId id, uint32_t i);
 
 /// "struct s", "enum e", "foo_t", "int".

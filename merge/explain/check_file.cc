@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds what a kernel would refuse in the BTF of a finished file.
 //
-// Problem. A kernel only says "failed to validate module BTF: -22". Most often the module was built
-// over another vmlinux than the running one, so its type ids and string offsets continue another
-// base.
+// Problem. A kernel only reports "failed to validate module BTF: -22". Most often the module was
+// built for another vmlinux than the running one, so its type ids and string offsets continue
+// another base.
 //
-// Method. The kernel's rules are checked one after the other. If split BTF violates one, it is also
-// compared with its base (common/btf/base_match.h), and signs of another base are reported first.
+// Method. Check the kernel's rules one after the other. If split BTF violates a rule, also compare
+// it with its base (common/btf/base_match.h), and report signs of another base first.
 #include "merge/explain/check_file.h"
 
 #include "common/btf/base_match.h"
@@ -21,13 +21,13 @@ namespace
 
 constexpr size_t most_lines = 20; // of violations
 
-/// What the blobs of one file have in common.
+/// Common data of the blobs of one file.
 struct Judge {
     uint32_t address_size; // 0: unknown
     std::optional<KernelVersion> kernel;
 };
 
-/// Checks one blob, which continues `over`, and appends its violations to `out`. Returns null if it
+/// Checks one blob, which extends `over`, and appends its violations to `out`. Returns null if it
 /// cannot be parsed.
 std::shared_ptr<const Btf> check_blob(const FinalBlob &blob, std::shared_ptr<const Btf> over,
                                       const Judge &judge, std::vector<Error> &out)

@@ -12,8 +12,8 @@ namespace btflink::merge
 {
 
 /// Violations in the final BTF of the file `path` (raw, or `.BTF` and `.BTF.base` of an ELF file):
-/// of the kernel's rules (common/btf/btf_check.h), and where it does not fit the BTF of the file
-/// `base` ("": none) that it will be loaded over. Empty: a kernel would accept it. `kernel`: see
+/// of the kernel's rules (common/btf/btf_check.h), and mismatches with the BTF of the file `base`
+/// ("": none), over which it will be loaded. Empty if a kernel would accept it. `kernel`: see
 /// kernel_forms(). Error: there is nothing to check.
 Result<std::vector<Error>> check_file(const std::string &path, const std::string &base,
                                       std::optional<KernelVersion> kernel = std::nullopt);

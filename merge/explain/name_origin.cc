@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Takes the name at the place that the check reports, and looks for it in the objects in link
+// Takes the name at the position that the check reports, and looks for it in the objects in link
 // order.
 #include "merge/explain/name_origin.h"
 
@@ -11,7 +11,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The name of the type, member, parameter or enumerator at byte `at` of the blob; empty: none.
+/// The name of the type, member, parameter or enumerator at byte `at` of the blob, or empty.
 std::string_view name_at(const Btf &btf, uint64_t at)
 {
     for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {

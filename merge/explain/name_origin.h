@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the object with a name that BTF does not allow, such as names of C++ and Rust.
+// Finds the object with an illegal name, such as names of C++ and Rust.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -10,8 +10,8 @@
 namespace btflink::merge
 {
 
-/// `error`: of check_btf() for `btf`. If it is about a name, describes the first object that has
-/// the name; else, or if none has it, returns "".
+/// `error`: from check_btf() for `btf`. If it concerns a name, describes the first object with this
+/// name; otherwise, or if no object has it, returns "".
 std::string name_origin(const Error &error, const Btf &btf, const std::vector<Object> &objects);
 
 } // namespace btflink::merge

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the names whose definitions differ by themselves, and what else was split because of each.
+// Finds the names whose own definitions differ, and what else was split because of each.
 //
 // Problem. Half of the objects see a `volatile` in a header, the other half do not, and the result
-// has thirty thousand structs twice. One of them differs itself, in the member with the `volatile`;
-// all others only refer to it. That one is the root cause.
+// has thirty thousand structs twice. Only one of them differs itself, in the member with the
+// `volatile`; all others only refer to it. This one is the root cause.
 //
 // Method, on the final classes (merge/dedup/partition.h):
-//  1. The shape of a class is its own contents: kind, sizes, names, offsets, and the kinds and
-//     names of the types it refers to; unnamed types (pointers, prototypes, unnamed structs) count
-//     by their own shapes. A name whose classes have several shapes is a root.
-//  2. Classes of one shape differ only in what they refer to. At a position where they differ, all
-//     refer to types of one name, or to unnamed ones of one shape. So each shape that was split has
-//     edges to the names and unnamed shapes that split it.
+//  1. The shape of a class describes its own contents: kind, sizes, names, offsets, and the kinds
+//     and names of the types that it refers to; unnamed types (pointers, prototypes, unnamed
+//     structs) count by their own shapes. A name whose classes have several shapes is a root.
+//  2. Classes with one shape differ only in the types that they refer to. At a position where they
+//     differ, all refer to types of one name, or to unnamed types of one shape. So each shape that
+//     was split has edges to the names and unnamed shapes that split it.
 //  3. A breadth-first search against these edges, from all roots at once, finds for each split
 //     shape the nearest root and the path to it.
-// Each class beyond the first of its shape counts for the nearest root, once, even if other roots
-// would have split it, too.
+// Each class beyond the first of its shape is counted for the nearest root, once, even if other
+// roots would have split it, too.
 //
 // Why a root is always found. If the definitions of a name have one shape, they differ at some
-// position, whose types differ in turn. If this never reached two shapes, these classes would agree
-// in everything reachable, and deduplication would have merged them. (The report counts
+// position, and the types there differ in turn. If this never reached two shapes, these classes
+// would agree in everything reachable, and deduplication would have merged them. (The report counts
 // exceptions.)
 //
 // A declaration counts as another shape only if there is one definition: over a base that only
 // declares the name, typedefs and unnamed types (pointers, prototypes) exist twice. If there are
 // several definitions, their root also explains the undecided declaration.
 //
-// Cost. One pass over the final types and their references; one over the class of each input type,
-// for the objects of each version. Only with --why-dup.
+// Cost. One pass over the final types and their references; one pass over the classes of all input
+// types, to find the objects of each version. Only with --why-dup.
 #include "merge/explain/root_cause.h"
 
 #include "common/graph/post_order.h"
@@ -40,7 +40,7 @@ namespace btflink::merge
 namespace
 {
 
-/// The name space: 's', 'u', 'e' or 't'; 0: no name, or a kind without name space.
+/// The name space: 's', 'u', 'e' or 't'; 0 without a name, or for a kind without name space.
 char space_of(const Btf &btf, TypeId id)
 {
     if (btf.name(id).empty())
@@ -64,7 +64,7 @@ SplitGraph::SplitGraph(const MergedTypes &types)
     find_blame();
 }
 
-/// The classes that a class refers to, in the order of its words; none: void.
+/// The classes that a class refers to, in the order of its words; none means void.
 void SplitGraph::refs_of(ClassId c, std::vector<ClassId> &out) const
 {
     out.clear();
@@ -100,7 +100,7 @@ void SplitGraph::find_names()
     }
 }
 
-/// The part of a shape that describes a reference.
+/// The contribution of a reference to a shape.
 uint64_t SplitGraph::stub(ClassId c) const
 {
     if (c == ClassId::none)
@@ -108,8 +108,8 @@ uint64_t SplitGraph::stub(ClassId c) const
     return name_[c] != TypeName::none ? ~uint64_t{raw(name_[c])} : hash_[c];
 }
 
-/// The shape of a class. The shapes of unnamed classes that it refers to are known, except on a
-/// cycle.
+/// The shape of a class. The shapes of unnamed classes that it refers to are already known, except
+/// on a cycle.
 uint64_t SplitGraph::shape_hash(ClassId c, const std::vector<ClassId> &refs,
                                 std::string &buffer) const
 {
@@ -161,7 +161,7 @@ void SplitGraph::find_shapes()
         if (partition_.is_live(start))
             post_order(
                 start, [&](ClassId c) -> uint8_t & { return state[c]; }, stack, expand, close);
-    for (ClassId c : partition_.classes.ids()) // in order, whatever the walk did
+    for (ClassId c : partition_.classes.ids()) // in order, independent of the walk
         if (shape_[c] != Shape::none)
             members_[shape_[c]].push_back(c);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the names with several definitions in a merge's result, and the root cause of each.
+// Finds the names with several definitions in a result, and the root cause of each.
 #pragma once
 
 #include "merge/dedup/dedup.h"
@@ -12,9 +12,9 @@ namespace btflink::merge
 
 /// A name of structs, unions, enums or typedefs in the result.
 enum class TypeName : uint32_t { none = UINT32_MAX };
-/// Classes that differ only in what they refer to have one shape.
+/// Classes that differ only in the types that they refer to have one shape.
 enum class Shape : uint32_t { none = UINT32_MAX };
-/// What can split a shape: a name or an unnamed shape.
+/// A name or an unnamed shape: the possible reasons for splitting a shape.
 enum class Vertex : uint32_t {};
 
 /// A name and its classes in the result.
@@ -26,7 +26,7 @@ struct NameUse {
     bool is_root() const { return versions.size() > 1; }
 };
 
-/// A shape was split because its reference number `position` is to `by`, which was split.
+/// A shape was split because its reference number `position` leads to `by`, which was split.
 struct Edge {
     Vertex by;
     Shape shape;
@@ -42,13 +42,14 @@ public:
     const IdVector<TypeName, NameUse> &names() const { return names_; }
     /// The final classes of a shape, in order.
     const std::vector<ClassId> &members(Shape shape) const { return members_[shape]; }
-    /// The name that causes `name` to have several definitions, perhaps itself; none: it has one.
+    /// The name that causes `name` to have several definitions, perhaps itself; none if there is
+    /// one definition.
     TypeName root_of(TypeName name) const { return root_[vertex_of_name(name)]; }
-    /// What split the only shape of a name that is not a root.
+    /// The edge that split the only shape of a name that is not a root.
     const Edge &parent_of_name(TypeName name) const { return parent_[split_name_[name]]; }
-    /// What split an unnamed shape.
+    /// The edge that split an unnamed shape.
     const Edge &parent_of_shape(Shape shape) const { return parent_[shape]; }
-    /// The vertex as a name; none: it is a shape.
+    /// The vertex as a name; none if it is a shape.
     TypeName name_of_vertex(Vertex vertex) const
     {
         return raw(vertex) < names_.size() ? TypeName{raw(vertex)} : TypeName::none;
@@ -58,7 +59,7 @@ public:
         return Shape{raw(vertex) - raw(names_.next_id())};
     }
 
-    /// What was split because of a root: types beyond the first of each shape.
+    /// The number of types split because of a root: those beyond the first of each shape.
     struct Blame {
         size_t types = 0, structs = 0; // all types; named structs and unions
     };
@@ -68,7 +69,7 @@ public:
 
     TypeAt canonical(ClassId c) const { return partition_.classes[c].canonical; }
     const Btf &btf_of(ClassId c) const { return *sources_.list[canonical(c).source].btf; }
-    /// The part of a shape that describes a reference of a type of `source`; equal for equal names.
+    /// The contribution of a reference, from a type of `source`, to a shape; equal for equal names.
     uint64_t stub_at(uint32_t source, uint32_t ref) const { return stub(class_at(source, ref)); }
 
 private:
@@ -104,7 +105,7 @@ private:
     IdVector<ClassId, Shape> shape_;   // of one that is live
     IdVector<Shape, std::vector<ClassId>> members_;
     IdVector<Vertex, TypeName> root_;
-    IdVector<Shape, Edge> parent_;         // what split it
+    IdVector<Shape, Edge> parent_;         // the edge that split it
     IdVector<TypeName, Shape> split_name_; // its shape that was split; none: a root
     IdVector<TypeName, Blame> blame_;
     size_t unexplained_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the report of --why-dup: the names with several definitions, where these differ, and the
-// objects that have each.
+// Writes the report of --why-dup: the names with several definitions, where the definitions differ,
+// and the objects with each.
 #include "merge/explain/why_dup.h"
 
 #include "merge/explain/c_text.h"
@@ -14,7 +14,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t objects_named = 3; // on each version
+constexpr size_t objects_named = 3; // for each version
 constexpr size_t max_depth = 40;    // of unnamed structs in unnamed structs
 
 class DupReport
@@ -51,8 +51,9 @@ public:
             for (TypeName n : others)
                 if (std::find(roots.begin(), roots.end(), graph_.root_of(n)) == roots.end())
                     roots.push_back(graph_.root_of(n));
-        // This merge did not make duplicates that are only in the base and have no consequences.
-        // The definition of a name that the base declares is a duplicate only if it causes one.
+        // Duplicates that are only in the base and have no consequences were not made by this
+        // merge. The definition of a name that the base declares is reported only if it causes
+        // duplicates.
         std::erase_if(roots, [&](TypeName n) {
             return (!graph_.blame(n).types && is_of_base(n)) ||
                    (graph_.names()[n].classes.size() == 1 &&
@@ -101,7 +102,7 @@ private:
             [&](ClassId c) { return sources_.is_base(partition_.classes[c].first.source); });
     }
 
-    /// ".member" if that is what a reference of the class is.
+    /// ".member" if the reference of the class is a member.
     std::string label(ClassId c, uint32_t position) const
     {
         const btf_type &t = sources_.type(graph_.canonical(c));
@@ -111,7 +112,7 @@ private:
         return name.empty() ? "" : "." + std::string(name);
     }
 
-    /// From a name that is split to the root: "struct a .b -> struct c .d -> struct e".
+    /// The path from a split name to the root: "struct a .b -> struct c .d -> struct e".
     std::string chain(TypeName n) const
     {
         std::string out = title(n);
@@ -139,7 +140,7 @@ private:
         std::vector<uint32_t> first; // sources
     };
 
-    /// Which objects have which definitions of these names.
+    /// Finds the objects with each definition of these names.
     void find_objects(const std::vector<TypeName> &names)
     {
         IdVector<ClassId, uint32_t> version_of(partition_.classes.size(), no_number);
@@ -158,7 +159,7 @@ private:
                 uint32_t version = version_of[c];
                 if (version == no_number || users_[version].last == source)
                     return;
-                // Objects that only declare the type do not take part in the difference.
+                // Objects that only declare the type are not listed.
                 if (btf::is_declaration(sources_.list[source].btf->type(id)) &&
                     !btf::is_declaration(graph_.btf_of(c).type(graph_.canonical(c).type)))
                     return;
@@ -194,7 +195,7 @@ private:
     struct Difference {
         std::vector<uint32_t> place; // see c_text.h
         std::string path;            // names of members
-        std::string one, other;      // what stands there
+        std::string one, other;      // the text at this place in each
     };
 
     const Btf &btf_at(TypeAt t) const { return *sources_.list[t.source].btf; }
@@ -214,7 +215,7 @@ private:
         }
     }
 
-    /// Finds the first member or enumerator that differs, if both are structs or unions, or enums.
+    /// Finds the first member or enumerator that differs, for two structs or unions, or two enums.
     bool differ_in_element(TypeAt a, TypeAt b, Difference &out) const
     {
         const btf_type &x = sources_.type(a), &y = sources_.type(b);
@@ -238,7 +239,7 @@ private:
         return false;
     }
 
-    /// Goes into a member that has the same name and offset in both.
+    /// Searches inside a member that has the same name and offset in both.
     bool differ_inside_member(TypeAt a, TypeAt b, uint32_t i, Difference &out) const
     {
         const uint32_t *m = btf::tail_of(sources_.type(a)) + i * 3,
@@ -263,7 +264,7 @@ private:
                     btf::is_enum(btf::kind_of(t)) && btf::kflag_of(t) ? ", signed" : "");
     }
 
-    /// Looks for the difference inside, if both are unnamed structs or unions.
+    /// Searches inside, if both are unnamed structs or unions.
     bool inside(TypeAt a, TypeAt b, Difference &out) const
     {
         auto unnamed = [&](TypeAt t) {
@@ -290,7 +291,7 @@ private:
     /// A member or enumerator as C; "nothing" after the last.
     std::string element(TypeAt at, uint32_t i) const { return c_element(btf_at(at), at.type, i); }
 
-    /// `mine`, with its offset if the texts are equal.
+    /// `mine`, followed by its offset if the texts are equal.
     std::string with_offset(const std::string &mine, const std::string &other, TypeAt at,
                             uint32_t i) const
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What --why-dup prints: why the result has several types of one name.
+// The report of --why-dup: why the result has several types of one name.
 #pragma once
 
 #include "merge/dedup/dedup.h"
@@ -9,8 +9,8 @@
 namespace btflink::merge
 {
 
-/// Returns the report. `name`: of this struct, union, enum or typedef only, as "s" or "struct s";
-/// empty: of all. `base_name`: what to call the base, if there is one.
+/// Returns the report. `name`: only for this struct, union, enum or typedef, as "s" or "struct s";
+/// empty: for all. `base_name`: what to call the base, if there is one.
 std::string why_dup(const std::vector<Object> &objects, const MergedTypes &types,
                     std::string_view name, const std::string &base_name);
 

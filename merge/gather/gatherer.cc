@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One interner per concurrent thread, and one numbering of the classes of all. The result does not
-// show how many interners there were or which object went to which: classes are numbered by their
-// lowest types, and types read as they were in their objects.
+// One interner per concurrent thread, and one numbering of the classes of all interners. The result
+// does not depend on the number of interners or on which interner took which object: classes are
+// numbered by their lowest types, and each type is returned as it was in its object.
 #include "merge/gather/gatherer.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace btflink::merge
 class Gatherer::Classes : public KnownClasses
 {
 public:
-    /// `place`: index of each object, by its number.
+    /// `place`: index of each object in link order, by its number.
     Classes(const std::deque<TypeInterner> &interners, const std::vector<uint32_t> &place,
             std::vector<std::unique_ptr<const InternedTypes>> types)
         : types_(std::move(types))
@@ -67,7 +67,7 @@ private:
 
     std::vector<std::unique_ptr<const InternedTypes>> types_; // by object
     std::vector<std::pair<uint32_t, TypeId>> first_;
-    // By class of the interner.
+    // By class of an interner.
     std::unordered_map<const TypeInterner *, std::vector<uint32_t>> final_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects objects that this process makes one after the other, and keeps each distinct type once.
+// Collects objects that this process makes, and keeps each distinct type once.
 #pragma once
 
 #include "merge/gather/type_interner.h"
@@ -12,17 +12,18 @@ namespace btflink::merge
 class Gatherer
 {
 public:
-    /// `where`: the file that the objects are made from.
+    /// `where`: the file from which the objects are made.
     explicit Gatherer(Where where) : where_(std::move(where)) {}
 
-    /// Takes one object: what its section would contain (common/FORMAT.md, 2). `number`: its place
-    /// in link order. `order`: of the file's bytes. Any thread may call this, in any order.
+    /// Takes one object with the contents of its section (common/FORMAT.md, 2). `number`: its
+    /// position in link order. `order`: byte order of the file. Any thread may call this, in any
+    /// order.
     Result<void> add(uint32_t number, Btf btf, LinkTrailer trailer, ByteOrder order);
     const Where &where() const { return where_; }
     bool empty() const { return objects_.empty(); }
 
-    /// All objects in link order, to be called once after the last add(). Instead of hashes the
-    /// result has `classes`. The Gatherer must outlive it.
+    /// All objects in link order. Call it once, after the last add(). The result has `classes`
+    /// instead of hashes. The Gatherer must outlive it.
     LoadedObjects finish();
 
 private:

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The objects of an image have millions of types, one in a hundred of them new. Kept as
-// they are they take as much memory as the image.
+// Problem. The objects of an image have millions of types, nearly all of which occurred before.
+// Kept unchanged, they take as much memory as the image.
 //
-// Method. For each type the interner keeps its class, 4 bytes; words only for the first type of a
-// class. The deduplication reads few others: where there are conflicts, and where it does not
-// choose the lowest type of a class. These are made from the words that are kept: types with equal
-// stub hashes differ only in ids, and each id means the same in both, a name or a class. That leads
-// to one type in an object that has one of each. Objects with more (several definitions of a name,
-// or a definition and a declaration) keep all their words.
+// Method. The interner keeps 4 bytes for each type, its class, and words only for the first type of
+// a class. The deduplication reads few others: in conflicts, and where it does not choose the
+// lowest type of a class. These types are made from the kept words: types with equal stub hashes
+// differ only in ids, and each id means the same in both, a name or a class. The name or class
+// leads to one type in an object that has only one of each. Objects with several (several
+// definitions of a name, or a definition and a declaration) keep all their words.
 //
-// Invariant. A type reads as it was in its object. Each class knows its lowest type, in whatever
-// order objects come.
+// Invariant. A type is returned as it was in its object. Each class knows its lowest type,
+// independent of the order in which objects come.
 //
-// Cost. One look-up per type, a copy per distinct one.
+// Cost. One look-up per type, a copy per distinct type.
 #include "merge/gather/type_interner.h"
 
 #include <cstring>
@@ -24,7 +24,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr uint32_t ahead = 12; // slots are fetched this many types ahead
+constexpr uint32_t ahead = 12; // prefetch distance in types
 
 } // namespace
 
@@ -71,7 +71,7 @@ uint32_t InternedTypes::id_of(uint64_t key) const
         }
     }
     const uint32_t found = ids_->find(hash(key), has(key));
-    CHECK(found != FlatIndex::none); // else two different types have one hash
+    CHECK(found != FlatIndex::none); // otherwise two different types have the same hash
     return found + 1;
 }
 
@@ -93,8 +93,8 @@ std::unique_ptr<const InternedTypes> TypeInterner::put(uint32_t number, Object &
     return out;
 }
 
-/// Finds the classes of the plain types, and lists in `fresh_` which are the first of their class.
-/// Returns whether the object has one type of each class and name.
+/// Finds the classes of the plain types, and lists in `fresh_` the types that are the first of
+/// their class. Returns whether the object has only one type of each class and name.
 bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out)
 {
     const uint32_t plain = raw(o.trailer.plain_end) - 1, put = ++puts_;
@@ -115,7 +115,7 @@ bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out
         auto [slot, is_new] = slots_.find_or_add(hash.low, same, make);
         const uint32_t c = out.classes_[i] = slot->entry - 1;
         Use &use = uses_[c];
-        if (number < use.object) { // a later object came before
+        if (number < use.object) { // a later object was added before
             use.object = number;
             fresh_.push_back(i);
         }
@@ -126,7 +126,7 @@ bool TypeInterner::classify(uint32_t number, const Object &o, InternedTypes &out
     return simple;
 }
 
-/// Of the name that references to the type go by; 0: none.
+/// The number of the name by which references to the type count; 0 if they do not count by name.
 uint32_t TypeInterner::name_number(const Btf &btf, TypeId id)
 {
     const char kind = stub_class(btf, id);

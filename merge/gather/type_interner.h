@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Keeps the types of many objects; of those with equal stub hashes, one.
+// Keeps the types of many objects, and only one of those with equal stub hashes.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -20,7 +20,7 @@ namespace btflink::merge
 class TypeInterner;
 
 /// The types of one object, in the object's numbering. A plain type whose words are kept for
-/// another object is made on the first access. By then the interner must be complete.
+/// another object is made on the first access. The interner must be complete by then.
 class InternedTypes : public TypeStore
 {
 public:
@@ -59,14 +59,14 @@ public:
         const InternedTypes *home;
     };
 
-    /// Takes the types of `o` and the hashes of its trailer; its trailer's strings become the
-    /// interner's. The caller replaces o.btf by the result. `number`: its place in link order.
+    /// Takes the types of `o` and the hashes of its trailer; strings in its trailer become the
+    /// interner's. The caller replaces o.btf by the result. `number`: its position in link order.
     std::unique_ptr<const InternedTypes> put(uint32_t number, Object &o);
 
     const std::vector<Kept> &kept() const { return kept_; }
     std::string_view strings() const { return strings_.blob(); }
-    /// What a reference to a type of this class means in every object: a name, for named structs
-    /// and unions and their declarations; else the class itself.
+    /// The meaning of a reference to a type of this class, the same in every object: a name, for
+    /// named structs and unions and their declarations; otherwise the class itself.
     uint64_t key_of(uint32_t c) const
     {
         return uses_[c].name ? uint64_t{1} << 32 | uses_[c].name : c;
@@ -79,9 +79,9 @@ public:
 private:
     /// Per class; not in Kept, because it is read for every type.
     struct Use {
-        uint32_t name;   // index in name_seen_; 0: references do not go by name
+        uint32_t name;   // index in name_seen_; 0: references are not by name
         uint32_t object; // as in Kept
-        uint32_t seen;   // the put() that met it last
+        uint32_t seen;   // the last put() with this class
     };
 
     bool classify(uint32_t number, const Object &o, InternedTypes &out);
@@ -97,7 +97,7 @@ private:
     std::vector<Kept> kept_;
     std::vector<Use> uses_;
     std::unordered_map<uint64_t, uint32_t> names_; // by string and kind
-    std::vector<uint32_t> name_seen_{0};           // the put() that met each name last
+    std::vector<uint32_t> name_seen_{0};           // the last put() with each name
     std::vector<uint32_t> words_;
     StringTable strings_;
     uint32_t puts_ = 0;

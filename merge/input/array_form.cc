@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A base does not say which form its arrays have, and a flat array of several dimensions
-// looks like any other array. With the wrong form, every type that reaches such an array differs
-// from the base's.
+// Problem. A base does not state the form of its arrays, and a flat multidimensional array looks
+// like any other array. With the wrong form, every type that reaches such an array differs from the
+// base's.
 //
-// Method. A kernel's BTF has dozens of chained arrays or none. A base with chained_enough of them
-// has that form, and the objects need not be read: the usual case. (Fewer decide nothing:
-// compilers' vectors are chained even in a flat base.) Otherwise the objects' chained arrays are
-// looked up in the base: the member of the same name and offset in the struct of the same name and
-// size, or the typedef of the same name. The majority decides. Without any match the form does not
-// matter to types that both have, and the number of the base's arrays decides.
+// Method. A kernel's BTF has dozens of chained arrays or none. Usually a base has at least
+// chained_enough of them; then this is its form, and the objects need not be read. (Fewer decide
+// nothing, because compilers' vectors are chained even in a flat base.) Otherwise the objects'
+// chained arrays are looked up in the base: the member of the same name and offset in the struct of
+// the same name and size, or the typedef of the same name. The majority decides. Without any match,
+// the form does not affect types that both have, and the number of the base's arrays decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
-// becomes an array of its innermost elements. An inner array that only arrays refer to must not be
+// becomes an array of its innermost elements. An inner array to which only arrays refer must not be
 // in the result; it becomes a copy of the outer array, and equal types are merged.
 //
-// Why it is right. The outer array becomes what pahole made from its DIE. If the source has the
-// inner array type on its own, that type is lost; nothing distinguishes it.
+// Why it is right. The outer array becomes what pahole made from its DIE. If the source also uses
+// the inner array type on its own, this type is lost, because nothing distinguishes the two.
 //
-// Cost. In the usual case a small part of the base's types; nothing with an index of the base. Over
-// a flat base, one look at all types of objects and base, and new stub hashes of changed objects.
+// Cost. Usually a small part of the base's types; nothing with an index of the base. Over a flat
+// base, one look at all types of objects and base, and new stub hashes of changed objects.
 #include "merge/input/array_form.h"
 
 #include "common/io/parallel.h"
@@ -34,9 +34,9 @@ namespace btflink::merge
 namespace
 {
 
-// More than compilers' vectors can explain. A distribution's kernel has a hundred.
+// More than compilers' vectors can cause. A distribution's kernel has a hundred.
 constexpr unsigned chained_enough = 16;
-// If arrays are chained, at least one in so many is: in kernels, one in thirty.
+// If arrays are chained, at least one in this many is; in kernels, one in thirty.
 constexpr unsigned arrays_per_chained = 200;
 // More can only be a cycle.
 constexpr unsigned max_dimensions = 64;
@@ -89,8 +89,8 @@ struct ArrayPlace {
     auto operator<=>(const ArrayPlace &) const = default;
 };
 
-/// visit(place, array) for a typedef of an array, or for each member of a named struct that is an
-/// array.
+/// Calls visit(place, array) for a typedef of an array, or for each member of a named struct that
+/// is an array.
 template <typename Visit>
 void for_array_places(const Btf &btf, TypeId id, Visit &visit)
 {
@@ -115,15 +115,15 @@ void for_each_array_place(const Btf &btf, Visit visit)
         for_array_places(btf, id, visit);
 }
 
-using ArrayPlaces = std::map<ArrayPlace, uint32_t>; // with the product of dimensions
+using ArrayPlaces = std::map<ArrayPlace, uint32_t>; // with the product of the dimensions
 
-/// for_each_array_place() that may skip places not in `places`.
+/// Like for_each_array_place(), but may skip places that are not in `places`.
 template <typename Visit>
 void for_array_places_among(const ArrayPlaces &places, const Btf &base,
                             const std::optional<KnownArrays> &known, Visit visit)
 {
     auto is_typedef = [](const auto &place) { return place.first.kind == btf::Kind::TYPEDEF; };
-    if (!known || std::ranges::any_of(places, is_typedef)) // which an index does not find by name
+    if (!known || std::ranges::any_of(places, is_typedef)) // no index finds typedefs
         return for_each_array_place(base, visit);
     std::set<std::string_view> names;
     for (const auto &[place, count] : places)
@@ -189,7 +189,7 @@ public:
 
     bool any() const { return chained_; }
 
-    /// The types part with flat arrays.
+    /// The words of the types part with flat arrays.
     std::vector<uint32_t> words() const
     {
         std::vector<uint32_t> out(btf_.words().begin(), btf_.words().end());
@@ -206,7 +206,8 @@ public:
     }
 
 private:
-    /// The array whose copy `id` becomes: itself if a type that is not an array refers to it.
+    /// The array of which `id` becomes a copy; `id` itself if a type that is not an array refers to
+    /// it.
     uint32_t outermost(uint32_t id) const
     {
         for (unsigned n = 1; n < max_dimensions && !used_[id] && outer_[id]; ++n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the features of objects with each other and with what the link asks for.
+// Compares the features of objects with each other and with those that the link asks for.
 #include "merge/input/check_features.h"
 
 #include <algorithm>
@@ -13,11 +13,11 @@ namespace
 
 constexpr size_t named_at_most = 4;
 
-/// A feature that changes what btf-emit writes, in a way that the merge cannot make up for.
+/// A feature whose effect on btf-emit's output the merge cannot make up for.
 struct Effect {
     Feature feature;
     const char *without; // the effect if objects lack it
-    const char *with;    // the effect if they have it unasked; null: the merge leaves it out
+    const char *with;    // the effect if they have it unasked; null: the merge drops it
 };
 constexpr Effect effects[] = {
     {Feature::var, "per-CPU variables are missing", nullptr},
@@ -30,7 +30,7 @@ constexpr Effect effects[] = {
     {Feature::linkage_names, "functions whose symbols are mangled are left out", nullptr},
 };
 
-/// Without features that the merge would leave out, as they are not asked for.
+/// Drops features that the merge would drop, because they are not asked for.
 FeatureSet that_matter(FeatureSet set, FeatureSet asked)
 {
     if (set.has(Feature::global_var)) // per-CPU variables are among them
@@ -52,7 +52,7 @@ std::string name_of(const Effect &e)
     return feature_names(FeatureSet(static_cast<uint32_t>(e.feature)));
 }
 
-/// Whether the gcc plugin or btf-emit made the object is not a setting: both make the same types,
+/// It does not matter whether the gcc plugin or btf-emit made the object: both make the same types,
 /// and `btf-cc --plugin` leaves some objects to btf-emit.
 struct Setting {
     uint32_t emitter;
@@ -75,8 +75,8 @@ std::string each_feature(FeatureSet set, const char *preposition, const char *su
     return text;
 }
 
-/// "by btf-emit 0.1.0 (not 0.2.0), without float (floating-point types are INTs)": how `few`
-/// differ.
+/// How `few` differ: "by btf-emit 0.1.0 (not 0.2.0), without float (floating-point types are
+/// INTs)".
 std::string difference_text(const Setting &few, const Setting &most)
 {
     std::string text;

@@ -13,8 +13,8 @@ namespace btflink::merge
 {
 
 /// Returns warnings about objects whose btf-emit version or features differ from those of most
-/// objects, and about features that differ from those `asked` for if the merge cannot make up for
-/// it.
+/// objects, and about features that differ from `asked` if the merge cannot make up for the
+/// difference.
 std::vector<std::string> check_settings(const std::vector<Object> &objects, FeatureSet asked);
 
 } // namespace btflink::merge

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The only file that includes LLVM. LLVM checks what it reads (tables inside the file,
-// names inside string tables) and returns errors, which become our Errors here.
+// The only file that includes LLVM. LLVM checks its input (tables inside the file, names inside
+// string tables) and returns errors, which are converted to our Errors here.
 #include "merge/input/elf_file.h"
 
 #include "common/elf/arch.h"
@@ -39,7 +39,7 @@ Failure llvm_fail(const Where &where, llvm::Error error)
     return fail(where, llvm::toString(std::move(error)));
 }
 
-/// LLVM's value or error as one of ours.
+/// Converts LLVM's value or error to ours.
 template <typename T>
 Result<T> ours(llvm::Expected<T> value, const Where &where)
 {
@@ -113,7 +113,7 @@ public:
             }
         }
         auto before = [](const Reloc &a, const Reloc &b) { return a.offset < b.offset; };
-        if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // they seldom are not
+        if (!std::is_sorted(relocs.begin(), relocs.end(), before)) // they rarely are not
             std::stable_sort(relocs.begin(), relocs.end(), before);
         return relocs;
     }
@@ -123,7 +123,7 @@ private:
     using Record = typename ElfType::Sym;
     using Words = llvm::ArrayRef<typename ElfType::Word>;
 
-    /// Of one of the entries of a table.
+    /// The Reloc for an entry of a table.
     template <typename Entry>
     static size_t index_of(llvm::ArrayRef<Entry> table, const Entry &entry)
     {
@@ -223,7 +223,7 @@ private:
         return {section >= elf::SHN_LORESERVE ? Home::absolute : Home::section, section};
     }
 
-    /// The file may have changed since it was checked. What is read then is wrong, but harmless.
+    /// The file may have changed since it was checked. Then the result is wrong, but harmless.
     static Symbol read_symbol(const SymbolTable &table, size_t number)
     {
         const Record &symbol = static_cast<const Record *>(table.records_)[number];
@@ -236,7 +236,7 @@ private:
         s.type = symbol.getType();
         s.binding = symbol.getBinding();
         if (table.is_arm_ && s.type == elf::STT_FUNC)
-            s.value &= ~uint64_t{1}; // Thumb code; debug information has the address itself
+            s.value &= ~uint64_t{1}; // Thumb bit; debug information has the address without it
         std::tie(s.home, s.section) = home_of(table, symbol);
         if (s.home == Home::section && s.section >= table.sections_)
             s.home = Home::undefined;

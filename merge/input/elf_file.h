@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads ELF files of any class and byte order, and archives. The rest of merge/ includes neither
+// Reads ELF files of any class and byte order, and archives. Other files of merge/ include neither
 // LLVM nor ELF's structures.
 #pragma once
 
@@ -37,11 +37,11 @@ struct Symbol {
     uint8_t type = 0;    // STT_*
     uint8_t binding = 0; // STB_*
 
-    std::string_view name() const { return text; } // measures it
+    std::string_view name() const { return text; } // computes the length
 };
 
-/// Symbols of a file. A kernel has half a million and few are needed, so each is decoded on access;
-/// ElfFile::parse() has checked all.
+/// Symbols of a file. A kernel has half a million, of which few are needed, so each is decoded on
+/// access; ElfFile::parse() has checked all.
 class SymbolTable
 {
 public:
@@ -91,14 +91,14 @@ public:
     uint8_t address_size() const { return address_size_; }
     ByteOrder order() const { return order_; }
     const std::vector<Section> &sections() const { return sections_; }
-    /// .symtab, the null symbol included; empty if there is none.
+    /// .symtab, including the null symbol; empty if there is none.
     const SymbolTable &symbols() const { return symbols_; }
     bool has_symbols() const { return !symbols_.empty(); }
 
     /// Decompressed if necessary. Empty for SHT_NOBITS.
     Result<SectionContents> contents(uint32_t section) const;
-    /// Relocations of `section`, sorted by offset. Error: one is not an absolute address. `width`:
-    /// bytes that each fills, for addends that are stored in the section.
+    /// Relocations of `section`, sorted by offset. Error: one is not of an absolute address.
+    /// `width`: bytes that each fills, for addends that are stored in the section.
     Result<std::vector<Reloc>> relocations(uint32_t section, uint8_t width) const;
 
 private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads files with final BTF of a kernel or module: bases, and files to be checked.
+// Reads files with the final BTF of a kernel or module: bases, and files to check.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -16,25 +16,25 @@ struct FinalBlob {
     Bytes blob;
     Where where; // of the blob's first byte
 };
-/// Nothing for an ELF file without that section. Object BTF is an error.
+/// Nothing for an ELF file without this section. Object BTF is an error.
 Result<std::optional<FinalBlob>> find_final_btf(const Input &input, std::string_view section);
 
-/// The BTF that other BTF extends.
+/// The BTF that split BTF extends.
 struct Base {
     std::optional<Input> input;
     SectionContents contents;
     Bytes blob; // in the file
     Where where;
-    std::shared_ptr<const Btf> btf;         // null: none
-    std::shared_ptr<const BaseIndex> index; // of it; null: none
+    std::shared_ptr<const Btf> btf;         // null without a base
+    std::shared_ptr<const BaseIndex> index; // null without an index
 };
-/// An empty path gives an empty Base.
+/// An empty path results in an empty Base.
 Result<Base> read_base(const std::string &path);
-/// read_base() in two steps; the second sets `btf`.
+/// read_base() in two steps; the second step sets `btf`.
 Result<Base> open_base(const std::string &path);
 Result<void> parse_base(Base &base);
 
-/// Bytes of a pointer. Raw BTF does not state it, but a C `long` has the same size. Nothing if
+/// Bytes of a pointer. Raw BTF does not state this size, but a C `long` has the same. Nothing if
 /// there is no C `long`.
 std::optional<uint8_t> address_size_of(const Btf &btf);
 /// address_size_of(), or 8 if that is unknown.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Finds contributions: many in an `ld -r` result, one in an object, all of a raw file. Relocations
-// belong to the contribution that they are in, address pools to that with their object id. Equal
-// ids pair up in order.
+// belong to the contribution in which they are, address pools to the contribution with their object
+// id. Several with one id are matched in order.
 #include "merge/input/find_contributions.h"
 
 #include "common/io/parallel.h"

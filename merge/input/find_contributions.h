@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the contributions in the inputs: where each object's BTF is, and which relocations and
-// address pool belong to it.
+// Finds the contributions in the inputs: the position of each object's BTF, and its relocations and
+// address pool.
 #pragma once
 
 #include "common/object_btf/contributions.h"
@@ -31,7 +31,7 @@ struct InputParts {
     std::deque<std::vector<Reloc>> relocs;
 };
 
-/// By input. Error: the first in link order.
+/// By input. Error: the first one in link order.
 Result<std::vector<InputParts>> find_contributions(const std::vector<Input> &inputs,
                                                    unsigned threads);
 

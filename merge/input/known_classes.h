@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Classes of types with equal stub hashes, where they are known before the deduplication
+// Classes of types with equal stub hashes, if they are known before the deduplication
 // (merge/gather).
 #pragma once
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Some contributions have a link trailer; those of other tools have not. The passes that
-// follow want one shape.
+// Problem. Some contributions have a link trailer; those of other tools do not. Later passes need
+// one form.
 //
-// Method. The blob is parsed. The trailer is decoded, or what it would say is computed: which types
-// are only used by functions and variables, and the loose hashes of prototypes. Then the link part
-// is checked and its variables and tags are listed.
+// Method. The blob is parsed. The trailer is decoded, or its contents are computed: which types
+// only functions and variables use, and the loose hashes of prototypes. Then the link part is
+// checked and its variables and tags are listed.
 //
-// Invariant. After load(), plain types refer to plain types only, and so do variables and
-// prototypes of functions; each DECL_TAG in the link part is on a FUNC or VAR. So the plain types
-// of all objects can be copied as they are, and functions and variables can be left out one by one.
-// Types that are found by marks are checked when they are looked at (Btf::marked()); check_marked()
-// reports in the end whether any was malformed.
+// Invariant. After load(), plain types, variables and prototypes of functions refer only to plain
+// types; each DECL_TAG in the link part is on a FUNC or VAR. So the plain types of all objects can
+// be copied as they are, and functions and variables can be left out one by one. Types that are
+// found by marks are checked on access (Btf::marked()); at the end, check_marked() reports
+// malformed ones.
 //
-// Cost. With marks: a look at trailer and link part. Without: a look at every word of the BTF.
-// Contributions are loaded in parallel.
+// Cost. With marks: trailer and link part. Without: every word of the BTF. Contributions are loaded
+// in parallel.
 #include "merge/input/load_objects.h"
 
 #include "common/io/parallel.h"
@@ -44,7 +44,7 @@ void for_ids(const Object &o, Visit visit)
         visit(id);
 }
 
-/// Of a blob with a trailer that was parsed whole.
+/// For a blob with a trailer that was parsed completely.
 Result<void> check_plain_part(const Object &o)
 {
     const TypeId end = o.trailer.plain_end;
@@ -80,7 +80,7 @@ Result<void> take_trailer(const InputPart &part, Object &o)
     return o.btf.is_marked() ? Result<void>() : check_plain_part(o);
 }
 
-/// For blobs of other tools: finds FUNCs, VARs, DATASECs, tags on them, and prototypes that only
+/// For blobs of other tools: finds FUNCs, VARs, DATASECs, tags on these, and prototypes that only
 /// FUNCs use.
 void find_link_part(Object &o)
 {
@@ -105,7 +105,7 @@ void find_link_part(Object &o)
     o.in_link_part = std::move(link);
 }
 
-/// For blobs of other tools: makes each FUNC one of the trailer's functions.
+/// For blobs of other tools: adds each FUNC to the trailer's functions.
 void add_functions(Object &o)
 {
     LooseHasher hasher(o.btf);
@@ -142,7 +142,7 @@ Result<void> check_refs(const Object &o, TypeId id)
                          o.btf.kind_name(TypeId{wrong})));
 }
 
-/// A type of the link part, or any type of a blob without a trailer.
+/// Checks a type of the link part, or any type of a blob without a trailer.
 Result<void> check_type(const Object &o, TypeId id)
 {
     if (!o.has_trailer && o.is_plain(id))
@@ -165,7 +165,7 @@ Result<void> check_type(const Object &o, TypeId id)
     case btf::Kind::DATASEC:
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
             const TypeId entry{btf::tail_of(t)[i * 3]};
-            // clang lists extern functions (kfuncs of BPF programs) too.
+            // clang also lists extern functions (kfuncs of BPF programs).
             if (o.btf.kind(entry) != btf::Kind::VAR && o.btf.kind(entry) != btf::Kind::FUNC)
                 return bad_type(o, id, strf("lists type %u, which is not a variable", raw(entry)));
         }
@@ -190,7 +190,7 @@ Result<void> check_type(const Object &o, TypeId id)
     return bad_type(o, id, "is behind the plain types");
 }
 
-/// Prototypes that are words of the trailer.
+/// Checks prototypes that are words of the trailer.
 Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFunction> &functions,
                                       const Where &trailer)
 {
@@ -208,16 +208,16 @@ Result<void> check_trailer_prototypes(const Object &o, const std::vector<LinkFun
     return {};
 }
 
-/// The place that a DATASEC entry names: by relocation if there are any, else as written. `field`:
-/// of the entry's offset, in the section.
+/// The place of a DATASEC entry: given by a relocation if there are any, otherwise by its offset.
+/// `field`: position of the entry's offset in the section.
 Place place_of(const Object &o, const InputPart &part, const Input &input, uint64_t field,
                uint32_t written)
 {
     const auto reloc = std::ranges::lower_bound(part.relocs, field, {}, &Reloc::offset);
     if (reloc != part.relocs.end() && reloc->offset == field)
         return {Place::symbol, reloc->symbol, reloc->addend};
-    // A blob with a trailer has a relocation per entry unless a linker applied it or took it away.
-    // Other tools write offsets that are right for their file.
+    // A blob with a trailer has a relocation per entry, unless a linker applied or removed it.
+    // Other tools write offsets that are correct for their file.
     if (part.has_relocs)
         return {};
     if (!o.has_trailer || !input.elf || (o.trailer.flags & trailer_final_addresses))
@@ -233,7 +233,7 @@ Variable *find_variable(Object &o, TypeId var)
     return found != o.variables.end() && found->var == var ? &*found : nullptr;
 }
 
-/// Gives the variables of a DATASEC their places and sizes.
+/// Sets the places and sizes of a DATASEC's variables.
 Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, TypeId id)
 {
     const btf_type &t = o.btf.type(id);
@@ -253,7 +253,7 @@ Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, 
     return {};
 }
 
-/// Checks the link part, and fills in the object's variables and link_tags.
+/// Checks the link part, and sets the object's variables and link_tags.
 Result<void> read_link_part(Object &o, const InputPart &part, const Input &input)
 {
     std::vector<TypeId> datasecs;
@@ -301,8 +301,8 @@ Result<Object> make_object(const InputPart &part, const Input &input, Btf btf,
     return o;
 }
 
-/// The usual case: a trailer with marks that can be used where they are. Nothing if they cannot, or
-/// if anything is wrong: Btf::parse() reports what.
+/// The usual case: a trailer with usable marks. Nothing if the marks cannot be used, or if anything
+/// is wrong: then Btf::parse() reports the error.
 std::optional<Object> load_by_marks(const InputPart &part, const Input &input)
 {
     const auto [marks, count, plain_end] = trailer_marks(part.bytes.trailer);
@@ -411,7 +411,7 @@ Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Ob
     auto first = std::ranges::find(damaged, true);
     if (first == damaged.end())
         return {};
-    // Reading everything finds the error.
+    // A complete parse finds the error.
     TRY(load(inputs, ParseMode::whole, threads));
     return fail(objects[static_cast<size_t>(first - damaged.begin())].where,
                 "the marks in its link trailer do not point at its types");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Turns inputs into objects, one per contribution, in link order. Everything that an object states
-// is checked, except hashes; later passes trust it.
+// Turns inputs into objects, one per contribution, in link order. All data in an object are
+// checked, except hashes; later passes trust them.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -18,35 +18,35 @@ namespace btflink::merge
 
 struct Variable {
     TypeId var{};
-    TypeId datasec{}; // that lists it; void: none does
+    TypeId datasec{}; // the one that lists it; void: no DATASEC does
     uint32_t size = 0;
     uint32_t pool_index = 0; // 0: none
     bool weak = false;       // its definition is weak
-    Place place{};           // by the relocation of its DATASEC entry
+    Place place{};           // according to the relocation of its DATASEC entry
 };
 
-/// What one object file contributed.
+/// The contribution of one object file.
 struct Object {
     Where where;        // of the blob
     uint32_t input = 0; // index into Inputs::list
     Btf btf;
-    std::unique_ptr<Damage> damage; // what `btf` notes if its types are found by marks
+    std::unique_ptr<Damage> damage; // if its types are found by marks: damage found in `btf`
     LinkTrailer trailer{};          // computed if the blob came without one
     bool has_trailer = false;
-    Bytes hashes{};                      // stub hashes as in a trailer
-    std::vector<Hash128> own_hashes{};   // where rehash() keeps them
-    Bytes blob_bytes{}, trailer_bytes{}; // as they were read, if there is a trailer
-    // Without a trailer: by id - first_id(), true for the types of the link part. With one, these
-    // are the ids from trailer.plain_end on (FORMAT.md, 2).
+    Bytes hashes{};                      // stub hashes in a trailer's format
+    std::vector<Hash128> own_hashes{};   // the storage for rehash()
+    Bytes blob_bytes{}, trailer_bytes{}; // as read, if there is a trailer
+    // Without a trailer: by id - first_id(), true for the types of the link part. With a trailer,
+    // the link part is the ids from trailer.plain_end on (FORMAT.md, 2).
     std::vector<bool> in_link_part{};
     std::vector<Variable> variables{}; // in id order
     // {target, tag} of DECL_TAGs on functions and variables; sorted.
     std::vector<std::pair<TypeId, TypeId>> link_tags{};
-    // Places of the pool's entries, entry i at [i - 1]; empty: the input has no pool for the
+    // Places of the pool's entries, entry i at [i - 1]; empty if the input has no pool for the
     // object.
     std::vector<Place> pool{};
 
-    /// For messages: the place, and the source file if it is known.
+    /// For messages: the place, and the source file if known.
     std::string describe() const;
     /// Computes `hashes` from the types.
     void rehash();
@@ -83,7 +83,7 @@ struct LoadedObjects {
     std::vector<Object> objects;
     std::vector<std::string> without_btf;                  // inputs that contributed nothing
     std::vector<std::shared_ptr<const void>> decompressed; // kept for the objects
-    /// Set if it is already known which types have equal hashes; the objects then have no hashes.
+    /// Set if equal types are already known; then the objects have no hashes.
     std::unique_ptr<const KnownClasses> classes;
 };
 
@@ -92,15 +92,15 @@ struct LoadedObjects {
 Result<Object> adopt(Where where, Btf btf, LinkTrailer trailer);
 
 enum class ParseMode {
-    whole,    // all types are checked now; blobs without a trailer get no stub hashes
-    by_marks, // types that marks can find are checked when they are looked at
+    whole,    // all types are checked now; a blob without trailer gets no hashes
+    by_marks, // types that marks can find are checked on access
 };
 Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, unsigned threads);
 
-/// Replaces functions by their true signatures, in objects that state these.
+/// Replaces functions by their true signatures, in objects that have these.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Error: an object is `damaged`, so results made from it must not be used.
+/// Error: one of the `damaged` objects, so results made from it must not be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                           const std::vector<bool> &damaged, unsigned threads);
 

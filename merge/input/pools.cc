@@ -11,8 +11,9 @@ namespace btflink::merge
 namespace
 {
 
-/// The places of a pool's entries. Nothing if the part is DWARF's own: it has an address where a
-/// pool has its id. `next`: the first relocation that no earlier part has.
+/// The places of a pool's entries. Nothing if the part belongs to DWARF itself: then it has an
+/// address where a pool has its id. `next`: the first relocation that does not belong to an earlier
+/// part.
 std::optional<PlacedPool> placed(const PoolPart &part, Bytes section,
                                  const std::vector<Reloc> &relocs,
                                  std::vector<Reloc>::const_iterator &next)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds address pools in files. In a linked file they have addresses, in a relocatable one
+// Finds address pools in files. In a linked file pools contain addresses, in a relocatable file
 // relocations.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace btflink::merge
 {
 
-/// A section that may have pools; some of `parts` may be DWARF's own.
+/// A section that may have pools; some of `parts` may belong to DWARF itself.
 struct PoolSection {
     uint32_t section;
     SectionContents contents; // what `parts` point into
@@ -19,7 +19,7 @@ struct PoolSection {
 };
 Result<std::vector<PoolSection>> pool_sections(const ElfFile &elf);
 
-/// A place in an input, by its symbols and sections.
+/// A place in an input, relative to its symbols and sections.
 struct Place {
     enum Kind : uint8_t {
         none,    // unknown

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. A module has two thousand types, its kernel a hundred and forty thousand. Most of these
-// obviously differ from all of the module's, and should not be hashed.
+// obviously differ from all of the module's types, and should not be hashed.
 //
-// Method. Equal types have equal names, down to the names of members. So a type of the base is
+// Method. Equal types have equal names, including the names of members. So a type of the base is
 // wanted only if the objects have all of its names, and only if all types that it refers to are
-// wanted. Named structs, unions and enums are wanted by that name alone, because declarations may
+// wanted. Named structs, unions and enums are wanted by their name alone, because declarations may
 // stand for them.
 //
 // Why it is right. A type is dropped only if it has a name that no object has, or refers (other
 // than by a struct's name) to a dropped type. Sweeps end after max_sweeps or when nothing changes,
-// and strings are compared by their beginnings, ends and lengths. Both can only want too much.
+// and strings are compared by their beginnings, ends and lengths. Both can only result in too many
+// wanted types.
 //
-// Cost. A look at each string and each type of the base, and one or two more at types whose names
-// are known.
+// Cost. Each string and each type of the base once, and types whose names are known once or twice
+// more.
 #include "merge/input/prune_base.h"
 
 #include "common/graph/open_table.h"
@@ -43,8 +44,8 @@ uint64_t key_of(std::string_view s)
     return (first * 0x9e3779b97f4a7c15 ^ last) * 0xff51afd7ed558ccd + s.size() * 0xc4ceb9fe1a85ec53;
 }
 
-/// A set of strings, by their keys. Most look-ups are of other strings, and most of those end at
-/// one bit.
+/// A set of strings, by their keys. Most look-ups are for strings that are not in the set, and most
+/// of these end after testing one bit.
 class StringSet
 {
 public:
@@ -55,7 +56,7 @@ public:
         keys_.find_or_add(
             fresh.home(), [&](Slot slot) { return slot.key == fresh.key; }, [&] { return fresh; });
     }
-    /// May be true for a string that is not in the set.
+    /// May return true for a string that is not in the set.
     bool has(std::string_view s) const
     {
         const Slot wanted{key_of(s) | 1};
@@ -65,7 +66,7 @@ public:
 
 private:
     struct Slot {
-        uint64_t key = 0; // 0: free
+        uint64_t key = 0; // 0: the slot is free
 
         bool is_free() const { return key == 0; }
         uint64_t home() const { return key >> 20; }
@@ -75,7 +76,7 @@ private:
     std::vector<bool> bits_ = std::vector<bool>(1 << 16);
 };
 
-/// visit(offset, string) for each string.
+/// Calls visit(offset, string) for each string.
 template <typename Visit>
 void for_strings(std::string_view strings, Visit visit)
 {
@@ -98,7 +99,7 @@ BasePart make_base_part(const Btf &base, const std::vector<Object> &objects)
         known.add(ours);
     for (const Object &o : objects)
         for_strings(o.btf.strings(), [&](uint32_t, std::string_view s) { known.add(s); });
-    // An offset into the middle of a string may be any of its endings.
+    // An offset into the middle of a string may be any suffix of it.
     std::vector<bool> may_be_known(base.strings().size(), true);
     for_strings(base.strings(), [&](uint32_t at, std::string_view s) {
         if (!known.has(s))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the types and strings of a base that the objects over it may share.
+// Finds the types and strings of a base that the objects may share.
 #pragma once
 
 #include "merge/input/load_objects.h"
@@ -10,10 +10,10 @@ namespace btflink::merge
 {
 
 struct BasePart {
-    /// By id - 1: the types of the base that types, functions or tags of the objects may equal, or
+    /// By id - 1: the types of the base that may equal types, functions or tags of the objects, or
     /// that declarations in the objects may stand for.
     Selection wanted;
-    /// Offsets of the base's strings that the objects may have as well.
+    /// Offsets of the base's strings that the objects may also have.
     std::vector<uint32_t> strings;
 };
 

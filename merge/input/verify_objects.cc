@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Recomputes what link trailers state (--verify).
+// Recomputes the contents of link trailers (--verify).
 //
-// Problem. The merge trusts the hashes of objects. A wrong hash (the file was changed, or another
-// program made it) can replace a type by another object's. Computing all hashes costs more than the
-// merge.
+// Problem. The merge trusts the hashes in objects. A wrong hash (the file was changed, or another
+// program made it) can replace a type by another object's type. Computing all hashes takes longer
+// than the merge.
 //
-// Method. The blob of each contribution with a trailer is parsed whole, and its stub hashes,
-// prototype hashes and marks are computed again. The object id reveals any other change of the
-// bytes. It is not compared where linkers may change the blob: with relocations without addends
-// (REL), the addends are in the entries of DATASECs.
+// Method. Parse the blob of each contribution with a trailer completely, and compute its stub
+// hashes, prototype hashes and marks again. The object id reveals any other change of the bytes. It
+// is not compared if linkers may change the blob: on REL targets the entries of DATASECs contain
+// addends.
 #include "merge/input/verify_objects.h"
 
 #include "common/io/parallel.h"
@@ -78,7 +78,7 @@ Result<void> verify_marks(const Object &o, const Btf &btf)
     return {};
 }
 
-/// Do linkers put addends into the contents of the input's `.BTF`?
+/// Do linkers store addends in the contents of the input's `.BTF`?
 bool has_addends_inside(const Input &input)
 {
     if (!input.elf)

@@ -25,7 +25,7 @@ class GroupNumbers
 public:
     explicit GroupNumbers(size_t expected) : index_(expected) { names_.reserve(expected); }
 
-    /// FlatIndex::none if there is no such group.
+    /// FlatIndex::none if the group does not exist.
     uint32_t find(std::string_view name) const { return index_.find(hash(name), has(name)); }
     uint32_t find_or_add(std::string_view name)
     {
@@ -89,7 +89,7 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
     for (const FunctionSymbol &symbol : image.functions)
         of_symbol.push_back(groups.find_or_add(symbol.base));
 
-    std::vector<std::pair<uint32_t, Instance>> found; // with its group
+    std::vector<std::pair<uint32_t, Instance>> found; // with the group of each
     for (uint32_t o = 0; o < objects.size(); ++o) {
         if (locations.not_linked[o])
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Groups functions: the image's symbols by base name, and with each group the instances, from all
-// objects, of the function of that name.
+// Groups functions: the image's symbols by base name, and for each group the instances, from all
+// objects, of the function with that name.
 #pragma once
 
 #include "common/graph/lists.h"
@@ -31,9 +31,9 @@ inline std::string_view source_name(const std::vector<Object> &objects, const In
 std::span<const std::pair<TypeId, TypeId>> tags_of(const std::vector<Object> &objects,
                                                    const Instance &instance);
 
-/// The text of a tag on a function as a whole, if the tag names the function's symbol; else empty.
+/// The text of a tag on a function as a whole, if it names the function's symbol; otherwise empty.
 std::string_view linkage_text(const Object &o, TypeId tag);
-/// The same text of whichever of the instance's tags has it.
+/// The same for the tag of the instance that names its symbol.
 std::string_view linkage_text(const std::vector<Object> &objects, const Instance &instance);
 
 struct FunctionGroup {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Only the link tells whether a function exists, where a variable is and which functions
-// are kfuncs. Modules and plain `ld -r` have no final link; merging objects must then give the same
-// as merging their `ld -r` result.
+// Problem. Only the link shows whether a function exists, where a variable is and which functions
+// are kfuncs. Modules and plain `ld -r` have no final link; then merging objects must give the same
+// result as merging the output of their `ld -r`.
 //
 // Method. If there is an image, everything is read from it. Otherwise the inputs are laid out as by
 // `ld -r`: sections of one name follow each other in input order, each at its alignment; a global
-// symbol is its strong definition, else a common one, else the first weak one. DATASECs of raw BTF
-// count as sections; several of one name in one blob stay separate, as with btf__dedup.
+// symbol is its strong definition, otherwise a common one, otherwise the first weak one. DATASECs
+// of raw BTF count as sections; several of one name in one blob stay separate, as with btf__dedup.
 //
 // Cost. One walk over each symbol table.
 #include "merge/link/image.h"
@@ -24,20 +24,20 @@ namespace btflink::merge
 namespace
 {
 
-/// Compilers split such parts off a function; they are not the function.
+/// Compilers split such parts off functions; they are not functions.
 bool is_split_part(std::string_view suffix)
 {
     return suffix.find(".cold") != suffix.npos || suffix.find(".part") != suffix.npos;
 }
 
-/// Rust's older mangling ends with a hash. Returns the end of such a name, without suffixes; 0 for
+/// Rust's older mangling ends with a hash. Returns the end of such a name without suffixes; 0 for
 /// other names.
 size_t end_of_rust_name(std::string_view name)
 {
     constexpr std::string_view head = "17h", digits = "0123456789abcdef";
     constexpr size_t length = head.size() + 16;
     for (size_t at = name.find(head); at != name.npos; at = name.find(head, at + 1)) {
-        const size_t end = at + length; // of the hash, behind which an E closes the name
+        const size_t end = at + length; // of the hash, after which an E ends the name
         const std::string_view hash = name.substr(at, length),
                                rest = name.substr(std::min(end, name.size()));
         if (rest.starts_with('E') && (rest.size() == 1 || rest[1] == '.') &&
@@ -47,7 +47,8 @@ size_t end_of_rust_name(std::string_view name)
     return 0;
 }
 
-/// Without the suffix that compilers append from the first dot on. Rust's names have dots, too.
+/// The name without the suffix that compilers append from the first dot on. Rust's names contain
+/// dots.
 std::string_view base_of(std::string_view name)
 {
     const size_t end = name.starts_with("_ZN") ? end_of_rust_name(name) : 0;
@@ -56,7 +57,7 @@ std::string_view base_of(std::string_view name)
 
 void add_function(std::vector<FunctionSymbol> &out, const Symbol &symbol, Address address)
 {
-    // Undefined functions are elsewhere, for example in a shared library.
+    // Undefined functions are elsewhere, such as in a shared library.
     if (symbol.type != STT_FUNC || symbol.home == Home::undefined || !*symbol.text)
         return;
     const std::string_view name = symbol.name(), base = base_of(name);
@@ -137,7 +138,7 @@ Result<void> read_relocatable(const ElfFile &elf, Image &out)
     return {};
 }
 
-/// How strongly a symbol defines its name; ties go to the first.
+/// How strongly a symbol defines its name; in a tie the first wins.
 int strength(const Symbol &symbol)
 {
     if (symbol.home == Home::undefined)
@@ -210,7 +211,7 @@ private:
         }
     }
 
-    /// Raw blobs have no sections but their DATASECs.
+    /// Raw blobs have no sections except their DATASECs.
     void lay_out_raw()
     {
         out_.datasecs.resize(objects_.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Sections, function symbols, address pools and kfunc sets of the linked image; without an image,
-// of the inputs as `ld -r` would combine them.
+// of the inputs as combined by `ld -r`.
 #pragma once
 
 #include "common/object_btf/address_pool.h"
@@ -15,7 +15,7 @@ namespace btflink::merge
 {
 
 /// A place after the link. In a linked image `value` is the final address and `section` is 0. In a
-/// relocatable one `value` is an offset in `section`.
+/// relocatable image `value` is an offset in `section`.
 struct Address {
     uint32_t section = 0;
     uint64_t value = 0;
@@ -49,7 +49,7 @@ struct Image {
     std::string name;             // of the image file; empty: none
     const ElfFile *elf = nullptr; // linked, relocatable
     bool has_symbols = false;     // linked, relocatable: there is a symbol table
-    /// linked, relocatable: by section index. combined: one per name, in order of appearance, but
+    /// linked, relocatable: by section index. combined: one per name, in order of appearance;
     /// several if a raw blob has several DATASECs of one name.
     std::vector<OutputSection> sections;
     /// Defined STT_FUNC symbols, in symbol table order.
@@ -64,17 +64,17 @@ struct Image {
     /// linked: names and sections of STT_OBJECT symbols at address 0.
     std::vector<std::pair<std::string_view, uint32_t>> objects_at_zero;
 
-    /// combined: where each input's sections begin, by input and section; nothing: not allocated.
+    /// combined: where each input's sections begin, by input and section; nothing if not allocated.
     std::vector<std::vector<std::optional<Address>>> bases;
-    /// combined: {input, symbol} that defines a global name.
+    /// combined: the {input, symbol} that defines each global name.
     std::unordered_map<std::string_view, std::pair<uint32_t, uint32_t>> globals;
     /// combined: where the DATASECs of objects from raw inputs begin, by object.
     std::vector<std::optional<std::unordered_map<TypeId, Address>>> datasecs;
 
     std::vector<SectionContents> kept; // what pools point into
 
-    /// combined: the symbol that defines `symbol` of `input`. Sets `input` to the input that has
-    /// the definition.
+    /// combined: the symbol that defines `symbol` of `input`. Sets `input` to the input with the
+    /// definition.
     Symbol definition(const std::vector<Input> &inputs, uint32_t &input, uint32_t symbol) const;
 };
 

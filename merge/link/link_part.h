@@ -12,7 +12,7 @@
 namespace btflink::merge
 {
 
-/// The plain type that is a function's prototype; void: the function gets its own prototype.
+/// The plain type that is a function's prototype; void if the function gets its own prototype.
 inline TypeId plain_prototype(const std::vector<Object> &objects, const SelectedFunction &f)
 {
     const Object &o = objects[f.object];
@@ -23,7 +23,7 @@ inline TypeId plain_prototype(const std::vector<Object> &objects, const Selected
     return o.is_plain(proto) ? proto : void_id;
 }
 
-/// Appends a prototype's words; id() and text() translate its ids and strings.
+/// Appends the words of a prototype; id() and text() translate ids and strings.
 template <typename Id, typename Text>
 void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id id, Text text)
 {
@@ -46,7 +46,7 @@ void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id i
 ///     uint32_t text(std::string_view)
 ///     uint32_t var(selected variable)      id of its VAR
 ///
-/// `Out` may read functions ahead, so it is asked for each in turn, and hands out parts of them:
+/// `Out` may read functions ahead, so it is asked for each in order, and returns parts of them:
 ///
 ///     part next_function(f)
 ///     uint32_t prototype_id(part)  id of the plain_prototype(), or 0
@@ -75,7 +75,7 @@ private:
     static constexpr uint32_t whole_tag = btf::make_info(btf::Kind::DECL_TAG, 0, false);
     static constexpr auto whole = static_cast<uint32_t>(-1);
 
-    /// Where the words of a new type begin.
+    /// Returns the position where the words of a new type begin.
     size_t append(std::initializer_list<uint32_t> words)
     {
         size_t begin = out_.words().size();
@@ -134,7 +134,7 @@ private:
         return out_.finish(begin);
     }
 
-    /// A pointer like `pointer`, but with a type tag with kflag in between.
+    /// Adds a pointer like `pointer`, but with a type tag with kflag in between.
     uint32_t add_arena_pointer(uint32_t object, TypeId pointer)
     {
         uint32_t target = out_.id(object, objects_[object].btf.type(pointer).type);

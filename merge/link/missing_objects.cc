@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A pool has an object id and addresses, but no name. The section may also have addresses
-// of DWARF itself (clang's DWARF 5), which differ from a pool only in that they have no id.
+// Problem. A pool has an object id and addresses, but no name. The section may also contain
+// addresses of DWARF itself (clang's DWARF 5), which differ from a pool only in having no id.
 //
 // Method. A place with a relocation in a relocatable image (placed_pools() skips it), or a value
-// that may be an address in a linked one, is not an id. The symbols at a pool's addresses tell what
-// the object contains.
+// that may be an address in a linked image, is not an id. The symbols at a pool's addresses show
+// what the object contains.
 #include "merge/link/missing_objects.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace
 {
 
 constexpr size_t named_at_most = 3;
-// Thread-local variables, and what the linker writes for what it discarded.
+// Thread-local variables, and values that linkers write for discarded sections.
 constexpr uint64_t small_address = 1 << 20, tombstones = 16;
 
 /// Section (0 in a linked image) and value of each address of an object.
@@ -48,7 +48,7 @@ Places places_of(const PlacedPool &pool, const ElfFile &elf)
 }
 
 /// Describes the object with these addresses by the first function or variable at each. In a symbol
-/// table, local symbols follow that of their source file.
+/// table, local symbols follow the symbol of their source file.
 void describe(const Places &places, const Image &image, MissingObjects &out)
 {
     std::map<Places::value_type, std::pair<std::string_view, std::string_view>> names; // and source
@@ -94,7 +94,7 @@ bool may_be_address(const PoolPart &part, const Image &image)
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image)
 {
     MissingObjects out;
-    // An object made from the image's DWARF covers everything beyond the inputs.
+    // An object made from the image's DWARF covers everything that the inputs lack.
     const bool completed = std::ranges::any_of(objects, [](const Object &o) {
         return o.has_trailer && (o.trailer.flags & trailer_final_addresses);
     });

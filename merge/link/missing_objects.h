@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds objects that the image was linked from but that are not among the inputs, by their address
+// Finds objects that were linked into the image but are not among the inputs, by their address
 // pools in the image.
 #pragma once
 
@@ -13,9 +13,9 @@ namespace btflink::merge
 
 struct MissingObjects {
     uint32_t count = 0;
-    /// Symbols of a few functions and variables of the first.
+    /// Symbols of some functions and variables of the first such object.
     std::vector<std::string> names;
-    std::string_view source; // source file of the first, if a symbol is local; else empty
+    std::string_view source; // source file of the first, if one of its symbols is local
 };
 
 MissingObjects find_missing(const std::vector<Object> &objects, const Image &image);

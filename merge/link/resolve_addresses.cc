@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An object names its variables and functions by relocations against its own symbols; the
-// merge needs final addresses. Names are not enough: two statics may share one.
+// Problem. An object identifies its variables and functions by relocations against its own symbols;
+// the merge needs final addresses. Names are not sufficient, because two statics may share one.
 //
-// Method. With an image, the object's address pool in the image is found by object id; objects with
-// equal ids are equal and pair up in link order. If the image has no pool for an object, the symbol
-// that the object's relocation names, or the one at that place in the object, is looked up in the
-// image's symbol table and used if its name is unique there. Without an image, the relocation is
-// added to where the input's section begins.
+// Method. With an image, the object's address pool in the image is found by object id. Objects with
+// equal ids are equal, and are matched in link order. If the image has no pool for an object, the
+// symbol of the object's relocation, or the symbol at that place in the object, is looked up in the
+// image's symbol table, and used if its name is unique there. Without an image, the relocation is
+// added to the position of the input's section.
 //
-// Invariant. A Location is never a guess: what is uncertain is `unknown`. Except for 0 in a linked
-// image: linkers write it into the pools for what they discard, but it may also be the address of a
-// per-CPU variable. Such a location is `known`, and its users must judge.
+// Invariant. A Location is never a guess: uncertain ones are `unknown`. One exception is 0 in a
+// linked image: linkers write it into the pools for discarded sections, but it may also be the
+// address of a per-CPU variable. Such a location is `known`, and its users must decide.
 #include "merge/link/resolve_addresses.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ public:
         std::sort(by_place_.begin(), by_place_.end());
     }
 
-    /// The first symbol at that place.
+    /// The first symbol at this place.
     std::optional<Symbol> at(uint32_t section, uint64_t value) const
     {
         auto it = std::lower_bound(by_place_.begin(), by_place_.end(), Placed{section, value, 0});
@@ -89,7 +89,7 @@ public:
         out_.not_linked.resize(objects_.size());
         out_.pool.resize(objects_.size());
         out_.variables.resize(objects_.size());
-        std::vector<bool> in_image(objects_.size()); // the image has the object's pool
+        std::vector<bool> in_image(objects_.size()); // whether the image has the object's pool
         for (size_t i = 0; i < objects_.size(); ++i) {
             if (!objects_[i].has_trailer)
                 continue;
@@ -139,7 +139,7 @@ private:
         return locations;
     }
 
-    /// The first unused pool of the object's id.
+    /// The first unused pool with the object's id.
     template <typename Pools>
     auto next(const Pools &pools, const Object &o) -> decltype(&pools.begin()->second.front())
     {
@@ -158,7 +158,7 @@ private:
         return {Location::known, {0, value}};
     }
 
-    /// A place in a relocatable image.
+    /// Resolves a place in a relocatable image.
     Location in_image(const Place &p) const
     {
         if (p.kind != Place::symbol)
@@ -215,7 +215,7 @@ private:
         return v.pool_index ? pool[v.pool_index - 1] : Location{};
     }
 
-    /// A place in an input, by the layout of the inputs or by its symbol.
+    /// Resolves a place in an input, by the layout of the inputs or by its symbol.
     Location place(const Object &o, const Place &p)
     {
         if (p.kind != Place::symbol)
@@ -260,7 +260,7 @@ private:
         return *input_symbols_[input];
     }
 
-    /// An address cut to its lower 32 bits, because the linker relocated `.BTF` itself.
+    /// Resolves the lower 32 bits of an address; the linker relocated `.BTF` itself.
     Location cut_address(uint32_t low) const
     {
         auto extended = static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(low)));
@@ -271,7 +271,7 @@ private:
         return {Location::discarded, {}};
     }
 
-    /// An offset in the section that the DATASEC names.
+    /// Resolves an offset in the section that the DATASEC names.
     Location named_section(const Object &o, const Variable &v)
     {
         std::string_view name = o.btf.name(v.datasec);

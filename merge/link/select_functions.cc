@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. The debug information of a kernel has some fifty instances of each function on average:
-// definitions, weak and strong, inline copies in every object that includes a header, clones that
-// the optimiser made. BTF has one FUNC per name, or none if a tracing program that relies on the
+// Problem. The debug information of a kernel has on average some fifty instances of each function:
+// definitions, weak and strong, inline copies in every object that includes a header, clones made
+// by the optimiser. BTF has one FUNC per name, or none if a tracing program that relies on the
 // prototype could read the wrong registers.
 //
-// Method. Instances are grouped by symbol (function_groups.h). The facts of all instances of a
-// group add up; prototypes are equal if their loose hashes are. The FUNC comes from the first
-// instance at the address of one of the group's symbols (so a strong definition beats a weak one),
-// preferably from one that kept its parameters. It gets the declaration tags of all its instances,
-// as clang writes them to one instance only. A definition that the link passed over, such as a weak
-// one beside a strong one, has no say about the prototype.
+// Method. Instances are grouped by symbol (function_groups.h). The flags of all instances of a
+// group are combined; prototypes are equal if their loose hashes are. The FUNC comes from the first
+// instance at the address of one of the group's symbols (so a strong definition takes precedence
+// over a weak one), preferably from one that kept its parameters. It gets the declaration tags of
+// all instances, because clang writes them to one instance only. A definition that the link did not
+// choose, such as a weak one next to a strong one, does not affect the prototype.
 //
-// With true signatures, a name that has a clone stands for the clone, with the clone's own
+// With true signatures, if a name has a clone, the FUNC describes the clone, with the clone's own
 // prototype and symbol name; and an instance at a symbol's address need not agree with instances
-// without an address (rule F-TS of pahole, as of 1.32).
+// without an address (as in pahole 1.32).
 //
-// With linkage names, functions of C++ and Rust are found by their symbols, and several may have
-// one name.
+// With linkage names, functions of C++ and Rust are found by their symbols, and several may share a
+// name.
 //
 // Where pahole is plainly wrong we differ:
 //   pahole                                             here
@@ -40,7 +40,7 @@ namespace btflink::merge
 namespace
 {
 
-/// What the choice is based on.
+/// The input of the selection.
 struct Evidence {
     const std::vector<Object> &objects;
     const Image &image;
@@ -57,7 +57,7 @@ struct Evidence {
     }
 };
 
-/// Numbers in the order of the names, as far as these differ in their first characters.
+/// A number that sorts names by their first characters.
 uint64_t first_characters(std::string_view name)
 {
     uint64_t all = 0;
@@ -66,11 +66,11 @@ uint64_t first_characters(std::string_view name)
     return all;
 }
 
-/// The groups that have instances, by the names of their FUNCs.
+/// The groups with instances, sorted by the names of their FUNCs.
 std::vector<const FunctionGroup *> sort_by_name(const Evidence &in, const FunctionGroups &groups)
 {
     struct Named {
-        uint64_t begin; // nearly always decides
+        uint64_t begin; // nearly always sufficient
         std::string_view name;
         const FunctionGroup *group;
     };
@@ -87,7 +87,7 @@ std::vector<const FunctionGroup *> sort_by_name(const Evidence &in, const Functi
             return a.begin < b.begin;
         if (a.name != b.name)
             return a.name < b.name;
-        // Programs that look up a name find the function whose symbol has that name.
+        // Programs that look up a name must find the function whose symbol has that name.
         const bool a_first = a.group->name == a.name, b_first = b.group->name == b.name;
         return a_first != b_first ? a_first : a.group->name < b.group->name;
     });
@@ -126,21 +126,21 @@ bool is_at_symbol(const Evidence &in, const FunctionGroup &group, const Instance
     return is_at_symbol(in, group, c, [](const FunctionSymbol &) { return true; });
 }
 
-/// A clone with other parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
+/// A clone with different parameters: NAME.isra.0, NAME.constprop.0.isra.0 ...
 bool has_other_parameters(const FunctionSymbol &s)
 {
     const std::string_view suffix = s.name.substr(s.base.size());
     return suffix.find(".isra") != suffix.npos || suffix.find(".constprop") != suffix.npos;
 }
 
-/// Does the prototype match the parameters passed, as far as the debug information tells?
+/// Does the prototype match the passed parameters, according to the debug information?
 bool has_true_signature(const Evidence &in, const Instance &c)
 {
     return in.features.has(Feature::true_signature) &&
            in.objects[c.object].trailer.features.has(Feature::true_signature);
 }
 
-/// The prototype is not what callers pass.
+/// Does the prototype differ from what callers pass?
 bool lost_parameters(const Evidence &in, const FunctionGroup &group, const Instance &c)
 {
     const uint32_t flags = in.record(c).flags;
@@ -161,8 +161,8 @@ std::string_view clone_at(const Evidence &in, const FunctionGroup &group, Addres
 }
 
 /// The first clone whose arguments are where its true signature says. As in pahole, instances with
-/// an address come first; the first of these answers for the facts of all instances, the others for
-/// their own and those before them.
+/// an address come first. The first of these is judged by the flags of all instances, the others by
+/// their own flags and those of earlier ones.
 std::optional<SelectedFunction> find_clone(const Evidence &in, const FunctionGroup &group)
 {
     uint32_t all = 0, so_far = 0;
@@ -202,7 +202,8 @@ const Instance &choose_instance(const Evidence &in, const FunctionGroup &group)
     return at_symbol ? *at_symbol : group.instances[0];
 }
 
-/// Code that nobody reaches by the name: `c` has an address, but no symbol of the group does.
+/// Is it code that is not reached by the name? `c` has an address, but no symbol of the group has
+/// this address.
 bool was_passed_over(const Evidence &in, const FunctionGroup &group, const Instance &c)
 {
     return address_of(in, c) && !is_at_symbol(in, group, c);
@@ -222,7 +223,7 @@ bool is_ambiguous(const Evidence &in, const FunctionGroup &group)
            group.symbols.end();
 }
 
-/// What the instances of a group say together.
+/// The combined information of a group's instances.
 struct Facts {
     uint32_t flags = 0;        // of any of them
     bool inconsistent = false; // two prototypes that should agree differ
@@ -233,7 +234,7 @@ Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &cho
     const bool runs = is_at_symbol(in, group, chosen);
     const bool exact = in.features.has(Feature::true_signature) && runs;
     const bool decides = runs && !may_be_assembly(in, chosen);
-    const LinkFunction *first = exact ? &in.record(chosen) : nullptr; // that others must agree with
+    const LinkFunction *first = exact ? &in.record(chosen) : nullptr; // others must agree with it
     Facts facts;
     for (const Instance &c : group.instances) {
         const LinkFunction &f = in.record(c);
@@ -251,7 +252,7 @@ Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &cho
     return facts;
 }
 
-/// Of several reasons the last in this order is reported, as by pahole.
+/// If there are several reasons, the last in this order is reported, as by pahole.
 FunctionSkip judge(const Evidence &in, const FunctionGroup &group, const Instance &chosen)
 {
     const auto [flags, inconsistent] = add_up(in, group, chosen);
@@ -302,7 +303,7 @@ void add_tagged(const Evidence &in, const FunctionGroup &group, SelectedFunction
     f.tagged_end = static_cast<uint32_t>(out.tagged.size());
 }
 
-/// Which slots of the prototype are pointers into an arena, by the kfunc's flags.
+/// The slots of the prototype that are pointers into an arena, according to the kfunc's flags.
 uint8_t find_arena(const Evidence &in, std::string_view name, const Instance &c, uint32_t flags,
                    Functions &out)
 {

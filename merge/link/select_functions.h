@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which functions get a FUNC, and which of a function's many instances provides it.
+// Selects the functions that get a FUNC, and the instance that provides each.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -17,7 +17,7 @@ namespace btflink::merge
 /// Why a function is left out.
 enum class FunctionSkip : uint8_t {
     none,
-    unexpected_reg, // a parameter is in another register than the ABI says
+    unexpected_reg, // a parameter is not in the register that the ABI prescribes
     inconsistent,   // instances differ in their prototypes
     uncertain,      // a packed struct on the stack
     reordered,      // parameters in another order than in the source
@@ -34,10 +34,10 @@ struct SelectedFunction : Instance {
     // Pointers of its prototype into an arena: bit 0 the result, bits 1 and 2 the first parameters.
     // The FUNC then gets its own prototype, in which a type tag with kflag marks these pointers.
     uint8_t arena = 0;
-    // Name of the clone that it is, with its true signature; empty: it has its record's name.
+    // For a clone with its true signature: the clone's name. Empty: the name is that of the record.
     std::string_view clone = {};
-    // Text of the tag that names its symbol; empty: that is the FUNC's name. Other FUNCs may have
-    // the same name, even with the same prototype.
+    // Text of the tag with its symbol; empty if this is the FUNC's name. Other FUNCs may have the
+    // same name, even with the same prototype.
     std::string_view linkage = {};
 };
 /// The name of its FUNC.
@@ -50,11 +50,11 @@ struct SkippedFunction {
 };
 
 struct Functions {
-    // By name; of several with one name, the one whose symbol has that name is first.
+    // By name; of several with the same name, the one whose symbol has that name is first.
     std::vector<SelectedFunction> selected;
     std::vector<Instance> tagged;           // instances whose DECL_TAGs a FUNC gets
     std::vector<SkippedFunction> skipped;   // by name
-    std::vector<std::string_view> no_arena; // kfuncs whose arena flags are on what is not a pointer
+    std::vector<std::string_view> no_arena; // kfuncs with arena flags on other than pointers
     std::array<uint32_t, static_cast<size_t>(FunctionSkip::count)> skip_counts{};
     std::deque<std::string> texts; // names of clones whose symbols have other names
     uint64_t candidates = 0;       // instances in all objects

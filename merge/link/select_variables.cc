@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. An object's VARs name input sections. BTF needs output sections and offsets in them,
-// without two variables in one place and without what the linker dropped.
+// Problem. An object's VARs are relative to input sections. BTF needs output sections and offsets
+// in these, without overlapping variables and without discarded ones.
 //
 // Method. Final addresses are looked up in the image's allocated sections; without a final link the
-// section is already known. Then each section's variables are sorted by offset. Of several at one
-// place one is kept: the first whose definition is not weak, else the first.
+// section is already known. Then each section's variables are sorted by offset. Of several
+// variables at one place one is kept: the first whose definition is not weak, otherwise the first.
 //
 // Where pahole is plainly wrong we differ:
 //   pahole                                                  here
 //   a weak and a strong definition give two VARs            one: the strong
 //   .tbss, which takes no room, hides what follows it       thread-local sections are ignored
 //   offset 0 in a section needs a symbol of that name       only address 0 does
-// An address of 0 may mean "discarded": it counts only if a symbol of that name is there (x86-64
-// kernels before 6.15 link per-CPU variables to address 0).
+// An address of 0 may mean "discarded". It is accepted only if a symbol of that name is there
+// (x86-64 kernels before 6.15 link per-CPU variables to address 0).
 //
 // Cost. Sections are few; one sort per section.
 #include "merge/link/select_variables.h"
@@ -169,7 +169,7 @@ private:
     void finish(uint32_t section)
     {
         std::vector<Entry> &entries = by_section_[section];
-        // Link order breaks ties, but a weak definition comes behind all others.
+        // In link order, but a weak definition comes after all others.
         std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
             return std::pair(a.offset, a.weak) < std::pair(b.offset, b.weak);
         });

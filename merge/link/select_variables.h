@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which variables get a VAR, and where in which section they are.
+// Selects the variables that get a VAR, and computes their sections and offsets.
 #pragma once
 
 #include "common/object_btf/features.h"
@@ -15,13 +15,13 @@ namespace btflink::merge
 /// Why a variable is left out.
 enum class VariableSkip : uint8_t {
     none,
-    other_section, // in a section that the features do not include
+    other_section, // in a section that the features do not select
     discarded,     // dropped by the linker
     undefined,     // defined nowhere
-    common,        // gets its place at the final link
-    no_address,    // its place is unknown
-    duplicate,     // another definition (weak against strong) at the same place
-    overlap,       // begins inside another variable, which the kernel refuses
+    common,        // gets its address at the final link
+    no_address,    // its address is unknown
+    duplicate,     // another definition (weak or strong) at the same place
+    overlap,       // begins inside another variable, which kernels refuse
     too_large,     // offset or size above 32 bits
     no_size,
     count,

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes a distilled base: what a module needs to find its base types in another kernel.
+// Makes a distilled base: the data with which a module finds its base types in another kernel.
 //
 // Problem. Split BTF refers to types of its base by id, so it fits only one kernel. An external
 // module is built for one kernel and loaded into another, which has other ids.
 //
-// Method. The module gets its own base of a few hundred bytes, which describes each type that it
-// needs just well enough to find it by name: INT, FLOAT and FWD as they are, named structs, unions
-// and enums by kind, name and size, without members. A kernel that loads the module looks them up
-// in its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
+// Method. The module gets its own base of a few hundred bytes, which describes each needed type
+// just well enough to find it by name: INT, FLOAT and FWD unchanged; named structs, unions and
+// enums by kind, name and size, without members. A kernel that loads the module looks these up in
+// its own BTF (kernel/bpf/btf_relocate.c) and renumbers the module's types.
 //
 // Other types of the old base (pointers, qualifiers, typedefs, arrays, prototypes, unnamed types)
-// cannot be found by name and are copied behind the module's own types. What a needed type refers
-// to is needed too, except for the members of named structs and unions, which are dropped.
+// cannot be found by name and are copied after the module's own types. If a type is needed, so are
+// the types that it refers to, except for the members of named structs and unions, which are
+// dropped.
 //
 //     base     [7] STRUCT list_head  [8] PTR -> 7  [9] TYPEDEF u8 -> 3  [3] INT
 //     split    [90] STRUCT mine { PTR 8; 9 }
@@ -19,14 +20,14 @@
 //     base     [1] INT  [2] STRUCT list_head, no members
 //     split    [3] STRUCT mine { 4; 5 }  [4] PTR -> 2  [5] TYPEDEF u8 -> 1
 //
-// A FUNC is needed if the module has a tag on a function that base and module share, as the merge
-// kept only the base's. It is copied, because the module has that function, too (pahole gives up
-// here).
+// A FUNC is needed if the module has a tag on a function that base and module share, because the
+// merge kept only the base's FUNC. It is copied, because the module also has that function (pahole
+// reports an error here).
 //
-// Invariant. The order of the old base and of the module's own types is kept. References are the
-// same once names are looked up.
+// Invariant. The old base's types and the module's own types keep their order. References are the
+// same after names are looked up.
 //
-// Cost. A table of the base's size, else proportional to the module.
+// Cost. A table of the base's size; the rest is proportional to the module.
 #include "merge/output/distill.h"
 
 #include "common/btf/btf_builder.h"
@@ -57,7 +58,7 @@ public:
             TRY(need_what(id));
         }
 
-        // Number: the base, the module's own, copies.
+        // Number: first the base, then the module's own types, then copies.
         uint32_t next = 1;
         number(next, true);
         if (next == 1)
@@ -66,7 +67,7 @@ public:
         next += raw(old_.end_id()) - first_;
         number(next, false);
 
-        // Write: ids are final.
+        // Write: all ids are final now.
         BtfBuilder base;
         for (uint32_t id = 1; id < first_; ++id)
             if (ids_[id] && stays_in_base(old_.type(TypeId{id})))
@@ -91,7 +92,7 @@ private:
                btf::has_tag_name(t);
     }
 
-    /// Marks what a type of the module, or a needed type of the base, refers to.
+    /// Marks the types that a type of the module, or a needed type of the base, refers to.
     Result<void> need_what(TypeId id)
     {
         uint32_t wrong = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Collects what the writer will need, in the writer's order: strings, and types with the ids of the
-// result. They are scattered over the inputs, so reading them is mostly waiting for memory. Other
-// threads collect batches ahead of the writer, which collects a batch itself if no thread has taken
+// Collects the writer's input in the writer's order: strings, and types with the ids of the result.
+// These are scattered over the inputs, so reading them is mostly waiting for memory. Other threads
+// collect batches ahead of the writer; the writer collects a batch itself if no thread has taken
 // it.
 #pragma once
 
@@ -34,13 +34,13 @@ public:
     };
     struct Type {
         std::span<const uint32_t> words; // names are still those of the input
-        std::span<const Text> texts;     // names that are not empty, in the order of the words
+        std::span<const Text> texts;     // non-empty names, in the order of the words
         uint32_t note = 0;               // as collect() set it, for the writer
     };
-    /// Appends what one item needs.
+    /// Appends the strings and types of one item.
     using Collect = std::function<void(size_t item, Batch &out)>;
 
-    /// Items 0 to `count` in order. What `collect` reads must not change meanwhile.
+    /// Items 0 to `count` in order. The data that `collect` reads must not change meanwhile.
     ReadAhead(size_t count, unsigned threads, Collect collect)
         : count_(count), collect_(std::move(collect)),
           batches_((count + batch_size - 1) / batch_size), ready_(batches_.size())
@@ -78,7 +78,7 @@ public:
 private:
     static constexpr size_t batch_size = 512; // items
 
-    /// Collects the first batch that no thread has taken; false: all are taken.
+    /// Collects the first batch that no thread has taken; returns false if all are taken.
     bool collect_next()
     {
         size_t b = taken_++;
@@ -100,7 +100,7 @@ private:
                 ready_[b].wait(false, std::memory_order_acquire);
     }
 
-    /// Goes to the first batch, or to the next one, and waits for it.
+    /// Moves to the first or next batch, and waits for it.
     void go_on()
     {
         if (checked_) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The strings of the result while it is written: each once, in order of first reference.
+// The strings of the result under construction: each once, in order of first reference.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -30,7 +30,7 @@ struct Text {
     operator std::string_view() const { return {begin, size}; }
 };
 
-/// Strings of the result. For strings that the base has as well, the base's offset is used.
+/// Strings of the result. If the base has the same string, the base's offset is used.
 class ResultStrings
 {
     auto is(const Text &text) const
@@ -39,7 +39,7 @@ class ResultStrings
     }
 
 public:
-    /// `index`: finds strings in the base; null: use() names those.
+    /// `index`: finds strings in the base; null: use() lists them.
     ResultStrings(const Btf *base, const BaseIndex *index) : index_(index)
     {
         if (base)
@@ -48,7 +48,7 @@ public:
             own_.push_back('\0');
     }
 
-    /// The base's string at `offset` is to be used, unless an equal one was added before.
+    /// Makes the base's string at `offset` known, unless an equal string was added before.
     void use(uint32_t offset) { find(Text(std::string_view(base_.data() + offset)), offset); }
 
     /// Offset of the string, added if new.
@@ -69,7 +69,7 @@ public:
     }
     uint32_t add(std::string_view text) { return add(Text(text)); }
 
-    /// Offset of the string; nothing: it was neither added nor used.
+    /// Offset of the string; nothing if it was neither added nor used.
     std::optional<uint32_t> find(std::string_view string) const
     {
         const Text text(string);

@@ -2,16 +2,16 @@
 // Writes the result: one type id per final class, one offset per string.
 //
 // Problem. Final classes are scattered over thousands of blobs. The result must not depend on the
-// engine or the threads, and has the order of btf__dedup.
+// engine or the threads, and must have the order of btf__dedup.
 //
 // Method. First ids: classes in the order of their lowest types; each object's VARs follow its
 // classes. Then words: each class is a copy of its canonical type with translated ids and strings.
 // Then functions by name, and DATASECs. Prototypes, FUNCs and tags on functions are compared by
-// their final words with each other, with prototypes among the plain types, and with the base's: a
-// module's FUNC that the base also has is left out.
+// their final words with each other, with prototypes among the plain types, and with those of the
+// base: a module's FUNC that the base also has is left out.
 //
-// Strings get their offsets in the order in which the inputs first refer to them, even in types
-// that are not in the result, like resolved forward declarations.
+// Strings get their offsets in the order in which the inputs first refer to them, even from types
+// that are not in the result, such as resolved forward declarations.
 //
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
@@ -39,7 +39,7 @@ public:
     /// `base`: an index of the base, whose types count as added; may be null.
     explicit WordIndex(const BaseIndex *base) : base_(base) {}
 
-    /// The id of the type with these words: of one added before, or `id`.
+    /// The id of the type with these words: that of an earlier one, or `id`.
     uint32_t add(std::span<const uint32_t> words, uint32_t id)
     {
         auto [number, is_new] = types_.add(words);
@@ -49,7 +49,7 @@ public:
         }
         return ids_[number];
     }
-    /// Adds a type that equals none of the base.
+    /// Adds a type that does not equal any of the base.
     void add_own(std::span<const uint32_t> words, uint32_t id)
     {
         if (types_.add(words).second)
@@ -105,14 +105,14 @@ private:
         for (ClassId c : partition_.classes.ids())
             order_.push_back(c);
         auto first = [&](ClassId c) { return std::pair(partition_.classes[c].first, c); };
-        // Nearly all are sorted; only the classes that split_conflicts() appended are not.
+        // Nearly all are sorted; only classes appended by split_conflicts() are not.
         auto before = [&](ClassId a, ClassId b) { return first(a) < first(b); };
         auto rest = std::is_sorted_until(order_.begin(), order_.end(), before);
         std::sort(rest, order_.end(), before);
         std::inplace_merge(order_.begin(), rest, order_.end(), before);
     }
 
-    /// Calls visit(tag id) for the DECL_TAGs of a variable, equal ones once.
+    /// Calls visit(tag id) for the DECL_TAGs of a variable, once for equal tags.
     template <typename Visit>
     static void for_tags(const Object &o, TypeId target, Visit visit)
     {
@@ -184,7 +184,7 @@ private:
     }
 
     /// Collects the type of a class, with the result's ids. A type that is not in the result has no
-    /// words, but still gives its strings offsets.
+    /// words, but its strings still get offsets.
     void collect(ClassId number, ReadAhead::Batch &out) const
     {
         const FinalClass &c = partition_.classes[number];
@@ -217,7 +217,7 @@ private:
 
     void write_plain()
     {
-        // More words than types have on average; unused pages cost nothing.
+        // More words than the average type has; unused pages cost nothing.
         out_.reserve(order_.size() * 16);
         ReadAhead ahead(order_.size(), threads_,
                         [this](size_t i, ReadAhead::Batch &out) { collect(order_[i], out); });
@@ -270,7 +270,7 @@ private:
         return begin;
     }
 
-    /// May a type that is made for a function equal this one?
+    /// Can a type that is made for a function equal this one?
     static bool may_recur(const Btf &btf, const btf_type &t)
     {
         btf::Kind kind = btf::kind_of(t);
@@ -299,7 +299,7 @@ private:
         base_words_.resize(btf::words_of(t));
         std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
-        bool known = true; // false: no type of the result has this string
+        bool known = true; // false if no type of the result has this string
         btf::for_each_str_off(copied, [&](uint32_t &off) {
             const auto found = strings_.find(base_->str(off));
             known &= found.has_value();
@@ -309,7 +309,7 @@ private:
             index_.add(base_words_, id);
     }
 
-    /// An image's sections may have names that no object has.
+    /// An image's sections may have names that do not occur in objects.
     void use_section_names()
     {
         const std::string_view all = base_->strings();
@@ -322,7 +322,8 @@ private:
         }
     }
 
-    /// Clones have names that no object has, so the base's FUNCs of these names were not chosen.
+    /// Names of clones do not occur in objects, so the base's FUNCs with these names were not
+    /// chosen.
     void index_base_clones()
     {
         std::unordered_set<std::string_view> clones;
@@ -370,8 +371,8 @@ private:
         out_.insert(out_.end(), {text, info, target, component});
     }
 
-    /// Collects a function's own prototype, or the id of its plain one; and as last string its
-    /// name.
+    /// Collects a function's own prototype, or the id of its plain one. The last string is the
+    /// function's name.
     void collect(const SelectedFunction &f, ReadAhead::Batch &out) const
     {
         const Object &o = objects_[f.object];

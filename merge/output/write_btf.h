@@ -10,8 +10,8 @@
 namespace btflink::merge
 {
 
-/// Returns BTF in byte order `order` that continues the base of `sources`, if there is one.
-/// `known`: what to look up in that base.
+/// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `known`:
+/// how to look up types in the base.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,

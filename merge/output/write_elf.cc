@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the result into ELF files.
 //
-// Problem. Final BTF goes into a new small object, a linked image of a gigabyte without `.BTF`, or
-// a module whose object BTF must be removed completely.
+// Problem. Final BTF is written into a new small object, into a linked image of a gigabyte without
+// `.BTF`, or into a module whose object BTF must be removed completely.
 //
 // Method. The file is mapped and the sections to drop are found. common/object_btf/elf_append.h
 // does the rest: it appends to an image, or lays out a module without the old sections and
 // renumbers symbols and indexes.
 //
-// Cost. The bytes added, for an image without BTF or with ours; else a copy of the file, but not in
-// memory.
+// Cost. For an image without BTF or with ours, the added bytes. Otherwise a copy of the file, but
+// not in memory.
 #include "merge/output/write_elf.h"
 
 #include "common/elf/elf_rewrite.h"
@@ -32,8 +32,8 @@ bool is_final_name(std::string_view name)
     return name == ".BTF" || name == ".BTF.base";
 }
 
-/// Where a linker script defines symbols at the ends of `.BTF`, lld makes an empty section. It
-/// stays for these symbols but is renamed, so that there is one `.BTF`.
+/// If a linker script defines symbols at the ends of `.BTF`, lld makes an empty section. It stays
+/// for these symbols but is renamed, so that there is only one `.BTF`.
 void set_empty_aside(ElfImage &image)
 {
     if (!image.is_linked())
@@ -94,16 +94,16 @@ std::vector<std::byte> btf_object(Bytes btf, const Target &target)
     header.rebuilt.add(std::vector<std::byte>(image.header_size()));
     ElfAppender out(image, std::move(header));
     out.add_section(".BTF", SHT_PROGBITS, new_section_alignment, btf).head.sh_flags = SHF_ALLOC;
-    // Without it linkers believe that the object wants an executable stack.
+    // Without this section linkers assume that the object needs an executable stack.
     out.add_section(".note.GNU-stack", SHT_PROGBITS, 1, {});
     const std::vector<std::byte> zeros(image.symbol_size());
     Elf64_Shdr &symbols = out.add_section(".symtab", SHT_SYMTAB, 8, zeros).head;
     symbols.sh_link = static_cast<uint32_t>(image.sections.size());
-    symbols.sh_info = 1; // behind the null symbol there are no local ones
+    symbols.sh_info = 1; // there are no local symbols after the null symbol
     symbols.sh_entsize = zeros.size();
     out.add_section(".strtab", SHT_STRTAB, 1, Bytes(zeros).first(1));
     auto made = out.finish();
-    CHECK(made); // fails for 4 GB in a 32-bit class; no blob is that large
+    CHECK(made); // fails for 4 GB in a 32-bit class; no blob is so large
     return made->whole({});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Final BTF inside ELF files.
+// Writes final BTF into ELF files.
 #pragma once
 
 #include "common/io/bytes.h"
@@ -13,7 +13,7 @@
 namespace btflink::merge
 {
 
-/// The target that an object file is for.
+/// The target of an object file.
 struct Target {
     uint16_t machine = 0; // EM_*
     uint32_t flags = 0;   // e_flags
@@ -24,7 +24,7 @@ struct Target {
 /// A relocatable object that holds `btf` in an allocated, read-only `.BTF`.
 std::vector<std::byte> btf_object(Bytes btf, const Target &target);
 
-/// What an ELF file gets.
+/// The sections to add to an ELF file.
 struct FinalBtf {
     Bytes btf;                     // `.BTF`
     Bytes base;                    // `.BTF.base`, the distilled base; empty: none
@@ -32,17 +32,17 @@ struct FinalBtf {
 };
 
 /// The change that gives the ELF file `file` sections `.BTF` and `.BTF.base`, of type SHT_PROGBITS
-/// and not allocated. They replace all sections of these names, with their relocations and, in a
-/// relocatable file (a module), the address pools; nothing else changes in a linked file. Applying
-/// it twice gives the same bytes as once. Errors: a malformed ELF file; BTF that is allocated, or
-/// that something else in the file refers to.
+/// and not allocated. They replace all sections with these names and their relocations and, in a
+/// relocatable file (a module), the address pools. Nothing else changes in a linked file. Running
+/// twice has the same result as running once. Errors: a malformed ELF file; BTF that is allocated,
+/// or that something else in the file refers to.
 Result<FileChange> with_final_btf(Bytes file, const FinalBtf &added, const Where &where);
 
-/// Applies that change to the file at `path`, which at every instant is the old or the new one.
+/// Applies this change to the file at `path`. At any time the file is the old or the new one.
 Result<void> put_final_btf(const std::string &path, const FinalBtf &added);
 
 /// Removes object BTF and address pools, but not final BTF, from a relocatable file: a module whose
-/// BTF goes elsewhere or that has nothing to encode.
+/// BTF is written elsewhere or that has nothing to encode.
 Result<void> remove_object_btf(const std::string &path);
 
 } // namespace btflink::merge
