@@ -5,7 +5,7 @@
 namespace btflink::kernel
 {
 
-// Each command reads its own options and returns the exit status. argv[0] is the command's name.
+// Each command parses its own options and returns the exit status. argv[0] is the command's name.
 int check_command(int argc, char **argv);
 int diff_command(int argc, char **argv);
 int encode_command(int argc, char **argv);

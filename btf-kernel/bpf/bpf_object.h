@@ -60,7 +60,7 @@ struct BpfObject {
     std::vector<std::string_view> programs; // names of sections with code
 };
 
-/// Errors: the file is no BPF object, has no .BTF, or has a malformed .BTF.ext.
+/// Errors: the file is not a BPF object, has no .BTF, or has a malformed .BTF.ext.
 Result<BpfObject> open_bpf_object(const std::string &path);
 
 } // namespace btflink::kernel::bpf

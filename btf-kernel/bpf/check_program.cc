@@ -74,7 +74,7 @@ bool breaks_between(Space space, const std::string &name, const Found &before, c
     change.details = compare_types({*before.side, before.id}, {*after.side, after.id});
     if (change.details.empty())
         return false;
-    if (space == Space::alias) // of a tracepoint's prototype
+    if (space == Space::alias) // of a tracepoint: its prototype
         return !mean_the_same(*before.side->btf, before.id, *after.side->btf, after.id);
     change.effects = find_effects(change, false);
     return change.breaks();
@@ -90,7 +90,7 @@ public:
 
     std::vector<Requirement> run()
     {
-        if (byte_order()) // else the kernel cannot load the program at all
+        if (byte_order()) // otherwise the kernel cannot load the program at all
             ask();
         for (auto &item : list_)
             excuse(item.second);
@@ -113,7 +113,7 @@ private:
             relocated(relocation);
     }
 
-    /// False: the new kernel has another byte order.
+    /// Returns false if the new kernel has another byte order.
     bool byte_order()
     {
         auto verdict = [&](const Sides &kernel) {
@@ -129,8 +129,8 @@ private:
         return after.status != Status::broken;
     }
 
-    /// A program may use something that is missing if it tests for it before. With flavours of a
-    /// type, the test may be for another flavour.
+    /// A program may use something that is missing if it tests for it first. If a type has
+    /// flavours, the test may be for another flavour.
     void excuse(Requirement &r) const
     {
         if (r.after.status != Status::broken || !r.what.starts_with("CO-RE ") || r.what == asks)

@@ -29,7 +29,7 @@ bool find_member(const Btf &btf, std::string_view name, KernelField &out)
     return false;
 }
 
-/// Go on from `out` to an element of it. Returns what does not fit.
+/// Moves from `out` to an element of it. Returns an explanation if it does not fit.
 std::optional<std::string> find_element(const Btf &btf, const Step &step, bool first,
                                         KernelField &out)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A BPF program names a field by a struct of its own BTF and the indexes of members on the
-// way ("0:1:2"). Which field of a kernel is that, and do all structs of that name agree?
+// Problem. A BPF program identifies a field by a struct of its own BTF and the indexes of members
+// on the way ("0:1:2"). Which field of a kernel is this, and do all structs with that name agree?
 //
 // Method. Indexes become names of members and numbers of array elements (core_field.h), which are
 // looked up in each candidate. The rules are those of libbpf's bpf_core_calc_relo_insn(), which the
 // kernel uses, too. Candidates are the types of that name and kind in vmlinux or, if there are
 // none, in modules. All candidates that fit must give one result.
 //
-// Invariant. Each type of the program has one list of candidates. A relocation strikes the
-// candidates that do not fit it, unless none fits. So all fields of one struct of the program come
+// Invariant. Each type of the program has one list of candidates. A relocation removes the
+// candidates that do not fit it, unless none fits. So all fields of a struct of the program come
 // from one struct of the kernel, and the order of relocations matters.
 #include "btf-kernel/bpf/core_match.h"
 
@@ -215,7 +215,7 @@ private:
         return std::nullopt;
     }
 
-    /// All candidates that fit must give one result. Returns what differs, if anything.
+    /// All candidates that fit must give the same result. Returns the difference, if any.
     std::optional<std::string> conflict_of(const Match &first, const Match &other) const
     {
         if (target_.field && first.field.offset != other.field.offset)
@@ -257,7 +257,7 @@ private:
             return at;
         std::string text =
             strf("has %zu bytes there, %zu in the program", size_t(theirs), size_t(mine));
-        // If the instruction is no load or store, the program copies its own number of bytes.
+        // If the instruction is not a load or store, the program copies a fixed number of bytes.
         return {relocation_.loads ? Status::broken : Status::holds, std::move(text)};
     }
 

@@ -22,7 +22,7 @@ struct Verdict {
     std::string text;
 };
 
-/// A type of a kernel that a program's type may stand for.
+/// A type of a kernel that may match a program's type.
 struct Candidate {
     const diff::Side *side;
     uint32_t id;
@@ -31,14 +31,14 @@ struct Candidate {
 /// The candidates of one type of the program.
 struct CandidateList {
     std::vector<Candidate> left, struck;
-    std::string decided_by; // the last relocation that struck a candidate
+    std::string decided_by; // the last relocation that removed a candidate
 };
 using CandidateLists = std::map<uint32_t, CandidateList>; // by the type of the program
 
 /// The target of a relocation: "struct task_struct.pid".
 std::string describe(const BpfObject &object, const CoreRelocation &relocation);
 
-/// `lists`: one for each kernel, for all relocations of an object; empty at first.
+/// `lists`: one for each kernel, shared by all relocations of an object; initially empty.
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
                 const diff::Sides &kernel, CandidateLists &lists);
 

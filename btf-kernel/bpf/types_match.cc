@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Follows libbpf, including its bounds: a type that is too deep does not match.
+// Follows libbpf, including its limits: a type that is nested too deeply does not match.
 #include "btf-kernel/bpf/types_match.h"
 
 #include "btf-kernel/diff/types.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Libbpf's two rules for whether a type of a BPF program and one of a kernel are the same.
+// libbpf's two rules for comparing a type of a BPF program with a type of a kernel.
 #pragma once
 
 #include "common/btf/btf.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads .BTF_ids by its symbols (common/btf/id_symbols.h). If there are no symbols, it searches for
-// sets of kfuncs. resolve_btfids sorts each set by id, so the symbols in a set tell its names, but
-// not which entry has which name.
+// Reads .BTF_ids by its symbols (common/btf/id_symbols.h). Without symbols, it searches for sets of
+// kfuncs. resolve_btfids sorts each set by id, so the symbols in a set give its names, but not
+// which entry has which name.
 #include "btf-kernel/check/btf_ids.h"
 
 #include "common/btf/id_symbols.h"
@@ -15,8 +15,8 @@ namespace
 {
 
 constexpr KernelVersion first_with_mark{6, 9};
-// In a set that is found without symbols, so that the search takes linear time. Kernels allow 256
-// for each kind of program (BTF_KFUNC_SET_MAX_CNT).
+// In a set that is found without symbols; limits the search to linear time. Kernels allow 256 for
+// each kind of program (BTF_KFUNC_SET_MAX_CNT).
 constexpr uint32_t most_kfuncs = 1024;
 
 class IdReader

@@ -14,7 +14,7 @@ namespace btflink::kernel
 {
 
 struct IdEntry {
-    uint32_t id = 0; // 0: the BTF had no such type
+    uint32_t id = 0; // 0: the BTF lacks the type
     uint32_t flags = 0;
 };
 
@@ -25,7 +25,7 @@ struct IdSet {
     btf::Kind type_kind = btf::Kind::VOID; // of a single id
     uint64_t offset = 0;
     bool with_flags = false; // a SET8
-    bool of_kfuncs = false;  // before 6.9 every SET8; later by a flag of the set
+    bool of_kfuncs = false;  // before 6.9 every SET8; later marked by a flag of the set
     std::vector<IdEntry> entries;
     std::vector<std::string> names; // of the entries, in another order; may be empty
 };

@@ -13,7 +13,8 @@ namespace
 
 constexpr size_t most_options = 5; // in one line
 
-/// "a (b)" from "(a (b)) c"; the rest stays in `text`. Empty: no parenthesis at the start.
+/// "a (b)" from "(a (b)) c"; the rest stays in `text`. Empty if there is no parenthesis at the
+/// start.
 std::string take_group(std::string_view &text)
 {
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
@@ -76,7 +77,7 @@ std::string value_in(const Config &config, std::string_view name)
     return it == config.end() ? "not set" : std::string(it->second);
 }
 
-/// "A is y here, not set there; ..."; empty: no difference.
+/// "A is y here, not set there; ..."; empty without a difference.
 std::string compare_configs(const Config &here, const Config &there)
 {
     std::map<std::string_view, int> names;

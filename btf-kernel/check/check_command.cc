@@ -117,7 +117,7 @@ void drop_ignored(std::vector<Any> &list, const std::vector<Rule> &ignored)
     });
 }
 
-/// Open and check the kernel. Empty: failed, and the error was printed.
+/// Opens and checks the kernel. Empty on failure, after printing the error.
 std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft &draft,
                                  std::optional<Kernel> &kernel)
 {
@@ -149,7 +149,7 @@ std::optional<CheckReport> check(const std::vector<std::string> &packages, Draft
     return report;
 }
 
-/// Drop findings by --ignore and --known.
+/// Drops findings listed by --ignore and --known.
 void leave_out(CheckReport &report, const Draft &draft, std::vector<Known> &known,
                PrintOptions &print)
 {

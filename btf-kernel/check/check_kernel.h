@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-kernel check: all checks of a kernel and its modules.
+// The driver of btf-kernel check: all checks of a kernel and its modules.
 #pragma once
 
 #include "btf-kernel/check/findings.h"
@@ -11,7 +11,7 @@ namespace btflink::kernel
 {
 
 struct CheckOptions {
-    std::optional<KernelVersion> version; // whose rules apply; empty: the kernel's own version
+    std::optional<KernelVersion> version; // whose rules apply; empty: its own version
     unsigned threads = 1;
     std::function<void(size_t done)> progress; // called by any thread; `done`: modules
 };

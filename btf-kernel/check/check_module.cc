@@ -32,7 +32,7 @@ void report_absent(const CheckContext &context, const Binary &module, Findings &
                  "there is no configuration that says whether modules have BTF");
 }
 
-/// Was the module's BTF made over this vmlinux? True unless there are signs against it.
+/// Was the module's BTF made over this vmlinux? True unless there is evidence against it.
 bool compare_base(const CheckContext &context, const Binary &module, Findings &out)
 {
     auto size = btf_blob_size(module.btf, module.btf_where);
@@ -40,7 +40,7 @@ bool compare_base(const CheckContext &context, const Binary &module, Findings &o
         module.btf.size() > 1 && context.kernel.vmlinux->btf.size() > 1 &&
         std::equal(module.btf.begin(), module.btf.begin() + 2, context.kernel.vmlinux->btf.begin());
     if (!size || *size > module.btf.size() || !same_order)
-        return true; // other checks report that
+        return true; // other checks report this
     auto found = compare_to_base(module.btf, module.btf_where, *context.vmlinux, "vmlinux");
     for (Error &error : found)
         out.add(Rule::base, module.name, std::move(error));
@@ -107,7 +107,7 @@ KfuncCounts check_module(const CheckContext &context, const Binary &module, Find
         return {};
     }
     if (module.base.empty() && !context.vmlinux)
-        return {}; // vmlinux has the finding
+        return {}; // reported for vmlinux
     auto parsed = parse_module(module, context.vmlinux);
     if (!parsed) {
         out.add(Rule::verifier, module.name, parsed.error());

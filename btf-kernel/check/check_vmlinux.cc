@@ -12,7 +12,7 @@ namespace
 
 constexpr KernelVersion first_with_tags{6, 10};
 
-/// The number at the start of a configuration's value; 0: there is none.
+/// The number at the start of a configuration value; 0 if there is none.
 uint32_t number_of(std::string_view text)
 {
     uint32_t value = 0;
@@ -23,7 +23,7 @@ uint32_t number_of(std::string_view text)
 /// Kernels need no layout section, and older Go programs refuse it.
 void note_layout(const Binary &vmlinux, Findings &out)
 {
-    // The header has 32 bytes then; the last two words are the section's place and size.
+    // Such a header has 32 bytes; the last two words are the section's position and size.
     constexpr size_t header_length = 4, layout_size = 28, end = 32;
     const std::byte *blob = vmlinux.btf.data();
     if (vmlinux.btf.size() < end || load<uint32_t>(blob + header_length, vmlinux.order) < end ||

@@ -19,7 +19,7 @@ struct CheckContext {
     const Kernel &kernel;
     std::optional<KernelVersion> version = {}; // whose rules apply; empty: the newest kernel's
     // check_vmlinux() sets the rest.
-    std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that obeys the rules
+    std::shared_ptr<const Btf> vmlinux = {}; // null: there is no BTF that follows the rules
     std::optional<NameIndex> names = {};     // of vmlinux
     Tags tags = Tags::no;
     std::set<uint32_t> taken = {}; // types that vmlinux's kfuncs take
@@ -31,14 +31,14 @@ KfuncCounts check_vmlinux(CheckContext &context, Findings &out);
 /// Check a module over vmlinux.
 KfuncCounts check_module(const CheckContext &context, const Binary &module, Findings &out);
 
-/// Does the BTF obey the kernel's rules (common/btf/btf_check.h)? `blob`: the bytes of `btf`.
+/// Does the BTF follow the kernel's rules (common/btf/btf_check.h)? `blob`: the bytes of `btf`.
 bool verify_blob(const CheckContext &context, const Binary &binary, Bytes blob, const Btf &btf,
                  const Where &where, Findings &out);
 
-/// Find enums of 8 bytes that are no ENUM64.
+/// Finds enums of 8 bytes that are not ENUM64.
 void check_enums(const CheckContext &context, const Binary &binary, const Btf &btf, Findings &out);
 
-/// Report the types of a module that vmlinux has, too.
+/// Reports the types of a module that vmlinux also has.
 void report_redefined(const CheckContext &context, const Binary &module, const Btf &btf,
                       const std::vector<Redefinition> &redefined, Findings &out);
 

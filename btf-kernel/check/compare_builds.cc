@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares the BTF of two builds byte by byte, and looks for the reason if bytes differ.
+// Compares the BTF of two builds byte by byte, and looks for the reason of a difference.
 //
-// BTF has no times and no users; folders show only in the length of an array made from __FILE__.
-// BTF differs in the form of the header (another version of a library), in the order of types
-// (threads, order of inputs), or in types (another compiler, configuration or source). Types are
-// compared by kind, name, size, and names and offsets of members, but not by ids, so a type that
-// only moved is recognised.
+// BTF contains no times and no users; folders affect only the length of an array made from
+// __FILE__. BTF differs in the form of the header (another version of a library), in the order of
+// types (threads, order of inputs), or in types (another compiler, configuration or source). Types
+// are compared by kind, name, size, and names and offsets of members, but not by ids, so a type
+// that only moved is recognised.
 #include "btf-kernel/check/compare_builds.h"
 
 #include "common/io/parallel.h"
@@ -53,7 +53,7 @@ std::string first_line(const std::string &text)
     return text.substr(0, text.find('\n'));
 }
 
-/// "3 types only here (STRUCT 's' of 4 bytes, ...)"; empty if `list` is.
+/// "3 types only here (STRUCT 's' of 4 bytes, ...)"; empty for an empty `list`.
 std::string only(const std::vector<std::string> &list, const char *where)
 {
     if (list.empty())
@@ -87,7 +87,7 @@ std::string compare_types(const Btf &here, const Btf &there)
 }
 
 struct BlobDifference {
-    std::string text;   // empty: only ids and offsets differ
+    std::string text;   // empty if only ids and offsets differ
     bool moved = false; // the same types and strings, in the same order
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel check --against: how does the BTF of two builds differ, and why?
+// btf-kernel check --against: how and why the BTF of two builds differs.
 #pragma once
 
 #include "btf-kernel/check/findings.h"

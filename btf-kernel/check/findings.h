@@ -37,7 +37,7 @@ const char *rule_name(Rule rule);
 /// Error: unknown name.
 Result<Rule> parse_rule(std::string_view name);
 
-/// How bad a finding is.
+/// The severity of a finding.
 enum class Degree : uint8_t {
     error,      // a kernel refuses it, or a program breaks
     suspicious, // a program may break
@@ -51,8 +51,8 @@ Result<Degree> parse_degree(std::string_view name);
 struct Finding {
     Rule rule;
     std::string binary; // "vmlinux", or a module's name
-    Error error;        // where, and what
-    // Findings of one cause are printed as one line, with their subjects.
+    Error error;        // position and description
+    // Findings with the same cause are printed as one line, with their subjects.
     std::string cause = {};   // the same words for all findings of one cause; empty: error.what
     std::string subject = {}; // the function or type that the finding is about, or empty
     Degree degree = Degree::error;
@@ -81,7 +81,7 @@ struct Findings {
              .error = std::move(error),
              .degree = Degree::harmless});
     }
-    /// A check could not be made. Equal words in `why` are printed once for all modules.
+    /// A check could not be made. Equal reasons are printed once for all modules.
     void skip(Rule rule, const Binary &binary, std::string why)
     {
         unchecked.push_back({rule, binary.name, {Where{binary.path}, std::move(why)}});

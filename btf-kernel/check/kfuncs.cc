@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Goes through .BTF_ids and compares each id with the name that its symbol has.
+// Compares each id in .BTF_ids with the name of its symbol.
 //
 // The kernel finds a kfunc by the id in its set; programs find it by the name of its FUNC.
 // vmlinux.h declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has
@@ -62,7 +62,7 @@ private:
     {
         out_.add(rule, binary_.name, {place(offset), what});
     }
-    /// A finding that many kfuncs or ids may have in common.
+    /// Adds a finding that may be common to many kfuncs or ids.
     void find(Rule rule, uint64_t offset, const std::string &what, const std::string &subject,
               const std::string &cause, Degree degree = Degree::error)
     {
@@ -81,8 +81,8 @@ private:
         return strf("%u, which is %s '%s'", id, btf_.kind_name(TypeId{id}), name_of(id).c_str());
     }
 
-    /// All ids are 0 although the BTF has a type that is asked for. Without symbols only vmlinux is
-    /// judged, which always has ids.
+    /// All ids are 0 although the BTF has one of the types. Without symbols only vmlinux is judged,
+    /// which always has ids.
     bool was_never_filled(const std::vector<IdSet> &sets) const
     {
         if (binary_.id_symbols.empty())
@@ -100,7 +100,7 @@ private:
         return known;
     }
 
-    /// An id of 0 is right for a type that this kernel does not have.
+    /// An id of 0 is correct for a type that this kernel does not have.
     void check_single(const IdSet &one)
     {
         const uint32_t id = one.entries[0].id;
@@ -121,7 +121,7 @@ private:
             find(Rule::ids, one.offset, one.kind + " " + one.names[0] + " has id " + shown(id));
     }
 
-    /// If there are two types, the kernel uses one, and a program may use the other.
+    /// If there are two types, the kernel uses one of them, and a program may use the other.
     void check_twice(btf::Kind kind, const IdSet &one)
     {
         std::vector<TypeId> same;
@@ -143,7 +143,7 @@ private:
              "functions that the kernel asks for by name have no FUNC", Degree::suspicious);
     }
 
-    /// By the symbols of the file.
+    /// The reason, according to the symbols of the file.
     std::string why_absent(const std::string &name) const
     {
         std::string clones;
@@ -184,7 +184,7 @@ private:
                     check_absent_function(name, set.offset);
     }
 
-    /// The symbols of a set's entries do not tell kinds.
+    /// The symbols of a set's entries do not state kinds.
     bool has_anything(const std::string &name) const
     {
         return !index_.of(name).empty() || (of_vmlinux_ && !of_vmlinux_->of(name).empty());
@@ -257,7 +257,8 @@ private:
         return {reinterpret_cast<const btf_param *>(btf::tail_of(t)), btf::vlen_of(t)};
     }
 
-    /// The type behind modifiers and at most one pointer. Chains end, because the BTF was verified.
+    /// The type behind modifiers and at most one pointer. Chains are finite, because the BTF was
+    /// verified.
     TypeId pointed_to(TypeId id) const
     {
         bool pointer = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Do the ids in .BTF_ids match the BTF, and does the BTF describe kfuncs as the kernel and loaders
-// of programs expect it?
+// Checks whether the ids in .BTF_ids match the BTF, and whether the BTF describes kfuncs as the
+// kernel and program loaders expect.
 #pragma once
 
 #include "btf-kernel/check/btf_ids.h"
@@ -22,7 +22,7 @@ struct KfuncCounts {
 enum class Tags : uint8_t { no, yes };
 
 /// `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a module.
-/// `redefined`: types of the module that vmlinux has, too.
+/// `redefined`: types of the module that vmlinux also has.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
                          std::optional<KernelVersion> kernel, Tags tags, Findings &out);

@@ -10,7 +10,7 @@ namespace btflink::kernel
 namespace
 {
 
-/// What is wrong with a variable; empty if nothing is.
+/// The problem with a variable; empty if there is none.
 std::string wrong_with(const Binary &binary, std::string_view name, const btf_var_secinfo &entry)
 {
     auto symbol =

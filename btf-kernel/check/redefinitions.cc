@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds out why a module has a type that vmlinux has, too.
+// Finds out why a module has a type that vmlinux also has.
 //
 // Problem. Split BTF should refer to types of the base. If a module has its own `struct
-// task_struct`, it is a different type for the kernel: programs cannot pass a task to kfuncs that
-// take it, and programs that read it are refused. One difference far down is enough for that. Users
+// task_struct`, this is a different type for the kernel: programs cannot pass a task to kfuncs that
+// take it, and programs that read it are refused. A single difference far down is sufficient. Users
 // need to know its name.
 //
-// Method. Each struct, union and enum of the module is compared with the base's type of that name,
-// member by member. If something besides references differs (names, offsets, sizes), the type
-// itself is a clash. Otherwise references are followed through unnamed types. They may end at one
-// id; or at two types of one name, which is an edge from the first pair of types to the second; or
-// at types that differ, which is a clash, too. The root of a type is the nearest clash along edges;
-// a type without root is a copy.
+// Method. Each struct, union and enum of the module is compared with the base's type of the same
+// name, member by member. If anything except references differs (names, offsets, sizes), the type
+// itself is a clash. Otherwise references are followed through unnamed types. They may lead to the
+// same id; to two types with the same name, which is an edge from the first pair of types to the
+// second; or to types that differ, which is a clash, too. The root of a type is the nearest clash
+// along edges; a type without root is a copy.
 //
 // Cost. Linear in the module's own types.
 #include "btf-kernel/check/redefinitions.h"
@@ -29,7 +29,7 @@ namespace btflink::kernel
 namespace
 {
 
-constexpr size_t most_pairs = 10'000; // that why_two() compares
+constexpr size_t most_pairs = 10'000; // pairs that why_two() compares
 
 bool may_be_redefined(const btf_type &t)
 {
@@ -57,13 +57,13 @@ std::string shown(const Btf &btf, TypeId id)
 
 /// The result of comparing two types.
 struct TypeDifference {
-    std::string text;      // empty: nothing but references differs
+    std::string text;      // empty if only references differ
     bool declared = false; // a declaration differs from a definition
     // Pairs of types with one name that the two refer to.
     std::vector<std::pair<TypeId, TypeId>> edges;
 };
 
-/// The names of both sides in texts.
+/// What to call both sides in texts.
 struct SideNames {
     std::string own = "here", base = "in vmlinux";
 };
@@ -123,7 +123,7 @@ private:
             differ(place, counts("members", btf::vlen_of(a), btf::vlen_of(b)));
     }
 
-    /// False: the rest cannot be compared, because member names differ.
+    /// Returns false if member names differ, so that the rest cannot be compared.
     bool element(const btf::KindInfo &kind, const uint32_t *x, const uint32_t *y,
                  const std::string &place, unsigned depth, uint32_t index)
     {
@@ -170,7 +170,7 @@ private:
                 differ(place, "another " + shown(btf_, own));
             return;
         }
-        if (own < btf_.first_id() && t.name_off) // vmlinux has two types of this name
+        if (own < btf_.first_id() && t.name_off) // vmlinux has two types with this name
             return differ(place, "another " + shown(btf_, own));
         elements(own, base, place, depth + 1);
     }
@@ -243,7 +243,8 @@ private:
         size_t root = SIZE_MAX; // index of the clash that causes it
     };
 
-    /// Breadth first from all clashes, against the edges, so that each entry is met by the nearest.
+    /// Breadth first from all clashes, against the edges, so that the nearest clash reaches each
+    /// entry first.
     void find_roots()
     {
         std::vector<std::vector<size_t>> users(entries_.size());

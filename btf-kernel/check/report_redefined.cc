@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reports the types of a module that vmlinux has, too. A copy is the encoder's fault. It matters if
-// kfuncs or helpers take the type: programs cannot pass on to them what the module's functions
-// return.
+// Reports the types of a module that vmlinux also has. A copy is the encoder's fault. It matters if
+// kfuncs or helpers take the type: programs cannot pass values from the module's functions to
+// these.
 #include "btf-kernel/check/checks.h"
 #include "common/cli/program.h"
 
@@ -40,8 +40,8 @@ std::string list_of(std::vector<std::string> &names)
     return list + (names.size() > most_listed_names ? ", ..." : "");
 }
 
-/// Types that differ because of a type that they refer to: a finding for each such cause. The
-/// sources then have two structs of one name, which is not the encoder's fault.
+/// Types that differ because of a type to which they refer: a finding for each such cause. The
+/// sources have two structs with the same name, which is not the encoder's fault.
 void report_derived(const CheckContext &context, const Binary &module, const Btf &btf,
                     const std::vector<Redefinition> &redefined, Findings &out)
 {

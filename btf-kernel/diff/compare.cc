@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Two kernels have 100,000 names each, and 4,000 modules with names of their own, many of
+// Problem. Two kernels have 100,000 names each, and 4,000 modules with their own names, many of
 // which are the same in hundreds of modules.
 //
 // Method. Each BTF gets a sorted list of names with the shapes of their definitions. Two lists are
 // walked in parallel, and types are looked at only where shapes differ. The same change in several
 // modules (equal name and shapes) is one change at several places.
 //
-// Modules. If a definition is missing in a module, it may have moved into vmlinux, and is then
-// compared with that. If a type came or went in one place but is the same elsewhere in the other
-// kernel, it only has other users, and this is no change.
+// Modules. If a definition is missing in a module, it may have moved into vmlinux, and is compared
+// with that one. If a type was added or removed in one place but is the same elsewhere in the other
+// kernel, only its users changed, which is not reported.
 //
-// Cost. 0.2 s of processor time for two kernels without modules.
+// Cost. 0.2 s of CPU time for two kernels without modules.
 #include "btf-kernel/diff/compare.h"
 
 #include "btf-kernel/diff/compare_types.h"
@@ -114,7 +114,7 @@ std::vector<uint64_t> all_numbers(const Sides &sides)
     return all;
 }
 
-/// Drop types that came or went in one place and are elsewhere in the other kernel.
+/// Drops types that were added or removed in one place and are elsewhere in the other kernel.
 void drop_moved(const Compared &sides, std::vector<Delta> &deltas)
 {
     const auto old_all = all_numbers(sides.before), new_all = all_numbers(sides.after);
@@ -195,7 +195,7 @@ Change describe(std::span<const Delta> same)
     return out;
 }
 
-/// One change for all deltas of one identity, sorted.
+/// Makes one change from all deltas with the same identity; sorted.
 std::vector<Change> group(std::vector<Delta> deltas, unsigned threads)
 {
     std::stable_sort(deltas.begin(), deltas.end(), [](const Delta &a, const Delta &b) {
@@ -210,7 +210,7 @@ std::vector<Change> group(std::vector<Delta> deltas, unsigned threads)
     }
     std::vector<Change> changes(groups.size());
     parallel_for(groups.size(), threads, [&](size_t i) { changes[i] = describe(groups[i]); });
-    // Shapes may differ in something that is not reported.
+    // Shapes may differ in details that are not reported.
     std::erase_if(changes,
                   [](const Change &c) { return c.what == What::changed && c.details.empty(); });
     std::sort(changes.begin(), changes.end(), [](const Change &a, const Change &b) {
@@ -220,7 +220,7 @@ std::vector<Change> group(std::vector<Delta> deltas, unsigned threads)
     return changes;
 }
 
-/// Are most functions of a module in a vmlinux?
+/// Are most functions of a module in this vmlinux?
 bool is_in(const Side &vmlinux, const Side &module)
 {
     size_t functions = 0, found = 0;

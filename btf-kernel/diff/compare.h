@@ -14,7 +14,7 @@ namespace btflink::kernel::diff
 
 struct ModuleTypes {
     std::string name;
-    std::shared_ptr<const Btf> btf; // its base is the vmlinux below, or a distilled one
+    std::shared_ptr<const Btf> btf; // its base is vmlinux above, or a distilled one
 };
 
 /// One of the two kernels.

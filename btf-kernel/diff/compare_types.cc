@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares named types by their names only, and unnamed types as a part of the type that contains
-// them.
+// Compares named types by name only, and unnamed types as part of the type that contains them.
 #include "btf-kernel/diff/compare_types.h"
 
 #include "btf-kernel/diff/types.h"
@@ -223,7 +222,7 @@ private:
                                one_line(after.btf(), m->type, m->name), 0, m->offset});
     }
 
-    /// A member that went and one that came with the same type and place are one renamed member.
+    /// An added and a removed member with the same type and position are one renamed member.
     void pair_renamed(const TypeOf &before, const TypeOf &after, std::vector<const Member *> &gone,
                       std::vector<const Member *> &come, const std::string &place)
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What exactly differs between two definitions of one name?
+// Finds the differences between two definitions of one name.
 #pragma once
 
 #include "btf-kernel/diff/side.h"
@@ -18,14 +18,15 @@ struct TypeOf {
     TypeOf at(uint32_t other) const { return {side, other}; }
 };
 
-/// Both types are of one space: structs, unions or enums; typedefs; functions; variables.
+/// Both types belong to one space: structs, unions or enums; typedefs; functions; variables.
 std::vector<Detail> compare_types(const TypeOf &before, const TypeOf &after);
 
 /// For a constant whose value changed.
 Detail compare_constants(const TypeOf &before, uint32_t old_index, const TypeOf &after,
                          uint32_t new_index);
 
-/// "struct t" if members only moved because of a member of this type, and the size changed; or "".
+/// "struct t" if members only moved because the size of a member of this type changed; otherwise
+/// "".
 std::string find_cause(const TypeOf &before, const TypeOf &after,
                        const std::vector<Detail> &details);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-kernel diff: options, opens both kernels, and prints what differs.
+// btf-kernel diff: parses options, opens both kernels, and prints the differences.
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/bpf/check_program.h"
@@ -97,7 +97,7 @@ void parse_modules(OpenKernel &opened, unsigned threads)
         if (parsed[i])
             opened.types.modules.push_back({plain_text(list[i].name), parsed[i]});
     }
-    // If several files have one name, the first counts, by path.
+    // If several files have the same name, the first one by path counts.
     auto &modules = opened.types.modules;
     std::stable_sort(modules.begin(), modules.end(),
                      [](const auto &a, const auto &b) { return a.name < b.name; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Decides which changes libbpf's relocations repair, for which changes programs are refused, and
-// with which changes programs silently read wrong data.
+// Decides which changes libbpf's relocations repair, which changes make programs fail to load, and
+// which let programs silently read wrong data.
 #include "btf-kernel/diff/effects.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What does a change break for BPF programs that were compiled with the old kernel's types?
+// The effects of a change on BPF programs that were compiled with the old kernel's types.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"

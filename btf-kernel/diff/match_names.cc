@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Walks over the names of both sides, which are sorted by key. Equal definitions are dropped; the
-// rest is paired by similarity.
+// others are paired by similarity.
 #include "btf-kernel/diff/match_names.h"
 
 #include "btf-kernel/diff/compare_types.h"
@@ -50,8 +50,8 @@ Definitions definitions(const Sides &sides, uint32_t place, std::span<const Defi
     return out;
 }
 
-/// Is the change of a constant reported by itself? Constants of named enums are reported with the
-/// enum. A constant that has one value on both sides only changed its enum.
+/// Is the change of a constant reported separately? Constants of named enums are reported with the
+/// enum. A constant with the same value on both sides only moved to another enum.
 bool is_about_constant(const Definitions &before, const Definitions &after)
 {
     bool in_unnamed_enum = false;
@@ -112,7 +112,7 @@ void match_name(Definitions before, Definitions after, uint32_t place, std::vect
         before.list.erase(before.list.begin() + i);
         after.list.erase(after.list.begin() + j);
     }
-    // What remains of vmlinux is reported for vmlinux.
+    // Remaining definitions of vmlinux are reported for vmlinux.
     if (before.own)
         for (const Definition *named : before.list)
             out.push_back({before.side, after.side, named, nullptr, place, has_any});

@@ -112,7 +112,7 @@ std::string markdown_of(const Difference &d, const Change &change)
     return out;
 }
 
-/// Add the changes of a space that break programs, or those that do not, as far as there is room.
+/// Adds the changes of a space that break programs, or those that do not, while there is space.
 void add_markdown(const Difference &d, Space space, bool breaking, std::string &out)
 {
     std::vector<const Change *> list;

@@ -2,12 +2,12 @@
 //
 // Problem. Equal types of two kernels have different ids, and most types reach most others.
 //
-// Method. A post-order walk that stops at named types, because a shape has only their names. What
-// remains are short chains of pointers, arrays, prototypes and unnamed types, which have no cycles
+// Method. A post-order walk that stops at named types, because a shape contains only their names.
+// This leaves short chains of pointers, arrays, prototypes and unnamed types, which have no cycles
 // in C.
 //
 // Invariant. Shapes are equal only if everything that compare_types.cc compares is equal. The shape
-// of a cycle, which no C source has, depends on where the walk entered it: an equal cycle may be
+// of a cycle, which C does not have, depends on where the walk entered it: an equal cycle may be
 // reported as a change, but no change is missed.
 //
 // Cost. Each type is visited once: 30 ms for a kernel with 140,000 types.
@@ -43,10 +43,10 @@ private:
     std::vector<uint64_t> words_;
 };
 
-/// Numbers that are no kind of BTF.
+/// Numbers that are not BTF kinds.
 enum Mark : uint64_t { named_struct = 100, named_union, named_enum };
 
-/// Do references to the type mean its name alone?
+/// Do references to the type count by its name alone?
 bool is_by_name(const btf_type &t)
 {
     const btf::Family family = btf::kind_info(t).family;
@@ -203,7 +203,7 @@ void Shapes::compute(const Btf &btf)
         post_order(id, state_of, stack, expand, close);
 }
 
-/// Adds up hashes, because the order of tags has no meaning.
+/// Adds up hashes, because the order of tags does not matter.
 void Shapes::add_tags(const Btf &btf)
 {
     Mix mix(0);

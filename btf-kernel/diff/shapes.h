@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Shapes: a hash of each type's meaning, which does not depend on ids, order and string offsets. A
-// shape has only the names of other named types, so a change shows in the type that changed and not
+// Shapes: a hash of each type's meaning, independent of ids, order and string offsets. A shape
+// contains only the names of other named types, so a change shows in the type that changed and not
 // in all types that reach it.
 #pragma once
 
@@ -11,7 +11,7 @@
 namespace btflink::kernel::diff
 {
 
-/// 64 bits of XXH3. Different types of one name get one shape in one of 10^19 pairs.
+/// 64 bits of XXH3. Different types with the same name have the same shape in one of 10^19 pairs.
 using Shape = uint64_t;
 
 class Shapes
@@ -20,8 +20,8 @@ public:
     /// `base`: the shapes of the base of `btf`, which must outlive this.
     explicit Shapes(const Btf &btf, const Shapes *base = nullptr);
 
-    /// The type as others refer to it: kind and name of a named type (a forward declaration equals
-    /// what it declares), the contents of a pointer, array, prototype or unnamed type.
+    /// The type as seen by a reference to it: kind and name of a named type (a forward declaration
+    /// equals its definition), the contents of a pointer, array, prototype or unnamed type.
     Shape reference(uint32_t id) const
     {
         if (id == 0)
@@ -52,8 +52,8 @@ private:
 /// unsigned int". Other names are returned unchanged.
 std::string_view plain_int_name(std::string_view name);
 
-/// The suffix of a kfunc's parameter that has a meaning for the kernel's verifier ("__sz",
-/// "__nullable"), or "". The rest of a parameter's name has no meaning.
+/// The suffix of a kfunc's parameter that the kernel's verifier interprets ("__sz", "__nullable"),
+/// or "". The rest of a parameter's name does not matter.
 std::string_view verifier_suffix(std::string_view parameter);
 
 } // namespace btflink::kernel::diff

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Types as C programs see them: members, sizes, text; and CO-RE's rules for fields. Every walk has
-// a bound, because malformed BTF may have loops.
+// Types as seen by C programs: members, sizes, text; and CO-RE's rules for fields. Every walk is
+// bounded, because malformed BTF may have loops.
 #include "btf-kernel/diff/types.h"
 
 #include "common/btf/type_sizes.h"
@@ -66,7 +66,7 @@ public:
         const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
         switch (btf::kind_info(ta).family) {
         case btf::Family::number:
-            // The sign of bytes does not matter: they may be text.
+            // The signedness of bytes does not matter: they may be text.
             return ta.size == tb.size && (btf::kind_of(ta) == btf::Kind::FLOAT || ta.size == 1 ||
                                           is_signed(wa[0]) == is_signed(wb[0]));
         case btf::Family::pointer:
@@ -75,7 +75,7 @@ public:
             return wa[2] == wb[2] && equal(wa[0], wb[0], behind_pointer, depth + 1);
         case btf::Family::prototype:
             return prototypes_equal(ta, tb, depth);
-        case btf::Family::composite: // without a name
+        case btf::Family::composite: // unnamed
         case btf::Family::enumeration:
         case btf::Family::none: // not reached
         case btf::Family::forward:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Does what btf-pahole does, but reads the base only once.
+// Does the work of btf-pahole, but reads the base only once.
 #include "btf-kernel/encode/encode_binary.h"
 
 #include "btf-kernel/package/archive.h"
@@ -30,7 +30,7 @@ Error about(Error error, const std::string &shown)
     return error;
 }
 
-/// A compressed file, unpacked into memory; null: `file` is not compressed.
+/// A compressed file, unpacked into memory; null if `file` is not compressed.
 Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
 {
     auto parts = TRY(read_parts(file));
@@ -95,7 +95,7 @@ Result<void> BinaryEncoder::read_base()
     return {};
 }
 
-/// False: the DWARF has nothing for BTF.
+/// Returns false if the DWARF has nothing to encode.
 Result<bool> BinaryEncoder::write_module(const std::string &file, const std::string &shown,
                                          const std::string &output) const
 {
@@ -104,7 +104,7 @@ Result<bool> BinaryEncoder::write_module(const std::string &file, const std::str
     fs::create_directories(folder, error);
     if (error)
         return fail(Where{folder.string()}, "cannot be made: " + error.message());
-    fs::remove(output, error); // of an earlier run, perhaps over another vmlinux
+    fs::remove(output, error); // from an earlier run, perhaps over another vmlinux
     auto plain = TRY(unpacked(file, Where{shown}));
     kbuild::ForeignReport report;
     auto made = TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, report));

@@ -21,13 +21,13 @@ public:
 
     // `file`: the file to read; `shown`: its name in errors.
 
-    /// Write the BTF of vmlinux. It is an error, too, if the DWARF has nothing for BTF.
+    /// Writes the BTF of vmlinux. Error, among others: the DWARF has nothing to encode.
     Result<void> encode_vmlinux(const std::string &file, const std::string &shown,
                                 unsigned threads);
     /// Read the BTF of vmlinux, unless modules are self-contained.
     Result<void> read_base();
-    /// Write the BTF of a module, compressed or not, to `output`. If the result has a text and has
-    /// not failed, the DWARF has nothing for BTF, and there is no file.
+    /// Writes the BTF of a module, compressed or not, to `output`. If the result has a text and has
+    /// not failed, the DWARF has nothing to encode, and there is no file.
     WorkResult encode_module(const std::string &file, const std::string &shown,
                              const std::string &output) const;
 

@@ -58,7 +58,7 @@ struct Times {
     std::pair<time_t, long> written, changed; // `changed`: also by a new name, owner or mode
 };
 
-/// Empty: there is no file.
+/// Empty if the file does not exist.
 std::optional<Times> times_of(const std::string &path)
 {
     struct stat info;
@@ -171,7 +171,7 @@ private:
     /// As ArchiveVisitor::wants.
     uint64_t most_wanted(const std::string &path)
     {
-        is_single_ |= path.empty(); // a compressed file, no archive
+        is_single_ |= path.empty(); // a compressed file, not an archive
         const std::string_view release = release_in(path);
         if (!options_.release.empty() && !release.empty() && release != options_.release)
             return 0;
@@ -225,12 +225,12 @@ private:
             return fail(result.lost ? Where{shown} : Where{}, result.text);
         const auto parts = TRY(read_parts(file));
         std::string release = release_of(parts.bytes);
-        if (release.empty()) // a file with debug information alone
+        if (release.empty()) // a file with only debug information
             release = release_in(path);
         return link_by_release(release);
     }
 
-    /// A link by which loaders of BPF programs find the BTF.
+    /// A link with which loaders of BPF programs find the BTF.
     Result<void> link_by_release(const std::string &release)
     {
         std::error_code error;
@@ -273,7 +273,7 @@ private:
     bool is_kept(const std::string &made, const std::string &from) const
     {
         const auto mine = times_of(made), source = times_of(from), base = times_of(vmlinux_btf_);
-        // A file that was unpacked, moved or copied may have an old time of writing.
+        // A file that was unpacked, moved or copied may have an old modification time.
         return keep_ && mine && source && base && mine->written >= base->written &&
                mine->written >= std::max(source->written, source->changed);
     }
@@ -326,7 +326,7 @@ private:
     bool keep_ = false, has_base_ = false, is_single_ = false;
     size_t all_ = 0;                   // number of modules; 0: not known
     size_t passed_ = 0;                // modules before vmlinux in this reading
-    std::set<std::string> seen_;       // members that were taken, kept or refused
+    std::set<std::string> seen_;       // members that were processed, kept or refused
     std::set<std::string> releases_;   // of modules
     std::vector<std::string> modules_; // in the order of the pool's pieces
     EncodeReport report_;

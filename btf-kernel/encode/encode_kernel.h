@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file
+// The driver of btf-kernel encode: reads the DWARF of a kernel and its modules, and writes a file
 // of BTF for each.
 #pragma once
 
@@ -26,16 +26,16 @@ struct EncodeOptions {
 
 struct EncodeReport {
     size_t modules = 0, written = 0, kept = 0; // kept: from an earlier run
-    std::vector<std::string> without;          // modules whose DWARF has nothing for BTF
+    std::vector<std::string> without;          // modules whose DWARF has nothing to encode
     std::vector<Error> failed;                 // modules, and members that were refused
 };
 
-/// Write OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
-/// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf, by the release that vmlinux
-/// states. Files are complete or absent. Files of an earlier run with the same settings are kept if
-/// neither the module nor vmlinux has changed since. Errors: there is nothing to encode; vmlinux
-/// cannot be encoded; the folder cannot be written; the archive is damaged (modules before the
-/// damage are encoded).
+/// Writes OUTPUT/vmlinux.btf and, for each module, OUTPUT/PATH.btf, where PATH is the module's path
+/// in the package. OUTPUT/RELEASE.btf becomes a link to vmlinux.btf; RELEASE is stated by vmlinux.
+/// Files are complete or absent. Files of an earlier run with the same settings are kept if neither
+/// the module nor vmlinux has changed since. Errors: there is nothing to encode; vmlinux cannot be
+/// encoded; the folder cannot be written; the archive is damaged (modules before the damage are
+/// encoded).
 Result<EncodeReport> encode_kernel(const EncodeOptions &options);
 
 } // namespace btflink::kernel

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Forks a process per piece. A process writes its result into a pipe with one write(), which never
-// blocks because the result is shorter than PIPE_BUF, and ends with 0. All other ends are failures.
+// blocks because the result is shorter than PIPE_BUF, and exits with status 0. Any other end is a
+// failure.
 #include "btf-kernel/encode/worker_pool.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ constexpr char mark_done = 'd', mark_failed = 'f'; // in front of the text
 [[noreturn]] void work_as_child(const WorkerPool::Work &work, int answer, pid_t parent)
 {
     ::signal(SIGTERM, SIG_DFL);         // the parent may have been started with SIGTERM ignored
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM); // without the parent nobody wants the result
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM); // without the parent the result is not needed
     if (::getppid() != parent)
         ::_exit(1);
     const WorkResult result = work();
@@ -47,7 +48,7 @@ WorkResult read_answer(int answer, int status)
 }
 
 /// Half of the files that a process may open. Each process has a pipe to this one, and inherits
-/// those of the others; the other half is for its work.
+/// those of the others; the other half is for its own work.
 size_t most_workers()
 {
     rlimit files{};
@@ -79,7 +80,7 @@ void WorkerPool::wait_for_one()
     CHECK(pid > 0 || errno == EINTR);
     auto ended = running_.find(pid);
     if (ended == running_.end())
-        return; // a child of the program that this process was before exec()
+        return; // a child of the program that called exec()
     results_[ended->second.piece] = read_answer(ended->second.answer->get(), status);
     running_.erase(ended);
 }
@@ -93,7 +94,7 @@ Result<void> WorkerPool::add(const Work &work)
         return fail_errno({}, "cannot connect a process");
     auto from = std::make_unique<Fd>(ends[0]);
     const Fd to(ends[1]);
-    std::fflush(nullptr); // or the child prints what is buffered once more
+    std::fflush(nullptr); // otherwise the child would print buffered output again
     const pid_t parent = ::getpid();
     pid_t child;
     while ((child = ::fork()) < 0) {

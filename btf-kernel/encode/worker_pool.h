@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs each piece of work in a process of its own. A crash ends one piece and not the run, and all
-// processes share what was in memory before.
+// Runs each piece of work in its own process. A crash ends one piece and not the run, and all
+// processes share the memory that existed before.
 #pragma once
 
 #include "common/io/fd.h"
@@ -28,11 +28,11 @@ class WorkerPool
 public:
     using Work = std::function<WorkResult()>;
 
-    /// `workers`: processes at a time; less if the limit of open files does not allow so many.
+    /// `workers`: concurrent processes; fewer if the limit of open files is too low.
     explicit WorkerPool(unsigned workers);
     WorkerPool(const WorkerPool &) = delete;
     WorkerPool &operator=(const WorkerPool &) = delete;
-    /// Ends what still runs.
+    /// Ends all running processes.
     ~WorkerPool();
 
     /// Call `work` in a new process, which inherits all open files. Waits while `workers` processes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A caller of an exported function may see its prototype and all types that the prototype
+// Problem. A caller of an exported function may use its prototype and all types that the prototype
 // reaches, which is most of a kernel. Only near types matter.
 //
 // Method. From each symbol, walk over the old kernel's types: first types that are part of others,
@@ -101,7 +101,7 @@ private:
         bool done;
     };
 
-    /// Add a change, if the type has one. False: there are enough.
+    /// Adds the change of a type, if there is one. Returns false if there are enough.
     bool meet(uint32_t at, Symbol &out)
     {
         const uint32_t change = index_.of_type(side_, at);
