@@ -24,7 +24,7 @@ std::vector<std::string> programs_named(const std::string &name);
 /// The file that `path` leads to, without symbolic links; "" if there is no such file.
 std::string resolved_path(const std::string &path);
 
-/// What follows the last slash.
+/// The part after the last slash.
 inline std::string_view base_name(std::string_view path)
 {
     return path.substr(path.find_last_of('/') + 1); // npos + 1 is 0

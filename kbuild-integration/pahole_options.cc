@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads pahole's command line.
+// Parses pahole's command line.
 #include "kbuild-integration/pahole_options.h"
 
 #include "common/io/response_file.h"

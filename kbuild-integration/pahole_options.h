@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads pahole's command line as kernels from 5.15 on use it to make BTF. Option names, defaults
+// Parses pahole's command line as used by kernels from 5.15 on to make BTF. Option names, defaults
 // and exit statuses are those of pahole 1.32.
 #pragma once
 
@@ -14,13 +14,13 @@
 namespace btflink::kbuild
 {
 
-/// The version that btf-pahole reports. Kernels choose their options by it.
+/// The version that btf-pahole reports. Kernels choose their options by this version.
 constexpr const char *pahole_version = "v1.32";
 constexpr const char *pahole_numeric_version = "132";
 
 struct PaholeOptions {
     enum class Action : uint8_t {
-        other, // any use of pahole but encoding BTF, such as showing a struct
+        other, // other uses of pahole than encoding BTF, such as showing a struct
         encode,
         help,
         version,

@@ -2,8 +2,8 @@
 // btf-cc [OPTIONS] COMPILER ARGS...: runs the compiler, then puts object BTF into the object that
 // the compiler made.
 //
-// make sees the compiler: the same exit status, the same output, death by the same signal. If the
-// command makes no object, the compiler replaces this process.
+// make sees the compiler's behaviour: the same exit status, the same output, death by the same
+// signal. If the command makes no object, the compiler replaces this process.
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/keep_memory.h"
@@ -80,15 +80,15 @@ void pass_on(int signal)
     _exit(error == ENOENT ? exit_not_found : exit_cannot_run);
 }
 
-/// A system call failed that a compile cannot do without; errno says why.
+/// Reports a failed system call that a compile depends on; errno has the reason.
 [[noreturn]] void cannot(const char *call)
 {
     print_error(fail_errno({}, call).error);
     std::exit(exit_cannot_run);
 }
 
-/// Run the compiler and return its waitpid() status. Signals that arrive meanwhile are passed on to
-/// the compiler.
+/// Runs the compiler and returns its waitpid() status. Signals that arrive meanwhile are passed on
+/// to the compiler.
 int run(char **argv)
 {
     sigset_t all, before;
@@ -96,7 +96,7 @@ int run(char **argv)
     action.sa_handler = pass_on;
     action.sa_flags = SA_RESTART;
     sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to pass signals on to
+    sigprocmask(SIG_BLOCK, &all, &before); // until there is a child to receive signals
     for (size_t i = 0; i < std::size(passed_on); ++i) {
         sigaction(passed_on[i], nullptr, &old[i]);
         if (old[i].sa_handler != SIG_IGN) // as under nohup
@@ -104,7 +104,7 @@ int run(char **argv)
     }
     // If SIGCHLD is ignored, the kernel does not keep the status of children.
     auto children = std::signal(SIGCHLD, SIG_DFL);
-    // Not fork(): no memory is copied. Until the compiler runs, this process stands still.
+    // vfork() instead of fork(): no memory is copied. This process waits until the compiler runs.
     pid_t pid = vfork();
     if (pid == 0) {
         std::signal(SIGCHLD, children);
@@ -173,12 +173,12 @@ void say_outcome(const std::string &object, emit::EmitReport::Outcome outcome)
     print_note(object + ": " + text);
 }
 
-/// Warnings about an object, in which emit found `report`.
+/// Warnings about an object, for which btf-emit returned `report`.
 std::vector<std::string> complaints(const std::string &object, bool dwarf_asked,
                                     const emit::EmitReport &report)
 {
     std::vector<std::string> lines = emit::warnings(object, report);
-    // With link-time optimisation, DWARF is made with the code, at the link.
+    // With link-time optimisation, the link makes DWARF together with the code.
     if (dwarf_asked && report.has_code && !report.has_lto_code)
         lines.push_back(object + ": no DWARF although -g was given, so no object BTF");
     return lines;
@@ -190,7 +190,7 @@ void warn(const Settings &settings, const std::string &text)
         print_warning(text);
 }
 
-/// Print what is wrong with an object: an error if it is `fatal`, or else a warning.
+/// Reports a problem with an object: an error if it is `fatal`, otherwise a warning.
 void complain(const Settings &settings, bool fatal, const std::string &text)
 {
     if (fatal)
@@ -199,7 +199,7 @@ void complain(const Settings &settings, bool fatal, const std::string &text)
         warn(settings, text);
 }
 
-/// Put object BTF into an object. False: the compile must fail.
+/// Puts object BTF into an object. Returns false if the compile must fail.
 bool emit_into(const std::string &object, bool dwarf_asked, const Settings &settings)
 {
     auto report = emit::emit_file(object, settings.emit);
@@ -247,7 +247,7 @@ Result<OwnWords> read_own_words(int argc, char **argv)
     return own;
 }
 
-/// Answer --version, --help or --settings. `compiler`: the word behind the options, or "".
+/// Answers --version, --help or --settings. `compiler`: the word after the options, or "".
 int answer_question(const std::string &question, const std::vector<std::string> &options,
                     const std::string &compiler)
 {
@@ -264,8 +264,8 @@ int answer_question(const std::string &question, const std::vector<std::string> 
     return answer(*key + "\n");
 }
 
-/// With --plugin: if the plugin can make this object's BTF, become the compiler that loads it.
-/// Returns if the BTF has to come from DWARF. Error: no plugin fits.
+/// With --plugin: if the plugin can make this object's BTF, replaces this process by the compiler
+/// with the plugin. Returns if the BTF has to come from DWARF. Error: no plugin matches.
 Result<void> compile_by_plugin(char **compiler, const CompileCommand &command,
                                const Settings &settings)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Any C++ compiler will do: gcc's headers compile with all of them, and the plugin brings its own
-// C++ library. Code that does not use gcc's headers is in an archive, so only the plugin's own
-// sources are compiled here.
+// Any C++ compiler works: gcc's headers compile with all of them, and the plugin has its own C++
+// library. Code that does not use gcc's headers is in an archive, so only the plugin's own sources
+// are compiled here.
 #include "kbuild-integration/btf-cc/build_plugin.h"
 
 #include "common/elf/elf_image.h"
@@ -71,7 +71,7 @@ Result<std::string> ask(const std::string &program, const char *question)
     return text.substr(0, text.find('\n'));
 }
 
-/// The folder of gcc's headers for plugins. Error: they are not installed; the message names the
+/// The folder of gcc's plugin headers. Error: they are not installed; the message names the
 /// package.
 Result<std::string> header_folder(const std::string &program, const std::string &target)
 {

@@ -9,8 +9,8 @@
 namespace btflink::kbuild
 {
 
-/// Build the plugin for the compiler `program`, try it on a small file, and put it where
-/// find_plugin() looks for it. Returns the plugin's path. On error an older plugin stays.
+/// Builds the plugin for the compiler `program`, tests it on a small file, and puts it where
+/// find_plugin() looks for it. Returns the plugin's path. On an error an older plugin stays.
 Result<std::string> build_plugin(const std::string &program);
 
 } // namespace btflink::kbuild

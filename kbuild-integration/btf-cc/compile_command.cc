@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kbuild compiles with CC for more than vmlinux and modules: the vdso, real-mode code, the boot
-// loader's part and purgatory are separate programs. Nothing would use BTF in them, and an address
-// pool would change their build ids, so they are left alone; see not_of_the_kernel().
+// Kbuild uses CC not only for vmlinux and modules: the vdso, real-mode code, the boot loader's part
+// and purgatory are separate programs. BTF has no use there, and an address pool would change their
+// build ids, so they are not changed; see not_of_the_kernel().
 #include "kbuild-integration/btf-cc/compile_command.h"
 
 #include "common/io/response_file.h"
@@ -17,7 +17,7 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Options whose value is the next argument. It must not be taken for a file or an option.
+/// Options whose value is the next argument, which is neither a file nor an option.
 constexpr std::string_view options_with_value[] = {"-D",
                                                    "-U",
                                                    "-I",
@@ -71,7 +71,7 @@ bool contains(const Range &range, std::string_view text)
     return std::find(std::begin(range), std::end(range), text) != std::end(range);
 }
 
-/// What the compiler calls the object of `source` without -o.
+/// The default name of the object of `source`, without -o.
 std::string default_object(std::string_view source)
 {
     source = base_name(source);
@@ -91,7 +91,7 @@ bool is_c(std::string_view source, std::string_view language)
     return language == "c" || language == "cpp-output";
 }
 
-/// Does the option "-g" with this `rest` ask for DWARF? Empty: neither yes nor no.
+/// Does the option "-g" with this `rest` ask for DWARF? Empty if it does not matter.
 std::optional<bool> asks_for_dwarf(std::string_view rest)
 {
     if (rest == "0" || rest == "gdb0")
@@ -122,7 +122,7 @@ struct Hints {
     bool assembler = false;  // there is an assembler source
 };
 
-/// Why an object of a kernel tree is not part of vmlinux or a module; empty: it may be a part.
+/// Why an object of a kernel tree is not part of vmlinux or a module; empty if it may be.
 std::string not_of_the_kernel(const std::string &object, const Hints &hints)
 {
     if (hints.build_vdso)
@@ -137,22 +137,22 @@ std::string not_of_the_kernel(const std::string &object, const Hints &hints)
         return "16-bit code";
     if (folder.starts_with("purgatory/"))
         return "purgatory";
-    // vdso folders also have code of vmlinux: C code, which is not position-independent, and
-    // assembler that wraps the vdso as data and has no functions, so nothing for BTF.
+    // vdso folders also have code of vmlinux: C code that is not position-independent, and
+    // assembler that embeds the vdso as data and has no functions, so nothing to encode.
     if (("/" + folder).find("/vdso") != std::string::npos && (hints.pic || hints.assembler))
         return "vdso";
     return "";
 }
 
-/// What the arguments read so far say.
+/// The state after the arguments read so far.
 struct CommandLine {
     CompileCommand command;
     Hints hints;
     std::string output;
     std::vector<std::string> sources;
-    std::string language; // of the sources that follow, by -x; empty: their suffixes tell
+    std::string language; // of the following sources, by -x; empty: by their suffixes
     bool compile_only = false;
-    bool makes_no_object = false; // stops before there is an object, or only asks something
+    bool makes_no_object = false; // ends before an object is made, or only prints information
     bool lto = false, fat_lto = false, other_language = false;
 };
 
@@ -181,7 +181,7 @@ void set_flag(CommandLine &line, std::string_view)
 constexpr auto make_no_object = set_flag<&CommandLine::makes_no_object, true>;
 constexpr auto compile_only = set_flag<&CommandLine::compile_only, true>;
 
-/// An option that matters here, and what it does. The first row that matches counts.
+/// An option that matters here, and its effect. The first matching row counts.
 struct OptionRule {
     enum Form : uint8_t {
         whole,  // the word is `name`
@@ -249,7 +249,7 @@ constexpr OptionRule option_rules[] = {
     {"-fno-fat-lto-objects", whole, set_flag<&CommandLine::fat_lto, false>},
 };
 
-/// Apply the option at arguments[i]. Returns how many arguments it takes.
+/// Applies the option at arguments[i]. Returns the number of arguments that it takes.
 size_t read_option(const std::vector<std::string> &arguments, size_t i, CommandLine &line)
 {
     const std::string_view word = arguments[i];
@@ -281,7 +281,7 @@ void read_file_name(std::string_view word, CommandLine &line)
 CommandLine read_arguments(const std::vector<std::string> &arguments)
 {
     CommandLine line;
-    bool only_files = false; // behind "--"
+    bool only_files = false; // after "--"
     for (size_t i = 0; i < arguments.size() && !line.makes_no_object;) {
         const std::string_view word = arguments[i];
         if (!only_files && word == "--") {
@@ -302,7 +302,7 @@ CommandLine read_arguments(const std::vector<std::string> &arguments)
 CompileCommand read_compile_command(const std::vector<std::string> &arguments)
 {
     auto unfolded = unfold_response_files(arguments);
-    if (!unfolded) // perhaps the name of a file begins with @; the compiler knows
+    if (!unfolded) // perhaps the name of a file begins with @; the compiler decides
         return {};
     CommandLine line = read_arguments(*unfolded);
     CompileCommand &command = line.command;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads a compiler's command line: which object files does it make, and which of them may get
-// object BTF? Understands the options that gcc and clang share; the others do not matter here.
+// Reads a compiler's command line: which object files does it make, and which of these may get
+// object BTF? Understands options common to gcc and clang; others do not matter here.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ struct CompileCommand {
     /// Object files that the command writes and that may get object BTF. Empty for a link, a
     /// preprocessing step or a probe.
     std::vector<std::string> objects;
-    /// "OBJECT: why it is left alone", for --verbose. Empty if there are objects, or if the command
-    /// makes no object.
+    /// "OBJECT: why it is not changed", for --verbose. Empty if there are objects, or if the
+    /// command makes no object.
     std::string left_alone;
     bool of_a_module = false; // -DMODULE
     /// -g or the like. False for assembler, which has no DWARF for data.

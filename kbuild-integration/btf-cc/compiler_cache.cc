@@ -47,8 +47,8 @@ bool get_behind_cache(const std::string &program, const std::vector<std::string>
     if (base_name(first_program(program)) != "ccache")
         return false;
     std::string self = resolved_path("/proc/self/exe");
-    // ccache splits at these characters and knows no quotes. In front of ccache btf-cc is correct,
-    // but slower.
+    // ccache splits at these characters and does not support quotes. In front of ccache btf-cc is
+    // correct, but slower.
     if (self.empty() || self.find_first_of(" \t\n;%") != std::string::npos)
         return false;
     std::string prefix = variable("CCACHE_PREFIX");

@@ -17,7 +17,7 @@ enum class CompilerKind { other, gcc, clang };
 CompilerKind compiler_kind(std::string_view program);
 
 /// The index of the compiler among the `words` of a command, which may begin with programs that run
-/// compilers (env, ccache, distcc). words.size(): not found.
+/// compilers (env, ccache, distcc). words.size() if not found.
 size_t find_compiler(const std::vector<std::string> &words);
 
 } // namespace btflink::kbuild

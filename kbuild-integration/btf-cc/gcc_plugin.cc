@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A plugin fits one build of gcc only. The plugin is looked up once per object, so no
-// program can be run to identify the compiler.
+// Problem. A plugin works with one build of gcc only. The plugin is looked up once per object, so
+// running a program to identify the compiler would take too long.
 //
 // Method. The build id of the driver (gcc, not cc1) identifies the build of gcc and names the
 // folder of the plugin. A distribution's update of gcc has another build id, so the old plugin is
-// not found. gcc compares versions once more when it loads the plugin. A plugin must fit btflink,
-// too: the plugins of btflink's build are installed with btflink; the plugins of `btf-cc
+// not found. gcc compares versions again when it loads the plugin. A plugin must also match
+// btflink: plugins from btflink's build are installed with btflink; plugins from `btf-cc
 // --build-plugin` are in a folder whose name is a hash of the size and time of their sources.
 #include "kbuild-integration/btf-cc/gcc_plugin.h"
 
@@ -115,7 +115,7 @@ std::string sources_id(const PluginSources &sources)
     return strf("%016llx", static_cast<unsigned long long>(XXH3_64bits(text.data(), text.size())));
 }
 
-/// Folders in which plugins are looked for, in that order.
+/// Folders in which to look for plugins, in this order.
 std::vector<std::string> plugin_folders()
 {
     if (std::string only = variable(folder_variable); !only.empty())

@@ -39,7 +39,7 @@ std::string tree()
     return folder.empty() ? folder : folder + "/";
 }
 
-/// auto.conf, read once; nothing if this is no kernel build.
+/// auto.conf, read once; nothing if this is not a kernel build.
 std::optional<std::string_view> configuration()
 {
     static const Result<std::vector<std::byte>> file = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Which object gets its BTF from the plugin depends on the command, never on what happens to be
-// installed: if the plugin is missing, that is an error.
+// Whether an object gets its BTF from the plugin depends on the command, never on the installed
+// plugins: a missing plugin is an error.
 #include "kbuild-integration/btf-cc/plugin_compile.h"
 
 #include "kbuild-integration/btf-cc/compiler_cache.h"
@@ -18,8 +18,8 @@ namespace btflink::kbuild
 namespace
 {
 
-/// Programs that run the compiler: those in front of it in the command, with the targets of links
-/// called like a compiler, and those that ccache is told to run.
+/// Programs that run the compiler: those before it in the command, the targets of links with a
+/// compiler's name, and those that ccache is told to run.
 std::vector<std::string> runners(const std::vector<std::string> &words)
 {
     std::vector<std::string> names;
@@ -49,7 +49,7 @@ bool takes_all_c(const emit::UnitFilter &filter)
                        [&](uint16_t language) { return filter.takes_language(language); });
 }
 
-/// The index of the compiler in a command: a known name, or else the first program that does not
+/// The index of the compiler in a command: a known name, otherwise the first program that does not
 /// run other compilers.
 size_t compiler_place(const std::vector<std::string> &words)
 {
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> with_plugin(std::vector<std::string> words,
         options.emplace_back("-fplugin-arg-btflink-strict");
     if (settings.quiet)
         options.emplace_back("-fplugin-arg-btflink-quiet");
-    // ccache knows that a plugin is a part of the compiler; sccache looks at the command only.
+    // ccache includes the plugin in its key; sccache considers only the command.
     if (has(runners(words), "sccache"))
         options.push_back("-fplugin-arg-btflink-id=" + TRY(file_hash(plugin)));
     // At the end, because the last -g counts.

@@ -65,8 +65,8 @@ Result<Settings> read_settings(const std::vector<std::string> &options)
     settings.emit.unit.address_pool = true;
     settings.emit.unit.features = default_features();
 
-    // Objects need the features that Kbuild will ask pahole for at the link. Without PAHOLE_FLAGS
-    // the link is not known, and objects get the default features.
+    // Objects need the features for which Kbuild will ask pahole at the link. Without PAHOLE_FLAGS
+    // these are unknown, and objects get the default features.
     std::string flags = variable("PAHOLE_FLAGS");
     auto words = TRY(split_words(flags, Where{"PAHOLE_FLAGS"}));
     words.insert(words.begin(), "-J");

@@ -19,14 +19,14 @@ struct Settings {
     bool verbose = false;   // BTF_CC_VERBOSE: say what was done, or why nothing was
 };
 
-/// `options` are those in front of the compiler's name ("--strip-dwarf", "--features=LIST"). They
-/// are part of the command that Kbuild saves, so objects are compiled anew when they change. Each
-/// option also has a variable (BTF_CC_STRIP_DWARF, BTF_CC_FEATURES). If neither names features,
-/// $PAHOLE_FLAGS does, which Kbuild exports. strip_dwarf is turned off if Kbuild reads the DWARF
-/// later. Errors: an option or variable that cannot be understood.
+/// `options`: those before the compiler's name ("--strip-dwarf", "--features=LIST"). They are part
+/// of the command that Kbuild saves, so a change recompiles objects. Each option also has a
+/// variable (BTF_CC_STRIP_DWARF, BTF_CC_FEATURES). Without features in either, those in
+/// $PAHOLE_FLAGS are used, which Kbuild exports. strip_dwarf is turned off if Kbuild reads the
+/// DWARF later. Errors: an invalid option or variable.
 Result<Settings> read_settings(const std::vector<std::string> &options);
 
-/// The variable and value that mean the same as an option that read_settings() accepted.
+/// The variable and value equivalent to an option that read_settings() accepted.
 std::pair<std::string, std::string> variable_of(const std::string &option);
 
 /// One line with all settings on which objects depend: see cache_key().

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// btf-pahole: takes the place of pahole in a kernel build. pahole reads the DWARF of a whole linked
-// file; btf-pahole merges the BTF of the file's objects. All tasks but encoding go to a real
-// pahole.
+// btf-pahole: replaces pahole in a kernel build. pahole reads the DWARF of a whole linked file;
+// btf-pahole merges the BTF of the file's objects. A real pahole does everything except encoding.
 #include "common/cli/program.h"
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
@@ -51,8 +50,8 @@ constexpr const char usage[] =
     "one\n"
     "in PATH, or the one that BTF_PAHOLE_REAL names.\n";
 
-/// Programs that have already run in place of pahole, each as " DEVICE:INODE". Without this list a
-/// copy of btf-pahole called pahole, or a script around it, would cause an endless loop.
+/// Programs that have already run in place of pahole, each as " DEVICE:INODE". Prevents an endless
+/// loop if a copy of btf-pahole is called pahole, or a script runs btf-pahole.
 constexpr const char *passed_variable = "BTF_PAHOLE_PASSED";
 
 std::string file_id(const char *path)
@@ -68,7 +67,7 @@ bool is_passed(const std::string &passed, const std::string &id)
     return (passed + " ").find(id + " ") != std::string::npos;
 }
 
-/// The first program of this name in $PATH that is not in the list; empty if there is none.
+/// The first program with this name in $PATH that is not in the list, or empty.
 std::string find_other(const std::string &name, const std::string &passed)
 {
     for (const std::string &candidate : programs_named(name))
@@ -77,8 +76,8 @@ std::string find_other(const std::string &name, const std::string &passed)
     return "";
 }
 
-/// Replace this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH. `why`: the
-/// reason for which pahole is needed. Returns the exit status if that fails.
+/// Replaces this process by a real pahole: $BTF_PAHOLE_REAL, or the first in $PATH. `why`: the
+/// reason why pahole is needed. Returns the exit status if this fails.
 int run_real_pahole(char **argv, const std::string &why)
 {
     std::string passed = variable(passed_variable) + file_id("/proc/self/exe");
@@ -118,8 +117,7 @@ void report_names(const EncodeReport &report, bool fatal)
                    stderr);
 }
 
-/// -V: print to standard output what pahole prints, in pahole's words. Returns `done`, or an error
-/// of its own.
+/// -V: prints pahole's output, in pahole's words. Returns `done`, or its own error.
 Result<void> report_all(const EncodeReport &report, const PaholeOptions &options, Result<void> done)
 {
     for (const std::string &text : report.notes)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Problem: BTF for a linked file. Where does it come from?
+// Problem: BTF for a linked file. The source of the BTF depends on the file:
 //
-//     vmlinux              the objects it was linked from: vmlinux.o and a few more
+//     vmlinux              the objects from which it was linked: vmlinux.o and a few more
 //     a module             the module itself: `ld -r` keeps object BTF
-//     a module, again      Kbuild remakes the BTF of a module when vmlinux has changed, without
-//                          linking it: its object BTF is gone, that of its objects is not
+//     a module, again      Kbuild makes the BTF of a module again when vmlinux has changed, without
+//                          linking it: its object BTF is gone, but that of its objects is not
 //     units without        DWARF of the linked file
 //     object BTF
-//     bitcode among what   DWARF of the module
-//     a module is linked of
+//     a module linked      DWARF of the module
+//     from bitcode
 //     anything else        DWARF of the linked file
 //
-// Method: choose the inputs, then run btf-merge in this process. For a linked file, btf-merge asks
-// back once it knows which units its inputs cover; the other units are encoded into a file in
+// Method: choose the inputs, then run btf-merge in this process. For a linked file, btf-merge calls
+// back when it knows which units its inputs cover; the other units are encoded into a file in
 // memory, which becomes one more input. For a relocatable file, whose addresses are not final and
 // whose relocations must be kept, the other units are added to a copy of the file in memory. If no
 // unit of a linked file has object BTF, gather_units() (foreign_units.h) passes units on to
-// merge/gather one by one, which bounds memory.
+// merge/gather one by one, to limit memory.
 //
 // Invariant: the file is written once, at the end.
 #include "kbuild-integration/btf-pahole/encode_linked.h"
@@ -68,7 +68,7 @@ Result<MergeInputs> complete_all(const std::vector<std::string> &files,
     return sources;
 }
 
-/// The file that was `made` from DWARF alone, if the DWARF had anything to encode.
+/// The file `made` from DWARF only, if the DWARF had anything to encode.
 Result<MergeInputs> by_dwarf(Result<std::shared_ptr<ScratchFile>> made)
 {
     if (!made)
@@ -127,21 +127,20 @@ Result<MergeInputs> sources_of(const std::string &file, const PaholeOptions &opt
     return sources;
 }
 
-/// Remove BTF that an earlier run has written, because it would be taken for the BTF of the present
-/// file. A symbolic link stays, as it does when BTF is written.
+/// Removes BTF of an earlier run, which could be mistaken for the BTF of the present file. A
+/// symbolic link stays, as it does when BTF is written.
 Result<void> drop_stale(const std::string &detached)
 {
     std::error_code error;
     const fs::path file = fs::canonical(detached, error);
     if (error || !fs::is_regular_file(file, error))
-        return {}; // /dev/null, perhaps
+        return {}; // for example /dev/null
     if (::unlink(file.c_str()) != 0)
         return fail_errno(Where{detached}, "is from an earlier run, and cannot be removed");
     return {};
 }
 
-/// There is nothing to encode: a warning, or an error if BTF was due. (For pahole it is never an
-/// error.)
+/// There is nothing to encode: warns, or fails if BTF was due. (For pahole this is never an error.)
 Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
                              const PaholeOptions &options, EncodeReport &report)
 {
@@ -159,8 +158,8 @@ Result<void> end_without_btf(const std::string &file, Lack lack, bool strict,
     return drop_stale(options.detached);
 }
 
-/// Fill in .BTF_ids of a module that has just got its BTF. On error the module gets its old
-/// contents back: `before`.
+/// Fills in .BTF_ids of a module that has just got its BTF. On an error the module is restored to
+/// its old contents, `before`.
 Result<void> fill_module(const std::string &file, const std::string &base, Bytes before,
                          EncodeReport &report)
 {
@@ -175,7 +174,7 @@ Result<void> fill_module(const std::string &file, const std::string &base, Bytes
     return {};
 }
 
-/// The path for an index of `base`: beside it, if Kbuild has linked it there (`make clean` removes
+/// The path for an index of `base`: next to it, if Kbuild has linked it there (`make clean` removes
 /// .tmp_*). Empty for other folders, such as a distribution's headers.
 std::string index_of(const std::string &base)
 {
@@ -201,7 +200,7 @@ Result<Switches> read_switches()
     return out;
 }
 
-/// Options of btf-merge by those of pahole.
+/// Options of btf-merge for those of pahole.
 merge::Options merge_options(const std::string &file, const PaholeOptions &options,
                              const Switches &switches)
 {
@@ -234,7 +233,7 @@ bool is_from_dwarf(const MergeInputs &sources)
                        [](const auto &scratch) { return scratch != nullptr; });
 }
 
-/// What remains to be done once the BTF is written.
+/// The last steps, after the BTF is written.
 Result<void> finish(const std::string &file, bool is_module, bool fill_ids, Bytes before,
                     const PaholeOptions &options, EncodeReport &report)
 {

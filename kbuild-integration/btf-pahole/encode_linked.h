@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The corridor of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
+// The driver of btf-pahole: one linked file (vmlinux, a module, a program) gets its final BTF.
 #pragma once
 
 #include "kbuild-integration/btf-pahole/foreign_units.h"
@@ -19,8 +19,8 @@ struct EncodeReport : ForeignReport {
     bool written = false; // false also if there was nothing to encode
 };
 
-/// Encode `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
-/// the second case `file`, if it is a module, only loses its object BTF. On error no file is
+/// Encodes `file` as `options` say, into its `.BTF` (and `.BTF.base`) or into options.detached. In
+/// the second case, if `file` is a module, only its object BTF is removed. On an error no file is
 /// changed.
 Result<void> encode_linked(const std::string &file, const PaholeOptions &options,
                            EncodeReport &report);

@@ -7,7 +7,7 @@
 // Sorting separates flags from their symbols, so a set can be filled in again only if all of its
 // flags are equal.
 //
-// If two types have the name, a function is the module's own, and a type is the kernel's.
+// If two types have the name: a function is the module's own, a type is the kernel's.
 #include "kbuild-integration/btf-pahole/fill_ids.h"
 
 #include "common/btf/id_symbols.h"

@@ -17,8 +17,8 @@ struct FinalTypes {
     std::optional<Btf> btf;                         // always set
 };
 
-/// `base`: the file with the base, if `path` has no distilled base of its own; "": there is none.
-/// Error, among others: the file has no final BTF.
+/// `base`: the file with the base, if `path` has no distilled base; "": none. Errors include: the
+/// file has no final BTF.
 Result<FinalTypes> read_final_types(const std::string &path, const std::string &base);
 
 } // namespace btflink::kbuild

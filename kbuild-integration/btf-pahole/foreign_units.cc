@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Calls emit on linked files and modules, with files in memory as outputs.
+// Runs the encoder on linked files and modules, with files in memory as outputs.
 #include "kbuild-integration/btf-pahole/foreign_units.h"
 
 #include "emit/warnings.h"
@@ -24,8 +24,8 @@ emit::EmitOptions emit_options(const PaholeOptions &options)
     return emit;
 }
 
-/// Emit the BTF of `file` into `scratch`, as `emit` says. Variables that BTF cannot express are an
-/// error unless `force`; all of them are reported. `all`: there is no object BTF besides.
+/// Encodes `file` into `scratch`, with the options `emit`. Variables that BTF cannot express are an
+/// error unless `force`; all of them are reported. `all`: there is no other object BTF.
 Result<std::shared_ptr<ScratchFile>> encode(const std::string &file,
                                             std::shared_ptr<ScratchFile> scratch,
                                             const emit::EmitOptions &emit, bool all, bool force,

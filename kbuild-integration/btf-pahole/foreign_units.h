@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes object BTF for units that were linked without: products of link-time optimisation, objects
-// of another compiler driver, objects for which btf-cc failed. Their DWARF in the linked file is
-// encoded.
+// Makes object BTF, from the DWARF of a linked file, for units whose objects had none: products of
+// link-time optimisation, objects of another compiler driver, objects for which btf-cc failed.
 #pragma once
 
 #include "common/result.h"
@@ -43,8 +42,8 @@ struct ForeignReport {
 };
 // Each of these functions adds to a report.
 
-/// Object BTF of those units of the linked file `image` whose source files are not among `covered`,
-/// as an input of btf-merge beside the objects. Null: there are no such units.
+/// Object BTF of the units of the linked file `image` whose source files are not among `covered`,
+/// as an additional input of btf-merge. Null if there are no such units.
 Result<std::shared_ptr<ScratchFile>> encode_foreign(const std::string &image,
                                                     std::span<const std::string_view> covered,
                                                     const PaholeOptions &options,
@@ -55,12 +54,12 @@ Result<void> gather_units(const std::string &image, const PaholeOptions &options
                           merge::Gatherer &out, ForeignReport &report);
 
 /// A copy of `object` (relocatable) with object BTF for all units that have DWARF: existing BTF is
-/// kept, the rest is added. Null: nothing was added.
+/// kept, the rest is added. Null if nothing was added.
 Result<std::shared_ptr<ScratchFile>>
 complete_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 
-/// A copy of `object` (relocatable) with object BTF for all units in place of existing BTF. Null:
-/// `object` has no DWARF, or the DWARF has nothing for BTF.
+/// A copy of `object` (relocatable) with new object BTF for all units. Null if `object` has no
+/// DWARF, or the DWARF has nothing to encode.
 Result<std::shared_ptr<ScratchFile>>
 encode_object(const std::string &object, const PaholeOptions &options, ForeignReport &report);
 

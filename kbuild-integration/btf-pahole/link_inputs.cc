@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the files that vmlinux or a module was linked from.
+// Finds the files from which vmlinux or a module was linked.
 #include "kbuild-integration/btf-pahole/link_inputs.h"
 
 #include "common/elf/elf_image.h"
@@ -40,8 +40,8 @@ bool exists(const std::string &path)
     return ::access(path.c_str(), R_OK) == 0;
 }
 
-/// The words of the first command in Kbuild's ".X.cmd", which made `path`; empty: there is no such
-/// file.
+/// The words of the first command in Kbuild's ".X.cmd", which made `path`; empty if there is no
+/// such file.
 std::vector<std::string> saved_command(const std::string &path)
 {
     auto file = read_file(folder_of(path) + "." + std::string(base_name(path)) + ".cmd");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the files that a linked file was made from, where Kbuild leaves them. All knowledge of
-// folders and file names of a kernel build is in this room.
+// Finds the files from which a linked file was made, where Kbuild leaves them.
 #pragma once
 
 #include "common/result.h"
@@ -23,21 +22,21 @@ Result<LinkedFile> look_at_link(const std::string &path);
 bool is_bitcode_file(const std::string &path);
 
 /// Does the file have a `.BTF` section with a link trailer? Final BTF has none. False for bitcode,
-/// and if there is no such file.
+/// and if the file does not exist.
 Result<bool> has_object_btf(const std::string &path);
 
 /// The objects from which `image`, a vmlinux, was linked, if they have object BTF: vmlinux.o in the
 /// same folder, and the objects that the link itself compiled. Empty for other files.
 Result<std::vector<std::string>> vmlinux_inputs(const std::string &image);
 
-/// The files that a module was linked from, by Kbuild's saved command; they may not exist. (A file
-/// that was left out would silently leave out its types.) Without a saved command, the existing
-/// objects of the module's name in the same folder.
+/// The files from which a module was linked, by Kbuild's saved command; they may not exist. (If one
+/// were left out, its types would be missing without a message.) Without a saved command, the
+/// existing objects of the module's name in the same folder.
 std::vector<std::string> module_inputs(const std::string &module);
 
-/// Why it is an error that a file has nothing to encode: it is a vmlinux, or Kbuild's saved
-/// commands say that it was linked (if it is `empty`), or linked from files that are gone or were
-/// compiled with -g (otherwise). "": it is no error.
+/// Why it is an error that a file has nothing to encode: it is a vmlinux; or Kbuild's saved
+/// commands show that it was linked (if it is `empty`), or linked from files that are gone or were
+/// compiled with -g (otherwise). "": it is not an error.
 std::string why_not_without_types(const std::string &file, bool empty);
 
 } // namespace btflink::kbuild

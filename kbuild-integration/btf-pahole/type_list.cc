@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Kinds, fields and their order are pahole's. pahole lists types as it encodes them, with
-// duplicates; this lists the result, with final ids.
+// duplicates; this code lists the result, with final ids.
 #include "kbuild-integration/btf-pahole/type_list.h"
 
 #include "kbuild-integration/btf-pahole/final_types.h"
