@@ -73,7 +73,7 @@ Result<void> ReportPage::prepare(Options &options)
 {
     program_ = find_program();
     if (program_.empty())
-        return fail({}, "--report needs btf-kernel beside btf-merge or in PATH");
+        return fail({}, "--report needs btf-kernel in the folder of btf-merge or in PATH");
     objects_ = options.inputs;
     for (std::string &object : objects_) {
         if (!same_file(object, options.update))

@@ -27,7 +27,7 @@ public:
     Result<void> read(const Btf &btf, std::vector<CoreRelocation> &out)
     {
         if (bytes_.size() < 8 || load<uint16_t>(bytes_.data(), order_) != BTF_MAGIC)
-            return fail(where_.at(0), "is no .BTF.ext");
+            return fail(where_.at(0), "is not .BTF.ext data");
         const uint32_t header = word(4);
         if (header < core_fields + 8 || header > bytes_.size())
             return {}; // an older format without CO-RE relocations
@@ -132,7 +132,7 @@ Result<BpfObject> open_bpf_object(const std::string &path)
 {
     auto input = TRY(merge::open_input(path));
     if (!input.elf || input.elf->machine() != EM_BPF)
-        return fail(Where{path}, "is no object file of a BPF program");
+        return fail(Where{path}, "is not an object file of a BPF program");
     BpfObject object{std::move(input), {}, {}, nullptr, {}, {}, {}, {}};
     auto blob = TRY(merge::find_final_btf(object.input, ".BTF"));
     if (!blob)

@@ -325,7 +325,7 @@ Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor
             return fail(where, "is cut off");
         const auto algorithm = std::to_integer<unsigned>(file[4]);
         if (algorithm > 2)
-            return fail(where, "is compressed in a way that is not known");
+            return fail(where, "has an unknown compression");
         constexpr Packing known[] = {Packing::none, Packing::deflate, Packing::zstd};
         packing = known[algorithm];
         file = file.subspan(6);

@@ -267,7 +267,7 @@ Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &w
         archive_read_next_header(a, &entry) < ARCHIVE_WARN)
         return fail_archive(a, where);
     if (archive_filter_count(a) < 2)
-        return fail(where, "is not compressed in a way that is known");
+        return fail(where, "is not compressed, or has an unknown compression");
     TRY(check_nesting(a, where));
     constexpr uint64_t usual_ratio = 6;
     return read_entry(a, most, bytes.size() * usual_ratio, where);

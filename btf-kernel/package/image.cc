@@ -96,7 +96,7 @@ Result<BareImage> bare_image(Bytes file, std::shared_ptr<const void> owner, cons
             // On some machines a kernel has no header of its own.
             if (wrapped && !find_banner(image.bytes).empty())
                 return image;
-            return fail(where, "is no kernel image of a known form");
+            return fail(where, "is not a kernel image of a known form");
         }
         if (image.release.empty())
             image.release = std::move(payload.release);

@@ -23,7 +23,7 @@ Result<void> check_common_fields(BtfChecking &c, TypeId id)
     uint32_t far_name = 0;
     btf::for_each_str_off(t, [&](uint32_t off) { far_name = std::max(far_name, off); });
     if (far_name > btf::max_str_off)
-        return bad(c, id, "a name lies behind the first 16 MB of strings");
+        return bad(c, id, "a name is beyond the first 16 MB of strings");
     if (vlen && !info.element.count && kind != btf::Kind::FUNC)
         return bad(c, id, strf("vlen is %u, must be 0", vlen));
     if (vlen > btf::max_vlen && info.element.count && vlen > c.forms().vlen)

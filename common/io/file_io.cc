@@ -188,7 +188,7 @@ Result<void> write_file(const std::string &path, std::span<const Bytes> parts)
     std::string temp = folder_of(target) + ".tmp_btflink-XXXXXX";
     Fd fd(::mkostemp(temp.data(), O_CLOEXEC));
     if (fd.get() < 0)
-        return fail_errno(Where{path}, "cannot create a temporary file beside it");
+        return fail_errno(Where{path}, "cannot create a temporary file in its folder");
     mode_t mode;
     if (exists) {
         mode = st.st_mode & 07777;
@@ -224,7 +224,7 @@ Result<void> check_writable(const std::string &path)
         return {};
     std::string folder = folder_of(resolve_links(path));
     if (::access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
-        return fail_errno(Where{path}, "cannot create a temporary file beside it");
+        return fail_errno(Where{path}, "cannot create a temporary file in its folder");
     return {};
 }
 

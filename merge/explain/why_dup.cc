@@ -71,7 +71,7 @@ public:
                         graph_.names()[n].classes.size(), title(graph_.root_of(n)).c_str(),
                         chain(n).c_str());
         if (graph_.unexplained() && name.empty())
-            out += strf("%zu more types were split for no reason that was found.\n",
+            out += strf("no reason was found for splitting %zu more types.\n",
                         graph_.unexplained());
         return out;
     }

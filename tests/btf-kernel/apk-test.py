@@ -78,7 +78,7 @@ class Apk(PackageCase):
     def test_what_it_is_not(self):
         files = self.files()
         self.refused(apk3(files, kind=b'indx'), ': is not a package, but other data of apk')
-        self.refused(b'ADBc\x07\x03' + apk3(files), ': is compressed in a way that is not known')
+        self.refused(b'ADBc\x07\x03' + apk3(files), ': has an unknown compression')
         newer = bytearray(apk3(files))
         newer[12] = 1
         self.refused(bytes(newer), ': has a version that is not known')

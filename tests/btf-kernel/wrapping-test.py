@@ -71,7 +71,7 @@ class Wrapping(PackageCase):
         for external in (False, True):
             self.good(images.fit(flat, external))
         for chosen in ('conf-1', ''): # that, or the first
-            self.refused(images.fit(flat, chosen=chosen), 'is no kernel image of a known form')
+            self.refused(images.fit(flat, chosen=chosen), 'is not a kernel image of a known form')
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
         self.refused(tree.whole(), 'is a device tree without a kernel in it')

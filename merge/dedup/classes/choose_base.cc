@@ -145,7 +145,7 @@ Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Whe
         });
     });
     if (bad)
-        return fail(where, strf("type %u (%s) refers to one that is no type proper", bad,
+        return fail(where, strf("type %u (%s) refers to a FUNC, VAR, DATASEC or tag", bad,
                                 base.kind_name(TypeId{bad})));
     plain.number();
     return plain;
