@@ -48,7 +48,7 @@ struct Error {
     std::string str() const;
 };
 
-/// An error on its way into the caller's Result, whatever that is a result of.
+/// An error that converts to a Result of any type.
 struct [[nodiscard]] Failure {
     Error error;
 };

@@ -289,7 +289,7 @@ private:
         if (!wrapper || !found)
             return {Status::broken, "programs cannot implement it"};
         if (!btf::is_composite(btf_.kind(TypeId{type})))
-            return {Status::broken, "is no struct in the program"};
+            return {Status::broken, "is not a struct in the program"};
         const std::vector<Member> theirs = members_of(*found.side->btf, found.id);
         std::string lacking;
         for (const Member &m : members_of(btf_, type)) {

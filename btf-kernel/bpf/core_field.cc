@@ -36,7 +36,7 @@ std::optional<std::string> find_element(const Btf &btf, const Step &step, bool f
     uint32_t id = behind_modifiers(btf, out.type);
     if (!first) {
         if (btf.kind(TypeId{id}) != btf::Kind::ARRAY)
-            return "is no array there";
+            return "is not an array there";
         const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
         if (step.index >= array[2] && !(array[2] == 0 && out.is_end))
             return strf("has %u elements there", array[2]);

@@ -201,7 +201,7 @@ private:
                 bytes.size() < 2 ? 0 : load<uint16_t>(bytes.data(), ByteOrder::little);
             flaw = mode == S_IFLNK   ? "is a symbolic link"
                    : mode == S_IFREG ? "is a hard link"
-                                     : "is no regular file";
+                                     : "is not a regular file";
             if (mode == S_IFLNK) // symbolic links are usual
                 return {};
         }

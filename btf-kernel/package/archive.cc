@@ -191,7 +191,7 @@ private:
         if (archive_entry_hardlink(entry))
             flaw = "is a hard link";
         else if (archive_entry_filetype(entry) != AE_IFREG && !link)
-            flaw = "is no regular file";
+            flaw = "is not a regular file";
         auto wanted = wanted_member(visitor_, path_, name, size, flaw);
         // Symbolic links to an image are usual, for example in debug packages.
         if (!wanted || link)

@@ -16,7 +16,8 @@ namespace btflink::kernel
 struct ArchiveVisitor {
     /// The largest size at which a member is wanted; 0: it is not wanted. `path`: by clean_path().
     std::function<uint64_t(const std::string &path)> wants;
-    /// Takes a wanted regular member. The path "" stands for a compressed file that is no archive.
+    /// Takes a wanted regular member. The path "" stands for a compressed file that is not an
+    /// archive.
     std::function<Result<void>(const std::string &path, std::vector<std::byte> bytes)> take;
     /// Takes the error for a wanted member that is a hard link or a device, has '..' in its path,
     /// or is too large.

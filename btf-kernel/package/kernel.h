@@ -88,7 +88,7 @@ struct KernelFiles {
     std::string vmlinux; // an ELF file; empty: there is none
     std::vector<std::string> modules;
 };
-/// Errors: `folder` is no folder; there are several kernels and `release` is empty.
+/// Errors: `folder` is not a folder; there are several kernels and `release` is empty.
 Result<KernelFiles> find_kernel_files(const std::string &folder, const std::string &release);
 
 /// Parse the BTF of vmlinux. Errors: there is no BTF, or it is malformed.

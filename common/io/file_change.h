@@ -45,7 +45,7 @@ struct FileChange {
 };
 
 /// Error: the regular file `path` no longer holds `before`, judged by its size and ELF header.
-/// Files that cannot be read are no error.
+/// Unreadable files are not an error.
 Result<void> check_as_before(const std::string &path, Bytes before);
 
 /// Changes the file at `path`, which held `before`. Writes only if something changes. If all of the

@@ -71,8 +71,8 @@ public:
                         graph_.names()[n].classes.size(), title(graph_.root_of(n)).c_str(),
                         chain(n).c_str());
         if (graph_.unexplained() && name.empty())
-            out += strf("no reason was found for splitting %zu more types.\n",
-                        graph_.unexplained());
+            out +=
+                strf("no reason was found for splitting %zu more types.\n", graph_.unexplained());
         return out;
     }
 

@@ -24,9 +24,9 @@
 //   the last name in the alphabet is never ambiguous   like all others
 //   modules: addresses match no symbol                 section and offset are compared
 //   modules: equal offsets in two sections are one     they are two
-//   modules: an offset of 0 is no address              it is one
-//                                                      (in a linked image 0 is none)
-//   undefined symbols are functions at address 0       they are none
+//   modules: an offset of 0 is not an address          it is one
+//                                                      (but not in a linked image)
+//   undefined symbols are functions at address 0       they are not functions
 //
 // Cost. One look-up per symbol and instance, one sort of the functions in the image.
 #include "merge/link/select_functions.h"

@@ -54,7 +54,7 @@ class Apk(PackageCase):
                                    (f'{base}/damaged.ko', b'x')]), status=1)
         self.assertEqual(report['modules'], 4)
         self.assertEqual(sorted((f['file'].split('/')[-1], f['what'].split(':')[0]) for f in report['findings']),
-                         [('damaged.ko)', 'is no regular file'), ('device.ko)', 'is no regular file'),
+                         [('damaged.ko)', 'is not a regular file'), ('device.ko)', 'is not a regular file'),
                           ('empty.ko)', 'cannot be unpacked'), ('hard.ko)', 'is a hard link')])
 
     def test_paths(self):

@@ -300,7 +300,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertEqual(sorted((f['rule'], f['file'].split('(')[1], f['what'])
                                 for f in report['findings']),
                          [('unreadable', '../../outside/m-9.ko)', "its path has '..'"),
-                          ('unreadable', f'lib/modules/{RELEASE}/d.ko)', 'is no regular file'),
+                          ('unreadable', f'lib/modules/{RELEASE}/d.ko)', 'is not a regular file'),
                           ('unreadable', f'lib/modules/{RELEASE}/h.ko)', 'is a hard link')])
         folder = self.unpacked(self.files(), 'linked')
         (folder / f'lib/modules/{RELEASE}/build').symlink_to('/')

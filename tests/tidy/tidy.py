@@ -251,6 +251,28 @@ def documents(root, _build):
                     yield f"{path.relative_to(root)}:{number}: {name} does not exist"
 
 
+# Words that readers stumbled over. CONTRIBUTING.md: plain English, standard terms.
+ODD_WORDS = re.compile(r"\b(anew|as it stands|beside|but for|corridors?|is what is|made anew|"
+                       r"sees to|such are|type proper|what is none|what of it|whereby)\b")
+
+
+def words(root, _build):
+    """Comments and documents use plain words; README.md has at most 100 lines."""
+    texts = itertools.chain(root.glob("*.md"), (root / "docs").glob("*.md"),
+                            (root / name for name in sources(root, ".cc", ".h", ".md", ".1")))
+    for path in texts:
+        name = path.relative_to(root)
+        if name.parts[0] in NO_PRODUCT and path.suffix != ".md":
+            continue
+        for number, line in enumerate(lines_of(path), 1):
+            text = line.partition("//")[2] if path.suffix in (".cc", ".h") else line
+            odd = ODD_WORDS.search(text)
+            if odd and "--" + odd[0] not in line and not line.startswith(".It Fl Fl"):
+                yield f"{name}:{number}: '{odd[0]}'"
+    if len(lines_of(root / "README.md")) > 100:
+        yield "README.md:101: more than 100 lines"
+
+
 def kinds(root, _build):
     """Switches over BTF kinds have no default, so that the compiler reports a kind that is missing."""
     for name in sources(root, ".cc", ".h"):
@@ -265,7 +287,7 @@ def kinds(root, _build):
 
 
 RULES = {"layers": layers, "length": length, "heads": heads, "headers": headers,
-         "documents": documents, "kinds": kinds, "clang-format": clang_format,
+         "documents": documents, "words": words, "kinds": kinds, "clang-format": clang_format,
          "clang-tidy": clang_tidy}
 
 

@@ -3,7 +3,7 @@
 // refer.
 //
 // Problem. The stub hash of a reference to a struct covers only its name. So a type that refers to
-// the struct has one class, whether the struct is declared or defined, and in whatever way. The
+// the struct has one class, however the struct is declared or defined. The
 // stub hash of a reference to an enum covers the whole enum, but gcc allows declarations of enums,
 // too. If one header declares an enum and three sources define it differently, every struct from
 // which the enum is reached is in four classes.
