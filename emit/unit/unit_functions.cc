@@ -265,7 +265,7 @@ private:
             registers_.find_true_signature(left);
         else
             left.assign(params(f).begin(), params(f).end());
-        // gcc lists parameters last that it does not pass.
+        // gcc puts parameters that it does not pass last.
         for (Param &p : left)
             p.dropped = p.optimized || (f.reordered && !p.has_location);
         out.true_signature = std::make_unique<FunctionCandidate>(candidate(f, left, changed));
