@@ -342,7 +342,7 @@ Result<PaholeOptions> PaholeReader::run(const std::vector<std::string> &argument
         argv.push_back(word.data());
     argv.push_back(nullptr);
 
-    optind = 0; // start anew
+    optind = 0; // start again
     opterr = 0;
     const std::vector<option> long_options = all_long_options();
     std::string wrong; // matters only for encoding

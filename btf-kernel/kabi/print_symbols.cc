@@ -101,7 +101,7 @@ std::string as_json(const std::vector<Symbol> &symbols, const diff::Difference &
             .text("name", symbol.name)
             .text("status", status_name(symbol.status))
             .field("reached", json_array(symbol.reached, reached))
-            .truth("more", symbol.more)
+            .boolean("more", symbol.more)
             .result();
     });
 }

@@ -224,7 +224,7 @@ void number_choices(const std::vector<Choice> &choices, Sources &sources)
     sources.types += 1 + choices.size();
 }
 
-/// Step 3. Numbers classes anew: first those that begin with a type of the base.
+/// Step 3. Numbers classes again: first those that begin with a type of the base.
 void add_classes(const std::vector<Choice> &choices, const Sources &sources, Classes &classes)
 {
     IdVector<ClassId, TypeAt> first;
