@@ -66,7 +66,7 @@ public:
 
     std::vector<std::byte> run()
     {
-        for (TypeId id = btf_.first_id(); id < btf_.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : btf_.ids()) {
             if (id == trailer_.plain_end)
                 add_volatile();
             copy(id);
@@ -181,7 +181,7 @@ private:
 /// The first definition of the struct that has a member which may become volatile.
 Change volatile_in(const Btf &btf, std::string_view name)
 {
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         if (btf.kind(id) != btf::Kind::STRUCT || btf.name(id) != name)
             continue;
         const btf_type &t = btf.type(id);
@@ -264,7 +264,7 @@ private:
                 s.objects += std::exchange(s.last, i + 1) != i + 1;
             };
             const Btf &btf = from.btf;
-            for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+            for (TypeId id : btf.ids())
                 if (has_own_name(btf.kind(id)))
                     count(btf.name(id));
             for (const LinkFunction &f : from.trailer.functions)
@@ -294,7 +294,7 @@ private:
             own.erase(btf.name(id));
             open.push_back(id);
         };
-        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id : btf.ids())
             if (!btf.name(id).empty() && has_own_name(btf.kind(id)) && !own.contains(btf.name(id)))
                 visit(id);
         while (!open.empty()) {

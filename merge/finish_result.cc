@@ -52,7 +52,7 @@ void count_types(const Btf &btf, Stats &stats)
 {
     stats.add("types_out", btf.size());
     std::array<uint64_t, btf::kind_count> kinds{};
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         ++kinds[static_cast<size_t>(btf.kind(id))];
     for (uint32_t k = 1; k < btf::kind_count; ++k)
         stats.add(std::string("types_out.") + btf::kinds[k].name, kinds[k]);

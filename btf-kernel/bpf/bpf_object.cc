@@ -82,7 +82,7 @@ bool is_weak(const merge::ElfFile &elf, std::string_view name)
 void read_sections_of_btf(BpfObject &object)
 {
     const Btf &btf = *object.btf;
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != btf::Kind::DATASEC)
             continue;

@@ -140,7 +140,7 @@ void check_enums(const CheckContext &context, const Binary &binary, const Btf &b
     const Degree degree = !context.version                          ? Degree::suspicious
                           : *context.version >= KernelVersion{6, 0} ? Degree::error
                                                                     : Degree::harmless;
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != btf::Kind::ENUM || t.size != 8 || !btf::vlen_of(t))
             continue;

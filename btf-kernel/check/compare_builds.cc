@@ -43,7 +43,7 @@ std::vector<std::string> outlines(const Btf &btf)
 {
     std::vector<std::string> out;
     out.reserve(btf.size());
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         out.push_back(outline(btf, id));
     return out;
 }

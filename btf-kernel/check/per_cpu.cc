@@ -37,7 +37,7 @@ std::string wrong_with(const Binary &binary, std::string_view name, const btf_va
 
 void check_per_cpu(const Binary &binary, const Btf &btf, Findings &out)
 {
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != btf::Kind::DATASEC || btf.name(id) != ".data..percpu")
             continue;

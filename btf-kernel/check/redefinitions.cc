@@ -193,7 +193,7 @@ public:
     Causes(const Btf &split, const NameIndex &names) : split_(split)
     {
         Comparison comparison(split);
-        for (TypeId id = split.first_id(); id != split.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : split.ids()) {
             if (!may_be_redefined(split.type(id)))
                 continue;
             std::optional<Entry> best;

@@ -20,7 +20,7 @@ std::vector<bool> referred_to(const Btf &btf)
 {
     std::vector<bool> seen(btf.size());
     const uint32_t first = raw(btf.first_id());
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         btf::for_each_type_id(btf.type(id), [&](uint32_t ref) {
             if (ref >= first)
                 seen[ref - first] = true;
@@ -56,7 +56,7 @@ Side::Side(std::shared_ptr<const Btf> of, const Side *base)
 
 void Side::find_tags()
 {
-    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf->ids()) {
         const btf_type &t = btf->type(id);
         if (btf::kind_of(t) == btf::Kind::DECL_TAG)
             tags.push_back({t.type, static_cast<int32_t>(btf::tail_of(t)[0]), btf->name(id)});
@@ -71,7 +71,7 @@ void Side::find_names()
 {
     const std::vector<bool> seen = referred_to(*btf);
     names.reserve(btf->size());
-    for (TypeId id = btf->first_id(); id != btf->end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf->ids()) {
         const btf_type &t = btf->type(id);
         std::string_view name = btf->name(id);
         auto add = [&](Space space) {

@@ -28,7 +28,7 @@ Kinds no_kinds()
 
 void count_kinds(const Btf &btf, Kinds &kinds)
 {
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         KindSize &kind = kinds[static_cast<size_t>(btf::kind_of(t))];
         ++kind.types;
@@ -72,7 +72,7 @@ void find_duplicates(const diff::Side &side, Data &out)
         if (duplicate.differs.size() > 10)
             duplicate.differs.resize(10);
         const std::string_view name = side.btf->name(TypeId{names[begin].id});
-        for (TypeId id = side.btf->first_id(); id != side.btf->end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id : side.btf->ids())
             duplicate.types +=
                 side.btf->name(id) == name && !btf::is_declaration(side.btf->type(id)) &&
                 (btf::is_composite(side.btf->kind(id)) || btf::is_enum(side.btf->kind(id)));

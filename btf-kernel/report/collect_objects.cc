@@ -124,7 +124,7 @@ private:
     {
         const Btf &btf = object.btf;
         std::optional<diff::Shapes> shapes;
-        for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : btf.ids()) {
             const btf::Kind kind = btf.kind(id);
             if ((!btf::is_composite(kind) && !btf::is_enum(kind)) ||
                 btf::is_declaration(btf.type(id)) || !name.ends_with(btf.name(id)) ||

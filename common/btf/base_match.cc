@@ -136,7 +136,7 @@ std::vector<bool> find_embedded(const Btf &distilled, const Btf &split)
         if (id < embedded.size())
             embedded[id] = true;
     };
-    for (TypeId id = split.first_id(); id < split.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : split.ids())
         if (btf::is_composite(split.kind(id)))
             btf::for_each_type_id(split.type(id), mark);
     return embedded;
@@ -208,7 +208,7 @@ public:
         : distilled_(distilled), whole_(whole.btf()), wanted_(raw(distilled.end_id()))
     {
         const std::vector<bool> embedded = find_embedded(distilled, split);
-        for (TypeId id = distilled.first_id(); id < distilled.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : distilled.ids()) {
             Wanted &wanted = wanted_[raw(id)];
             wanted.embedded = embedded[raw(id)];
             const std::vector<TypeId> &there = whole.of(distilled.name(id));
@@ -222,7 +222,7 @@ public:
 
     void report(const Where &where, const std::string &name, std::vector<Error> &out) const
     {
-        for (TypeId id = distilled_.first_id(); id < distilled_.end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id : distilled_.ids())
             if (std::string rule = verdict(id, name); !rule.empty())
                 out.push_back(Result<void>(fail_type(distilled_, id, where, rule)).error());
     }

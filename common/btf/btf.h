@@ -98,7 +98,9 @@ public:
     TypeId first_id() const { return TypeId{first_}; }
     /// One past the last id.
     TypeId end_id() const { return TypeId{first_ + count_}; }
-    /// Number of types in this blob, without the base's.
+    /// The ids of the types of this blob itself.
+    IdRange<TypeId> ids() const { return {first_id(), end_id()}; }
+    /// Number of types of this blob itself.
     uint32_t size() const { return count_; }
 
     /// Any id in [1, end_id()), including the base's.

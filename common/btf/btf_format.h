@@ -214,7 +214,13 @@ inline uint32_t words_of(const btf_type &t)
     return 3 + kind.fixed.count + vlen_of(t) * kind.element.count;
 }
 
-/// The number of words of the unchecked type at words[at]; 0 if it is truncated or of an unknown
+/// All of them.
+inline std::span<const uint32_t> all_words(const btf_type &t)
+{
+    return {reinterpret_cast<const uint32_t *>(&t), words_of(t)};
+}
+
+/// The number of words of the unchecked type at words[at]; 0 if it is cut off or of an unknown
 /// kind.
 inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
 {

@@ -71,9 +71,9 @@ public:
         : base_(btf.base()), first_(btf.first_id()), pointer_size_(pointer_size), part_(part),
           out_({BtfBuilder(first_, btf.str_base()), {}})
     {
-        for (TypeId id = first_; id < btf.end_id(); id = TypeId{raw(id) + 1}) {
-            const auto *words = reinterpret_cast<const uint32_t *>(&btf.type(id));
-            types_.emplace_back(words, words + btf::words_of(btf.type(id)));
+        for (TypeId id : IdRange(first_, btf.end_id())) {
+            const std::span words = btf::all_words(btf.type(id));
+            types_.emplace_back(words.begin(), words.end());
             btf::for_each_str_off(head(types_.back()), [&](uint32_t &off) {
                 if (off >= btf.str_base())
                     off = text(btf.str(off));

@@ -42,7 +42,7 @@ KernelForms kernel_forms(std::optional<KernelVersion> kernel, const Btf &btf)
         forms.vlen = *kernel >= KernelVersion{7, 2} ? btf::max_long_vlen : btf::max_vlen;
         return forms;
     }
-    for (TypeId id{1}; id != btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {
         const btf_type &t = btf.type(id);
         const btf::Kind kind = btf::kind_of(t);
         if (kind == btf::Kind::STRUCT && btf.str(t.name_off) == "btf_layout")

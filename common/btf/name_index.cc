@@ -8,7 +8,7 @@ namespace btflink
 NameIndex::NameIndex(const Btf &btf) : btf_(btf)
 {
     ids_.reserve(btf.size());
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         if (btf.type(id).name_off)
             ids_[btf.name(id)].push_back(id);
 }

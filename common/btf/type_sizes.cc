@@ -35,9 +35,9 @@ public:
     Result<TypeSizes> run()
     {
         const bool has_base = raw(btf_.first_id()) > 1;
-        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1})
+        for (TypeId id : btf_.ids())
             TRY(follow_pointers(id));
-        for (TypeId id = btf_.first_id(); id != btf_.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : btf_.ids()) {
             TRY(settle(id));
             if (!has_base)
                 continue;

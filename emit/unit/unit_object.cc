@@ -208,7 +208,7 @@ TypeId find_or_add(Prototypes &prototypes, BtfBuilder &btf, TypeId result,
 Prototypes collect_prototypes(BtfBuilder &btf)
 {
     Prototypes out;
-    for (TypeId id{1}; id < btf.next_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : IdRange(TypeId{1}, btf.next_id()))
         if (const btf_type &t = btf.type(id); btf::kind_of(t) == btf::Kind::FUNC_PROTO)
             find_or_add(out, btf, TypeId{t.type}, param_words(btf, id), id);
     return out;

@@ -64,7 +64,7 @@ private:
 
     void find_names(const Btf &btf)
     {
-        for (TypeId id{1}; id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : IdRange(TypeId{1}, btf.end_id())) {
             const btf::Kind kind = btf.kind(id);
             if (kind != btf::Kind::FUNC && kind != btf::Kind::TYPEDEF && !btf::is_composite(kind))
                 continue;

@@ -150,7 +150,7 @@ Result<void> list_types(const std::string &path, const std::string &base)
     const FinalTypes types = TRY(read_final_types(path, base));
     const Btf &btf = *types.btf;
     std::printf("File %s:\n", path.c_str());
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         std::fputs(pahole_line(btf, id).c_str(), stdout);
     return {};
 }

@@ -133,9 +133,7 @@ TypeId BaseIndex::find_words(std::span<const uint32_t> words) const
         const uint32_t id = once(p.at);
         if (!is_type(id))
             continue;
-        const btf_type &t = btf_->type(TypeId{id});
-        if (btf::words_of(t) == words.size() &&
-            std::memcmp(&t, words.data(), words.size_bytes()) == 0)
+        if (std::ranges::equal(btf::all_words(btf_->type(TypeId{id})), words))
             return TypeId{id};
     }
     return void_id;

@@ -180,9 +180,7 @@ private:
 
     void add_words(TypeId id)
     {
-        const btf_type &t = base_.type(id);
-        const std::span words(reinterpret_cast<const uint32_t *>(&t), btf::words_of(t));
-        words_.push_back({BaseIndex::hash_of(words), raw(id)});
+        words_.push_back({BaseIndex::hash_of(btf::all_words(base_.type(id))), raw(id)});
     }
 
     static void sort(std::vector<HashedPlace> &places)

@@ -14,7 +14,7 @@ namespace
 /// The name of the type, member, parameter or enumerator at byte `at` of the blob, or empty.
 std::string_view name_at(const Btf &btf, uint64_t at)
 {
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         const btf::KindInfo &kind = btf::kind_info(t);
         const uint64_t begin = btf.types_offset() + btf.word_index(id) * 4;

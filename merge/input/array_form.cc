@@ -111,7 +111,7 @@ void for_array_places(const Btf &btf, TypeId id, Visit &visit)
 template <typename Visit>
 void for_each_array_place(const Btf &btf, Visit visit)
 {
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         for_array_places(btf, id, visit);
 }
 

@@ -61,7 +61,7 @@ Result<Base> open_base(const std::string &path)
 
 std::optional<uint8_t> address_size_of(const Btf &btf)
 {
-    for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf.ids()) {
         const btf_type &t = btf.type(id);
         if (btf::kind_of(t) != btf::Kind::INT || (t.size != 4 && t.size != 8))
             continue;

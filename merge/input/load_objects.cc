@@ -37,18 +37,11 @@ Failure bad_type(const Object &o, TypeId id, const std::string &what)
     return fail(where_of(o, id), strf("type %u (%s) ", raw(id), o.btf.kind_name(id)) + what);
 }
 
-template <typename Visit>
-void for_ids(const Object &o, Visit visit)
-{
-    for (TypeId id = o.btf.first_id(); id < o.btf.end_id(); id = TypeId{raw(id) + 1})
-        visit(id);
-}
-
-/// For a blob with a trailer that was parsed completely.
+/// Of a blob with a trailer that was parsed whole.
 Result<void> check_plain_part(const Object &o)
 {
     const TypeId end = o.trailer.plain_end;
-    for (TypeId id = o.btf.first_id(); id < end; id = TypeId{raw(id) + 1}) {
+    for (TypeId id : IdRange(o.btf.first_id(), end)) {
         if (btf::is_of_link(o.btf.kind(id)))
             return bad_type(o, id, "is among the plain types");
         bool ok = true;
@@ -86,7 +79,7 @@ void find_link_part(Object &o)
 {
     std::vector<bool> link(o.btf.size()), used(o.btf.size()), by_func(o.btf.size());
     const uint32_t first = raw(o.btf.first_id());
-    for_ids(o, [&](TypeId id) {
+    for (TypeId id : o.btf.ids()) {
         const btf_type &t = o.btf.type(id);
         if (btf::kind_of(t) == btf::Kind::FUNC && t.type)
             by_func[t.type - first] = true;
@@ -96,12 +89,10 @@ void find_link_part(Object &o)
                 if (ref)
                     used[ref - first] = true;
             });
-    });
-    for_ids(o, [&](TypeId id) {
-        const uint32_t i = raw(id) - first;
+    }
+    for (TypeId id : o.btf.ids())
         if (o.btf.kind(id) == btf::Kind::FUNC_PROTO)
-            link[i] = by_func[i] && !used[i];
-    });
+            link[raw(id) - first] = by_func[raw(id) - first] && !used[raw(id) - first];
     o.in_link_part = std::move(link);
 }
 
@@ -110,12 +101,12 @@ void add_functions(Object &o)
 {
     LooseHasher hasher(o.btf);
     std::vector<TypeId> params;
-    for_ids(o, [&](TypeId id) {
+    for (TypeId id : o.btf.ids()) {
         if (o.btf.kind(id) != btf::Kind::FUNC)
-            return;
+            continue;
         TypeId proto{o.btf.type(id).type};
         if (o.btf.kind(proto) != btf::Kind::FUNC_PROTO)
-            return; // reported by check_type()
+            continue; // reported by check_type()
         const btf_type &t = o.btf.type(proto);
         params.clear();
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
@@ -125,7 +116,7 @@ void add_functions(Object &o)
         f.loose_hash = hasher.prototype(TypeId{t.type}, params);
         f.func = id;
         o.trailer.functions.push_back(f);
-    });
+    }
 }
 
 Result<void> check_refs(const Object &o, TypeId id)
@@ -258,7 +249,7 @@ Result<void> read_link_part(Object &o, const InputPart &part, const Input &input
 {
     std::vector<TypeId> datasecs;
     const TypeId first = o.has_trailer ? o.trailer.plain_end : o.btf.first_id();
-    for (TypeId id = first; id < o.btf.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : IdRange(first, o.btf.end_id())) {
         TRY(check_type(o, id));
         const btf_type &t = o.btf.type(id);
         if (btf::kind_of(t) == btf::Kind::VAR)

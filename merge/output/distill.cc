@@ -149,20 +149,16 @@ private:
 
     static TypeId add_words(BtfBuilder &to, const btf_type &t, uint32_t name)
     {
-        std::vector<uint32_t> words = words_of(t);
+        const std::span all = btf::all_words(t);
+        std::vector<uint32_t> words(all.begin(), all.end());
         words[0] = name;
         return to.add_words(words);
     }
 
-    static std::vector<uint32_t> words_of(const btf_type &t)
-    {
-        const auto *begin = reinterpret_cast<const uint32_t *>(&t);
-        return {begin, begin + btf::words_of(t)};
-    }
-
     void copy(BtfBuilder &split, TypeId id)
     {
-        std::vector<uint32_t> words = words_of(old_.type(id));
+        const std::span all = btf::all_words(old_.type(id));
+        std::vector<uint32_t> words(all.begin(), all.end());
         auto &t = *reinterpret_cast<btf_type *>(words.data());
         btf::for_each_type_id(t, [&](uint32_t &target) { target = new_id(target); });
         btf::for_each_str_off(t, [&](uint32_t &offset) {

@@ -23,7 +23,6 @@
 #include "merge/output/string_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_set>
 
 namespace btflink::merge
@@ -295,9 +294,8 @@ private:
 
     void index_base_type(uint32_t id)
     {
-        const btf_type &t = base_->type(TypeId{id});
-        base_words_.resize(btf::words_of(t));
-        std::memcpy(base_words_.data(), &t, base_words_.size() * 4);
+        const std::span words = btf::all_words(base_->type(TypeId{id}));
+        base_words_.assign(words.begin(), words.end());
         auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
         bool known = true; // false if no type of the result has this string
         btf::for_each_str_off(copied, [&](uint32_t &off) {

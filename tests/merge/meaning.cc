@@ -127,7 +127,7 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base)
     Known out;
     std::map<std::string, size_t> definitions;
     auto count = [&](const Btf &btf) {
-        for (TypeId id = btf.first_id(); id < btf.end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : btf.ids()) {
             const btf_type &t = btf.type(id);
             const btf::Kind kind = btf::kind_of(t);
             if (is_enum(t) && btf::is_declaration(t))
@@ -149,7 +149,7 @@ Known known_to(const std::vector<Btf> &objects, const Btf *base)
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known)
 {
     Matcher matcher(object, merged, known);
-    for (TypeId id = object.first_id(); id < object.end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : object.ids()) {
         bool found = false;
         for (TypeId m = TypeId{1}; m < merged.end_id() && !found; m = TypeId{raw(m) + 1})
             found = matcher.same(id, m);
@@ -169,7 +169,7 @@ size_t fewest_types(const std::vector<const Btf *> &objects)
     std::vector<uint32_t> colour{0};
     for (const Btf *btf : objects) {
         auto begin = static_cast<uint32_t>(types.size()) - raw(btf->first_id());
-        for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1}) {
+        for (TypeId id : btf->ids()) {
             const btf_type &t = btf->type(id);
             types.emplace_back(btf, id);
             auto &mine = refs.emplace_back();

@@ -118,7 +118,7 @@ std::string make_object(const TempDir &dir, const std::string &name, const Objec
     std::map<uint32_t, uint64_t> entry_of; // VAR -> byte offset of its offset field
     std::map<uint32_t, uint32_t> size_of;
     std::map<uint32_t, StrOff> section_of;
-    for (TypeId id = btf->first_id(); id < btf->end_id(); id = TypeId{raw(id) + 1}) {
+    for (TypeId id : btf->ids()) {
         if (btf->kind(id) != btf::Kind::DATASEC)
             continue;
         const btf_type &t = btf->type(id);

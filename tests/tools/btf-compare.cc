@@ -81,7 +81,7 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
         row.distinct.insert(all.of(id));
     };
     SignatureTable names(btf, Depth::names, arrays);
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         add(rows[static_cast<size_t>(btf.kind(id)) - 1], id, names);
     if (!deep)
         return rows;

@@ -153,7 +153,7 @@ std::string type_to_text(const Btf &btf, TypeId id)
 std::string btf_to_text(const Btf &btf)
 {
     std::string text;
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         text += type_to_text(btf, id);
     return text;
 }

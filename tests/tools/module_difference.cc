@@ -26,7 +26,7 @@ struct HashSignature {
 template <typename Visit>
 void for_each_own(const Btf &btf, Visit visit)
 {
-    for (TypeId id = btf.first_id(); id != btf.end_id(); id = TypeId{raw(id) + 1})
+    for (TypeId id : btf.ids())
         visit(id);
 }
 

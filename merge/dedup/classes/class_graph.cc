@@ -25,7 +25,6 @@
 #include "merge/dedup/vectors.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 #include <xxhash.h>
 
@@ -173,10 +172,8 @@ bool is_open(const ClassGraph &graph, const IdVector<ClassId, bool> &above, Clas
 std::string content(const Sources &sources, TypeAt at, const ClassGraph &graph,
                     const IdVector<ClassId, bool> &above, std::span<const ClassId> refs)
 {
-    const btf_type &t = sources.type(at);
-    const size_t words = btf::words_of(t);
-    std::vector<uint32_t> copy(words);
-    std::memcpy(copy.data(), &t, words * 4);
+    const std::span words = btf::all_words(sources.type(at));
+    std::vector<uint32_t> copy(words.begin(), words.end());
     auto &own = *reinterpret_cast<btf_type *>(copy.data());
     std::string text;
     btf::for_each_str_off(own, [&](uint32_t &off) {
@@ -201,7 +198,7 @@ std::string content(const Sources &sources, TypeAt at, const ClassGraph &graph,
             text += 'c';
         }
     });
-    return std::string(reinterpret_cast<const char *>(copy.data()), words * 4) + text;
+    return std::string(reinterpret_cast<const char *>(copy.data()), copy.size() * 4) + text;
 }
 
 void merge_classes_above_enums(const Sources &sources, const Classes &classes, ClassGraph &out)

@@ -120,7 +120,7 @@ private:
             return;
         }
         slot.ids.resize(o.btf.size());
-        for (TypeId t = o.btf.first_id(); t < o.btf.end_id(); t = TypeId{raw(t) + 1}) {
+        for (TypeId t : o.btf.ids()) {
             if (!o.is_plain(t))
                 continue;
             slot.ids[raw(t) - raw(o.btf.first_id())] = slot.first_id + slot.plain_count++;
@@ -159,7 +159,7 @@ private:
                 out += btf::words_of(t);
             }
         } else {
-            for (TypeId t = o.btf.first_id(); t < o.btf.end_id(); t = TypeId{raw(t) + 1})
+            for (TypeId t : o.btf.ids())
                 if (o.is_plain(t))
                     shift(slot, copy(o.btf.type(t), out));
         }
