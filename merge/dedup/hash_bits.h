@@ -6,6 +6,7 @@
 // (group_by_hash.cc) or of a set of reachable conflicts (reachable_conflicts.cc).
 #pragma once
 
+#include "common/graph/vector_index.h"
 #include "common/object_btf/type_hash.h"
 
 namespace btflink::merge
@@ -34,5 +35,11 @@ constexpr Hash128 visible(const Hash128 &h)
 {
     return {h.low & low_bits(hash_bits), hash_bits > 64 ? h.high & low_bits(hash_bits - 64) : 0};
 }
+
+/// Vectors of numbers as keys.
+using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;
+
+/// No number of a block, set or key.
+constexpr uint32_t no_number = UINT32_MAX;
 
 } // namespace btflink::merge

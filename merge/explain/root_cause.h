@@ -3,7 +3,7 @@
 #pragma once
 
 #include "merge/dedup/dedup.h"
-#include "merge/dedup/vectors.h"
+#include "merge/dedup/hash_bits.h"
 
 #include <unordered_map>
 

@@ -17,7 +17,7 @@
 #include "merge/output/write_btf.h"
 
 #include "common/btf/btf_blob.h"
-#include "merge/dedup/vectors.h"
+#include "merge/dedup/hash_bits.h"
 #include "merge/link/link_part.h"
 #include "merge/output/read_ahead.h"
 #include "merge/output/string_table.h"

@@ -35,7 +35,7 @@ READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
 # What the steps of the deduplication share, and the steps: none includes a later one.
 DEDUP = [f"merge/dedup/{name}.h"
-         for name in ("ids", "vectors", "hash_bits", "type_space", "partition")]
+         for name in ("ids", "hash_bits", "type_space", "partition")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
 LAYERS = {
     "common": ([], NO_LIBRARY),

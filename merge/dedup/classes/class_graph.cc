@@ -22,7 +22,7 @@
 
 #include "common/graph/refine.h"
 #include "common/io/parallel.h"
-#include "merge/dedup/vectors.h"
+#include "merge/dedup/hash_bits.h"
 
 #include <algorithm>
 #include <unordered_map>

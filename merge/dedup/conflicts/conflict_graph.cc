@@ -17,8 +17,6 @@
 
 #include "common/graph/post_order.h"
 #include "common/io/parallel.h"
-#include "merge/dedup/conflicts/find_affected.h"
-#include "merge/dedup/conflicts/make_edges.h"
 
 namespace btflink::merge
 {
@@ -36,6 +34,10 @@ Role role_of(const ClassGraph &graph, const ConflictGraph &out, ClassId c)
     return out.affected_classes[c] ? role_between : role_final;
 }
 
+/// No cycle is left: each has a class at which the walk finds it open, and that class is cut. Which
+/// one it is depends on where the walk begins, at the lowest class, and so on link order alone.
+/// Equal types become one whichever it is. Only if a cycle refers to a forward declaration, which a
+/// node resolves and a type between nodes does not, another choice might leave other types.
 void cut_cycles(const ClassGraph &graph, ConflictGraph &out)
 {
     IdVector<ClassId, uint8_t> state(graph.size(), walk::fresh);

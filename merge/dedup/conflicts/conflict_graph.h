@@ -4,7 +4,7 @@
 
 #include "common/graph/lists.h"
 #include "merge/dedup/classes/class_graph.h"
-#include "merge/dedup/vectors.h"
+#include "merge/dedup/hash_bits.h"
 
 #include <memory>
 
@@ -76,5 +76,21 @@ bool base_declares(const Sources &sources, const Classes &classes, const ClassGr
 /// Without conflicts, only `affected_names`, `affected_classes` and `count` are filled.
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,
                                   const ClassGraph &graph, unsigned threads);
+
+// Steps of make_conflict_graph() that have files of their own.
+
+/// Fills `affected_names`, `affected_classes`, their count and `count`.
+void find_affected(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                   ConflictGraph &out);
+/// Fills `slots`.
+void make_slots(const ClassGraph &graph, ConflictGraph &out);
+/// Fills `edge_begin`, `edges` and `paths`.
+void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
+                unsigned threads, ConflictGraph &out);
+/// If some object sees a struct with only the declaration of an enum, the struct refers to the
+/// declaration and agrees with every definition. This holds in all objects, so that their order
+/// does not matter. (Only prototypes and pointers can refer to a declared enum, so no layout
+/// depends on it.)
+void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 } // namespace btflink::merge

@@ -7,7 +7,7 @@
 // Cost. Each reference of affected classes once; nodes and their slots. Walks are limited to
 // max_paths steps. A node with more paths equals no other node: this may leave duplicates, but
 // never merges types that differ.
-#include "merge/dedup/conflicts/make_edges.h"
+#include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/parallel.h"
 

@@ -2,7 +2,7 @@
 // Finds the groups with which the nodes of an object agree.
 #pragma once
 
-#include "merge/dedup/join/groups.h"
+#include "merge/dedup/join/join_groups.h"
 
 namespace btflink::merge
 {

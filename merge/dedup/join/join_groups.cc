@@ -44,7 +44,6 @@
 
 #include "common/io/trace.h"
 #include "merge/dedup/join/agreeing_pairs.h"
-#include "merge/dedup/join/join_order.h"
 
 #include <array>
 #include <numeric>

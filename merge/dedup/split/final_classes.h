@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The input of the steps of split_conflicts.cc, and the final classes that they create.
+// The steps of split_conflicts.cc that have files of their own, and what they share: the input, and
+// the final classes that they make.
 #pragma once
 
+#include "merge/dedup/hash_bits.h"
 #include "merge/dedup/join/join_groups.h"
-#include "merge/dedup/split/resolve_forwards.h"
+#include "merge/dedup/partition.h"
+
+#include <unordered_map>
 
 namespace btflink::merge
 {
@@ -17,7 +21,13 @@ struct SplitInput {
     TypeAt type_at(NodeId n) const { return {conflicts.nodes[n].source, conflicts.nodes[n].type}; }
 };
 
-/// The final classes created so far.
+/// The final classes of types between nodes, by their contents.
+struct RefKeys {
+    VectorIndex keys; // class, then the final classes that it refers to; their own keys come first
+    std::vector<ClassId> final_class; // per key
+};
+
+/// The final classes, as far as they are made.
 struct FinalClasses {
     Partition partition;
     IdVector<NodeId, ClassId> of_node = {};
@@ -48,5 +58,37 @@ struct FinalClasses {
         return number;
     }
 };
+
+/// A forward declaration and the definitions that it may stand for.
+struct UnresolvedForward {
+    ClassId forward;   // its final class
+    ClassId preferred; // one of `candidates`, or none
+    bool is_enum;
+    std::vector<ClassId> candidates; // final classes, lowest first
+};
+
+/// Types, by their index in Sources, and the final classes that they go to.
+using SplitTypes = std::vector<std::pair<size_t, ClassId>>;
+
+/// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`
+/// knows those of all nodes. Returns both. Each type is there once.
+SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalClasses &made);
+
+/// Gives the classes of groups whose forward declarations were resolved references of their own,
+/// which may lead to new types between nodes.
+void resolve_references(const SplitInput &in, FinalClasses &made);
+
+/// Finds what typedefs that lead to forward declarations mean where these are defined: each becomes
+/// an alias, in `partition`, of one of the same name and form that leads to definitions instead, if
+/// there is one. `keys` are made anew, without aliases. Returns for declarations the definition
+/// that a typedef showed.
+std::unordered_map<ClassId, ClassId>
+resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,
+                 RefKeys &keys, Partition &partition);
+
+/// Chooses definitions for forward declarations that no struct resolves, one after the other: the
+/// class of each in `partition` becomes an alias of a candidate's.
+void resolve_forwards(const std::vector<UnresolvedForward> &forwards, RefKeys &keys,
+                      Partition &partition);
 
 } // namespace btflink::merge

@@ -5,9 +5,9 @@
 // may lead to declarations of several names, which can only be resolved together.
 //
 // Method. Types between structs are keys: a class and the final classes that it refers to
-// (resolve_forwards.h). Keys of one class have the same form. They are processed bottom-up, so that
-// the types that they refer to are known:
-//  1. Replace aliases in the key. If this makes two keys equal, one becomes an alias of the other.
+// (RefKeys). Keys of one class have the same form. They are looked at from the bottom
+// up, so that what they refer to is known:
+//  1. Replace what became an alias. If that makes two keys equal, one is an alias of the other.
 //  2. Compare each typedef that leads to a declaration with the others of its class, in order. It
 //     becomes an alias of the first that agrees with it. Two keys agree if at each place both refer
 //     to the same type, or the first refers to a declaration and the other to a definition of that
@@ -17,9 +17,9 @@
 // chains of aliases end, and no object's definition is replaced by another. Types that are not
 // behind such a typedef do not change.
 //
-// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
-// typedefs is limited; only malicious input reaches the limit, and then declarations stay.
-#include "merge/dedup/split/resolve_typedefs.h"
+// Cost. All keys once, if a typedef leads to a declaration. Pairs of typedefs have a limit, which
+// only hostile input reaches; those beyond it stay declarations.
+#include "merge/dedup/split/final_classes.h"
 
 #include "common/io/trace.h"
 

@@ -25,9 +25,7 @@
 #include "merge/dedup/split/split_conflicts.h"
 
 #include "common/io/trace.h"
-#include "merge/dedup/split/group_references.h"
-#include "merge/dedup/split/resolve_typedefs.h"
-#include "merge/dedup/split/types_between.h"
+#include "merge/dedup/split/final_classes.h"
 
 namespace btflink::merge
 {

@@ -4,8 +4,11 @@
 // The key of a type is its class, and the final classes of those references that are not final from
 // the start. Types with the same key are one final class.
 //
+// `classes` is read until the last object is done, so the result is a list of changes. No type is
+// in it twice, because a node is no type between nodes, so their order does not matter.
+//
 // Cost. Types between nodes once, and their references twice.
-#include "merge/dedup/split/types_between.h"
+#include "merge/dedup/split/final_classes.h"
 
 #include "common/graph/post_order.h"
 #include "common/io/trace.h"
@@ -118,8 +121,7 @@ SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalCla
         }
         for (NodeId n : in.conflicts.nodes_of(s)) {
             const TypeId id = in.conflicts.nodes[n].type;
-            if (made.of_node[n] != ClassId::none)
-                out.emplace_back(types.index(id), made.of_node[n]);
+            out.emplace_back(types.index(id), made.of_node[n]);
             walk.reset(id);
         }
         for (TypeId id : types.between())
