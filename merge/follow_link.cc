@@ -1,11 +1,115 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that determine what the linker decided.
+// The passes that find out what the linker decided; counts, notes and warnings about it.
 #include "merge/follow_link.h"
 
-#include "merge/report_passes.h"
+#include "merge/link/missing_objects.h"
+
+#include <algorithm>
 
 namespace btflink::merge
 {
+
+namespace
+{
+
+/// "prog has 2 objects that are not among the inputs, ...; the first has add (add.c)"
+void report_missing(const std::vector<Object> &objects, const Image &image, Report &report,
+                    Stats &stats)
+{
+    const MissingObjects missing = find_missing(objects, image);
+    stats.add("objects_missing", missing.count);
+    if (!missing.count)
+        return;
+    std::string text =
+        strf("%s has %u object%s that %s not among the inputs, so %s BTF is missing",
+             image.name.c_str(), missing.count, missing.count == 1 ? "" : "s",
+             missing.count == 1 ? "is" : "are", missing.count == 1 ? "its" : "their");
+    for (size_t i = 0; i < missing.names.size(); ++i)
+        text += (i ? ", " : missing.count == 1 ? ": " : "; the first has ") + missing.names[i];
+    if (!missing.source.empty())
+        text += " (" + std::string(missing.source) + ")";
+    report.warnings.push_back(std::move(text));
+}
+
+/// Which objects were linked, and how their addresses were found.
+void report_image(const std::vector<Input> &inputs, const Image &image,
+                  const std::vector<Object> &objects, const Locations &locations, Report &report,
+                  Stats &stats)
+{
+    stats.add("image_function_symbols", image.functions.size());
+    stats.add("image_kfuncs", image.kfuncs.size());
+    stats.add("objects_not_in_image", locations.not_linked_count);
+    stats.add("objects_without_pool", locations.objects_without_pool);
+    stats.add("addresses_by_symbol", locations.by_symbol);
+    bool any_pool = false;
+    size_t missing = 0; // inputs of their own, not members of an archive
+    const Object *first_missing = nullptr;
+    for (size_t i = 0; i < objects.size(); ++i) {
+        any_pool |= (objects[i].trailer.flags & trailer_has_pool) != 0;
+        if (!locations.not_linked[i])
+            continue;
+        report.notes.push_back(objects[i].describe() + ": not in the image, left out");
+        if (!inputs[objects[i].input].is_member && missing++ == 0)
+            first_missing = &objects[i];
+    }
+    if (first_missing)
+        report.warnings.push_back(
+            strf("%zu %s not in %s and left out; the first is %s. Was it linked before they were "
+                 "emitted?",
+                 missing, missing == 1 ? "object is" : "objects are", image.name.c_str(),
+                 first_missing->describe().c_str()));
+    report_missing(objects, image, report, stats);
+    if (image.kind != ImageKind::combined && !image.has_symbols)
+        report.warnings.push_back(image.name +
+                                  ": has no symbol table, so nothing tells which functions exist; "
+                                  "the result has none");
+    if (image.kind != ImageKind::combined && any_pool &&
+        locations.objects_without_pool == objects.size())
+        report.warnings.push_back(image.name +
+                                  ": has none of the objects' address pools; "
+                                  "addresses are taken from symbols where they can be");
+}
+
+/// Which functions and variables were selected, and why the others were not.
+void report_selection(const std::vector<Object> &objects, const Functions &functions,
+                      const Variables &variables, Report &report, Stats &stats)
+{
+    stats.add("function_instances", functions.candidates);
+    stats.add("function_instances_without_symbol", functions.without_symbol);
+    for (size_t i = 0; i < functions.skip_counts.size(); ++i)
+        stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
+                  functions.skip_counts[i]);
+    for (const SkippedFunction &f : functions.skipped)
+        report.functions_left_out.emplace_back(f.name, f.reason);
+    for (std::string_view name : functions.no_arena)
+        report.warnings.push_back("kfunc " + std::string(name) +
+                                  ": its flags name an arena pointer where its prototype has "
+                                  "none; the prototype stays as it is");
+    int64_t kept = 0;
+    for (const std::vector<bool> &of_object : variables.kept)
+        kept += std::count(of_object.begin(), of_object.end(), true);
+    stats.add("variables_kept", static_cast<uint64_t>(kept));
+    for (size_t i = 1; i < variables.skip_counts.size(); ++i)
+        stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
+                  variables.skip_counts[i]);
+    size_t lost = 0; // from objects without a trailer
+    std::string first_lost;
+    for (const SkippedVariable &v : variables.skipped) {
+        if (v.reason == VariableSkip::other_section)
+            continue;
+        std::string name =
+            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
+        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
+            first_lost = name;
+        report.notes.push_back(name + " left out: " + skip_name(v.reason));
+    }
+    if (lost)
+        report.warnings.push_back(
+            strf("%zu %s left out, because no DATASEC lists them; the first is %s", lost,
+                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
+}
+
+} // namespace
 
 Result<LinkResult> follow_link(FeatureSet features, const MergeInputs &in, Report &report,
                                Stats &stats)

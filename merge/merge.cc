@@ -4,7 +4,6 @@
 #include "merge/merge.h"
 
 #include "merge/base_index/index_file.h"
-#include "merge/check_output_paths.h"
 #include "merge/finish_result.h"
 #include "merge/follow_link.h"
 #include "merge/make_blob.h"

@@ -59,8 +59,19 @@ struct Options {
 /// False for a run that only prints a report.
 bool writes_result(const Options &options);
 
-/// Error: options that exclude each other. merge() checks this, too; a program that checks first
-/// can report a usage error.
+/// The files of --output: the result, and its distilled base.
+std::vector<std::string> result_files(const Options &options);
+
+/// Error: options that exclude each other. merge() checks this too; a program that checks first can
+/// report wrong usage.
 Result<void> check_options(const Options &options);
+
+/// Error: an output is an input, too, or another output, or would change the base that it extends.
+/// `files`: the inputs that were opened. Call it before anything is written.
+Result<void> check_apart(const Options &options, std::span<const std::string> files);
+
+/// The part of it about the trace. Call it again before the trace is written, as the result may not
+/// have existed before.
+Result<void> check_trace_apart(const Options &options);
 
 } // namespace btflink::merge

@@ -3,12 +3,10 @@
 #include "merge/read_inputs.h"
 
 #include "merge/base_index/base_index.h"
-#include "merge/check_output_paths.h"
 #include "merge/gather/gatherer.h"
 #include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/verify_objects.h"
-#include "merge/report_passes.h"
 
 #include <algorithm>
 #include <unordered_set>
@@ -171,7 +169,7 @@ Result<void> add_more_inputs(const Options &options, MergeInputs &in)
 Result<void> open_all(const Options &options, MergeInputs &in)
 {
     in.files = TRY(open_inputs(options.inputs, options.threads));
-    TRY(check_apart(options, in.files));
+    TRY(check_apart(options, in.files.files));
     if (options.image.empty())
         return {};
     in.given_image = TRY(open_input(options.image));
@@ -209,6 +207,23 @@ std::optional<KnownArrays> known_arrays(const Base &base)
         base.index->for_named(name, [&](TypeId id, TypeId) { visit(id); });
     };
     return KnownArrays{base.index->arrays(), for_structs};
+}
+
+/// Bytes of the inputs, by purpose. `base` may be null.
+void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats)
+{
+    uint64_t blobs = 0, hashes = 0, trailers = 0;
+    for (const Object &o : objects) {
+        blobs += btf::header_size + o.btf.words().size_bytes() + o.btf.str_size();
+        if (!o.has_trailer)
+            continue;
+        hashes += o.hashes.size();
+        trailers += o.trailer_bytes.size() - o.hashes.size();
+    }
+    stats.add("bytes_read.types", blobs);
+    stats.add("bytes_read.hashes", hashes);
+    stats.add("bytes_read.trailers", trailers);
+    stats.add("bytes_read.base", base ? base->blob_size() : 0);
 }
 
 void report_inputs(const MergeInputs &in, const Base &base, Report &report, Stats &stats)

@@ -43,12 +43,9 @@ Result<void> end_without_btf(const Options &options, Report &report)
     const bool wanted = !options.output.empty() || !options.update.empty();
     report.warnings.push_back(
         Error{blamed, report.nothing + (wanted ? ": nothing is written" : "")}.str());
-    std::vector<std::string> old{options.output};
-    if (options.features.has(Feature::distilled_base))
-        old.push_back(options.output + ".base");
     struct stat info;
-    for (const std::string &path : old)
-        if (!options.output.empty() && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
+    for (const std::string &path : result_files(options))
+        if (::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode) &&
             ::unlink(path.c_str()) != 0 &&
             ::truncate(path.c_str(), 0) != 0) // in a folder that is not ours, such as /proc/self/fd
             return fail_errno(Where{path}, "cannot be removed");
