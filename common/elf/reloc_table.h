@@ -50,9 +50,7 @@ public:
             ++i;
         return i;
     }
-    /// Are the entries Elf64_Rela in host byte order?
-    bool native64() const { return native64_; }
-    /// Index of the first entry at or after `offset`.
+    /// Index of the first entry at or behind `offset`.
     size_t find(uint64_t offset) const;
 
 private:

@@ -161,6 +161,13 @@ Result<std::vector<bool>> find_object_btf(const ElfImage &image, const std::set<
     return found;
 }
 
+ElfBody new_file(const ElfImage &image)
+{
+    ElfBody body;
+    body.rebuilt.add(std::vector<std::byte>(image.header_size()));
+    return body;
+}
+
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop)
 {
     if (std::find(drop.begin(), drop.end(), true) == drop.end())

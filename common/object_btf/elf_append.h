@@ -31,7 +31,10 @@ struct ElfBody {
     uint64_t size() const { return rebuilt.size() ? rebuilt.size() : kept; }
 };
 
-/// Drops sections. `image` then describes the rest. Errors: those of drop_sections().
+/// Of a file that is made from nothing but the ELF header of `image`.
+ElfBody new_file(const ElfImage &image);
+
+/// Drops sections. `image` then describes the rest. Errors: as drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
 /// Appends sections, then their names and headers. `image` must outlive the ElfAppender and

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "common/elf/arch.h"
-#include "emit/dwarf/debug_section.h"
-#include "emit/tree/address_ref.h"
+#include "common/elf/reloc_table.h"
+#include "emit/tree/die_tree.h"
 #include "emit/tree/unit_file.h"
 
 #include <memory>
@@ -14,6 +14,19 @@
 
 namespace btflink::emit
 {
+
+/// A debug section with the relocations that apply to it. Values are relocated when they are read;
+/// most never are.
+struct DebugSection {
+    std::string_view name; // ".debug_info", also where the file says .zdebug_info
+    Bytes data;
+    std::vector<std::byte> own; // decompressed contents
+    RelocTable relocs;          // empty in linked files
+    bool rela = true;
+    bool grouped = false; // in a section group
+
+    bool present() const { return !data.empty(); }
+};
 
 class DwarfFile
 {

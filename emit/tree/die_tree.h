@@ -6,7 +6,6 @@
 #pragma once
 
 #include "common/result.h"
-#include "emit/tree/address_ref.h"
 #include "emit/tree/skips.h"
 
 #include <cstdint>
@@ -18,6 +17,18 @@
 
 namespace btflink::emit
 {
+
+/// An address in a unit's entries. In an object it is relative to a symbol, in a linked file final.
+struct AddressRef {
+    uint32_t symbol = 0; // index into .symtab, or the reader's own number; 0 in linked files
+    int64_t addend = 0;
+    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
+    uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
+                          // absolute, and in linked files
+    bool common = false;
+    bool weak = false;
+    bool is_final = false; // linked file: `offset` is the address
+};
 
 /// A variable that BTF cannot express.
 struct RejectedVariable {

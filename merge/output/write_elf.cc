@@ -90,9 +90,7 @@ std::vector<std::byte> btf_object(Bytes btf, const Target &target)
     image.head.e_flags = target.flags;
     image.head.e_ehsize = static_cast<uint16_t>(image.header_size());
 
-    ElfBody header;
-    header.rebuilt.add(std::vector<std::byte>(image.header_size()));
-    ElfAppender out(image, std::move(header));
+    ElfAppender out(image, new_file(image));
     out.add_section(".BTF", SHT_PROGBITS, new_section_alignment, btf).head.sh_flags = SHF_ALLOC;
     // Without this section linkers assume that the object needs an executable stack.
     out.add_section(".note.GNU-stack", SHT_PROGBITS, 1, {});

@@ -3,7 +3,9 @@
 #include "emit/dwarf/libdw/libdw_entries.h"
 
 #include "emit/dwarf/die_attributes.h"
-#include "emit/dwarf/libdw/libdw_location.h"
+#include "emit/dwarf/param_rules.h"
+
+#include <dwarf.h>
 
 namespace btflink::emit
 {
@@ -19,6 +21,19 @@ struct Context {
     const std::function<void(Dwarf_Die &)> &meets;
     Skips &skips;
 };
+
+/// The register in DW_OP_entry_value(DW_OP_reg<n>), or -1.
+int entry_register(Dwarf_Attribute &attr, const Dwarf_Op &op)
+{
+    Dwarf_Attribute entry;
+    Dwarf_Op *ops;
+    size_t count;
+    return is_entry_value_op(op.atom) && dwarf_getlocation_attr(&attr, &op, &entry) == 0 &&
+                   dwarf_getlocation(&entry, &ops, &count) == 0 && count == 1 &&
+                   is_register_op(ops[0].atom)
+               ? ops[0].atom - DW_OP_reg0
+               : -1;
+}
 
 /// Reads the value of one attribute, for DieAttributes.
 class LibdwValue
@@ -42,15 +57,66 @@ public:
         bool set = false;
         return dwarf_formflag(attr_, &set) == 0 && set;
     }
-    std::optional<uint64_t> member_offset() { return emit::member_offset(*attr_); }
+    /// DWARF 2 to 4 allow an expression. Only a lone DW_OP_plus_uconst or DW_OP_constu is a
+    /// constant.
+    std::optional<uint64_t> member_offset()
+    {
+        Dwarf_Word value;
+        if (dwarf_formudata(attr_, &value) == 0)
+            return value;
+        Dwarf_Op *ops;
+        size_t count;
+        if (dwarf_getlocation(attr_, &ops, &count) == 0 && count == 1 &&
+            (ops[0].atom == DW_OP_plus_uconst || ops[0].atom == DW_OP_constu))
+            return ops[0].number;
+        return std::nullopt;
+    }
     std::optional<AddressRef> address()
     {
         return context_.file.address_of(*attr_, context_.unit.addr_base);
     }
-    ParamLocation param_location() { return emit::param_location(*attr_); }
+    ParamLocation param_location()
+    {
+        ParamRules rules;
+        Dwarf_Addr base, start, end;
+        Dwarf_Op *ops;
+        size_t count;
+        ptrdiff_t offset = 0;
+        while ((offset = dwarf_getlocations(attr_, offset, &base, &start, &end, &ops, &count)) >
+               0) {
+            std::vector<LocationOp> entry;
+            for (size_t i = 0; i < count; ++i) {
+                // The location does not hold the parameter yet. Some versions of libdw do not know
+                // this operation and end here. So does the other reader.
+                if (ops[i].atom == DW_OP_GNU_uninit)
+                    return rules.result();
+                entry.push_back({ops[i].atom, ops[i].number, 0});
+            }
+            rules.add(entry, count ? entry_register(*attr_, ops[0]) : -1);
+        }
+        return rules.result();
+    }
+    /// The location is DW_OP_addr or DW_OP_addrx, perhaps plus a constant.
     std::optional<AddressRef> variable_address()
     {
-        return emit::variable_address(context_.file, *attr_, context_.unit.addr_base);
+        Dwarf_Op *ops;
+        size_t count;
+        Dwarf_Block block;
+        if (dwarf_getlocation(attr_, &ops, &count) != 0 || count == 0 || count > 2 ||
+            dwarf_formblock(attr_, &block) != 0)
+            return std::nullopt;
+        if (count == 2 && ops[1].atom != DW_OP_plus_uconst)
+            return std::nullopt;
+        std::optional<AddressRef> address;
+        if (ops[0].atom == DW_OP_addr)
+            address = context_.file.address_in_info(block.data + 1);
+        else if (ops[0].atom == DW_OP_addrx || ops[0].atom == DW_OP_GNU_addr_index)
+            address = context_.file.address_in_pool(ops[0].number, context_.unit.addr_base);
+        if (address && count == 2) {
+            address->addend += static_cast<int64_t>(ops[1].number);
+            address->offset += ops[1].number;
+        }
+        return address;
     }
     /// libdw does not locate the range lists in a .dwo file.
     std::optional<AddressRef> range_start() { return std::nullopt; }

@@ -2,8 +2,7 @@
 // Prepares a file for libdw, and resolves its addresses.
 #include "emit/dwarf/libdw/libdw_file.h"
 
-#include "common/elf/compressed_section.h"
-#include "emit/dwarf/libdw/plain_elf.h"
+#include "common/object_btf/elf_append.h"
 
 #include <algorithm>
 #include <cstring>
@@ -135,14 +134,27 @@ Result<void> LibdwFile::take(uint32_t index, const std::string &name)
     return {};
 }
 
+/// An ELF file with the debug sections only, as `contents_` has them.
+Result<std::vector<std::byte>> LibdwFile::make_plain() const
+{
+    ElfImage image;
+    image.is64 = file_.image().is64;
+    image.order = file_.order();
+    image.head = file_.image().head;
+    image.head.e_type = ET_EXEC; // nothing is left to be relocated
+    image.head.e_phoff = image.head.e_phnum = 0;
+    ElfAppender out(image, new_file(image));
+    for (const auto &[name, contents] : contents_)
+        if (!contents.bytes.empty())
+            out.add_section(name, SHT_PROGBITS, 1, contents.bytes);
+    const FileChange made = TRY(out.finish());
+    return made.whole({});
+}
+
 Result<void> LibdwFile::start_libdw()
 {
     if (!as_in_file_) {
-        std::vector<PlainSection> sections;
-        for (const auto &[name, contents] : contents_)
-            if (!contents.bytes.empty())
-                sections.push_back({name, contents.bytes});
-        plain_ = make_plain_elf(file_.image(), sections);
+        plain_ = TRY(make_plain());
         plain_elf_ = open_memory(plain_);
     }
     Elf *elf = as_in_file_ ? elf_ : plain_elf_;

@@ -57,6 +57,7 @@ private:
     Result<void> start();
     Result<void> read_sections();
     Result<void> take(uint32_t index, const std::string &name);
+    Result<std::vector<std::byte>> make_plain() const;
     Result<void> start_libdw();
     Result<void> open_alternate(const std::string &debug_dir);
     std::optional<AddressRef> lookup(const Contents &contents, uint64_t offset) const;
