@@ -8,7 +8,7 @@
 #pragma once
 
 #include "common/btf/btf_format.h"
-#include "common/btf/ids.h"
+#include "common/graph/ids.h"
 #include "common/io/bytes.h"
 #include "common/result.h"
 
@@ -21,7 +21,14 @@
 namespace btflink
 {
 
-/// Bytes of the blob at the start of `bytes`, according to its header.
+/// The id of a type in a blob, or in its base. 0 is void.
+enum class TypeId : uint32_t {};
+/// A byte offset into the strings of a blob. Those of its base come first. 0 is "".
+enum class StrOff : uint32_t {};
+
+constexpr TypeId void_id{0};
+
+/// Bytes that the blob at the start of `bytes` takes, by its header alone.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 
 /// A blob whose types are found by marks: the word index of each types_per_mark-th type, beginning

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Messages and exit status, the same in all programs.
+// Messages and exit status, alike in all programs, also when memory or threads run out.
 #include "common/cli/program.h"
 
-#include "common/io/exhaustion.h"
+#include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <unistd.h>
 
 namespace btflink
 {
@@ -16,12 +21,40 @@ namespace
 
 const char *program = "";
 
+/// Allocates no memory. Unfinished output is not in place yet.
+[[noreturn]] void exit_at_once(const char *what)
+{
+    for (const char *text : {program, ": ERROR: ", what, "\n"})
+        (void)!::write(STDERR_FILENO, text, std::strlen(text));
+    give_back_job_tokens();
+    std::_Exit(1);
+}
+
+/// For exceptions, which only the standard library throws.
+[[noreturn]] void on_terminate()
+{
+    // A size may have changed between two reads of a mapped file. The handler of SIGABRT reports
+    // it.
+    if (mapped_files_changed())
+        std::abort();
+    try {
+        if (std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc &) {
+        exit_at_once("out of memory");
+    } catch (const std::system_error &) {
+        exit_at_once("cannot start a thread");
+    } catch (...) {
+    }
+    std::abort();
+}
+
 } // namespace
 
 void begin_program(const char *name)
 {
     program = name;
-    report_exhaustion(name);
+    std::set_terminate(on_terminate);
 }
 
 void print_error(const Error &error)

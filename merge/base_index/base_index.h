@@ -22,6 +22,18 @@ struct IndexState {
 
 struct ArrayCounts; // see input/array_form.h
 
+/// May a type that the writer makes for a function (output/write_btf.cc) equal this one?
+inline bool may_recur(const Btf &btf, const btf_type &t)
+{
+    auto is_marked = [](const btf_type &tag) {
+        return btf::kind_of(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(tag);
+    };
+    const btf::Kind kind = btf::kind_of(t);
+    return kind == btf::Kind::FUNC_PROTO || kind == btf::Kind::FUNC ||
+           kind == btf::Kind::DECL_TAG || is_marked(t) ||
+           (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
+}
+
 class BaseIndex
 {
 public:

@@ -140,8 +140,8 @@ private:
         for_ids([&](TypeId id) {
             if (!base_.is_of_link(id))
                 hashes_.push_back({hashes[raw(id) - 1], raw(id)});
-            if (may_be_functions(id))
-                add_words(id);
+            if (may_recur(base_, base_.type(id)))
+                words_.push_back({BaseIndex::hash_of(btf::all_words(base_.type(id))), raw(id)});
         });
         std::sort(hashes_.begin(), hashes_.end(), [](const HashedType &a, const HashedType &b) {
             return std::tuple(a.hash.low, a.hash.high, a.id) <
@@ -163,24 +163,6 @@ private:
         const btf_type &t = base_.type(id);
         if (btf::has_tag_name(t))
             named_.push_back({BaseIndex::hash_of(base_.name(id)), raw(id), lowest});
-    }
-
-    /// May a type that the writer makes for a function equal this one? See output/write_btf.cc.
-    bool may_be_functions(TypeId id) const
-    {
-        auto is_marked = [&](TypeId tag) {
-            return base_.kind(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(base_.type(tag));
-        };
-        const btf_type &t = base_.type(id);
-        const btf::Kind kind = btf::kind_of(t);
-        return kind == btf::Kind::FUNC_PROTO || kind == btf::Kind::FUNC ||
-               kind == btf::Kind::DECL_TAG || is_marked(id) ||
-               (kind == btf::Kind::PTR && is_marked(TypeId{t.type}));
-    }
-
-    void add_words(TypeId id)
-    {
-        words_.push_back({BaseIndex::hash_of(btf::all_words(base_.type(id))), raw(id)});
     }
 
     static void sort(std::vector<HashedPlace> &places)

@@ -5,7 +5,6 @@
 
 #include "common/btf/btf.h"
 #include "common/object_btf/link_trailer.h"
-#include "merge/input/known_classes.h"
 #include "merge/input/open.h"
 #include "merge/input/pools.h"
 
@@ -78,6 +77,18 @@ struct Prototype {
     uint32_t param_name(uint32_t slot) const { return params[slot * 2 - 2]; }
 };
 Prototype prototype_of(const Object &object, const LinkFunction &f);
+
+/// Classes of types with equal stub hashes, where they are known before the deduplication
+/// (merge/gather).
+class KnownClasses
+{
+public:
+    virtual ~KnownClasses() = default;
+    /// {object, type}: the lowest type of each class, in ascending order.
+    virtual std::span<const std::pair<uint32_t, TypeId>> first() const = 0;
+    /// The classes of an object's plain types, in id order.
+    virtual void copy(uint32_t object, std::span<uint32_t> out) const = 0;
+};
 
 struct LoadedObjects {
     std::vector<Object> objects;

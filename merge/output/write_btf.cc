@@ -269,24 +269,11 @@ private:
         return begin;
     }
 
-    /// Can a type that is made for a function equal this one?
-    static bool may_recur(const Btf &btf, const btf_type &t)
-    {
-        btf::Kind kind = btf::kind_of(t);
-        auto is_marked = [](const btf_type &tag) {
-            return btf::kind_of(tag) == btf::Kind::TYPE_TAG && btf::kflag_of(tag);
-        };
-        return kind == btf::Kind::FUNC_PROTO || is_marked(t) ||
-               (kind == btf::Kind::PTR && t.type && is_marked(btf.type(TypeId{t.type})));
-    }
-
     /// Indexes the types of the base that a function's types may equal.
     void index_base()
     {
         known_.part->wanted.for_each(0, [&](uint32_t i) {
-            const btf_type &t = base_->type(TypeId{i + 1});
-            btf::Kind kind = btf::kind_of(t);
-            if (may_recur(*base_, t) || kind == btf::Kind::FUNC || kind == btf::Kind::DECL_TAG)
+            if (may_recur(*base_, base_->type(TypeId{i + 1})))
                 index_base_type(i + 1);
         });
         index_base_clones();
