@@ -4,12 +4,13 @@
 
 #include "common/btf/btf_blob.h"
 #include "common/btf/btf_format.h"
+#include "common/io/fd.h"
+#include "common/io/file_io.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <cstring>
 #include <sys/mman.h>
-#include <unistd.h>
 
 namespace btflink::merge
 {
@@ -80,24 +81,14 @@ Result<BtfPtr> new_btf(Bytes blob, const Where &where)
 /// memory.
 Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 {
-    int fd = memfd_create("btf", MFD_CLOEXEC);
-    if (fd < 0)
+    const Fd file(memfd_create("btf", MFD_CLOEXEC));
+    if (file.get() < 0)
         return fail_errno(where, "memfd_create");
-    ::btf *made = nullptr;
-    std::string path = strf("/proc/self/fd/%d", fd);
-    bool written = true;
-    while (written && !blob.empty()) {
-        ssize_t n = write(fd, blob.data(), blob.size());
-        written = n > 0;
-        if (written)
-            blob = blob.subspan(static_cast<size_t>(n));
-    }
-    if (written)
-        made = btf__parse_raw_split(path.c_str(), base);
-    int error = errno;
-    close(fd);
+    const std::string path = strf("/proc/self/fd/%d", file.get());
+    TRY(write_file(path, blob));
+    ::btf *made = btf__parse_raw_split(path.c_str(), base);
     if (!made)
-        return refused(where, "btf__parse_raw_split", error);
+        return refused(where, "btf__parse_raw_split", errno);
     return BtfPtr(made);
 }
 
