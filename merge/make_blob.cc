@@ -16,26 +16,12 @@ namespace btflink::merge
 namespace
 {
 
-/// The objects in which a pass found a malformed type. Objects that were not linked do not count,
-/// because whether a pass reads their types depends on the threads.
-std::vector<bool> find_damaged(const std::vector<Object> &objects, const Locations &locations,
-                               const Sources &sources)
-{
-    std::vector<bool> damaged(objects.size());
-    for (size_t i = 0; i < objects.size(); ++i) {
-        const Damage *by_link = objects[i].damage.get();
-        damaged[i] =
-            !locations.not_linked[i] && ((by_link && by_link->found()) || sources.found_damage(i));
-    }
-    return damaged;
-}
-
-/// The passes trusted their input. If a pass failed, a malformed type may be the cause, so its
+/// The passes trusted what they read. If they failed, a malformed type may be the cause, so this
 /// error comes first.
-Result<void> check_trust(const MergeInputs &in, const Base &base, const std::vector<bool> &damaged,
-                         unsigned threads)
+Result<void> check_trust(const MergeInputs &in, const Base &base,
+                         const std::vector<bool> &not_linked, unsigned threads)
 {
-    TRY(check_marked(in.files.list, in.objects(), damaged, threads));
+    TRY(check_marked(in.files.list, in.objects(), not_linked, threads));
     if (base.index && base.index->is_damaged())
         return fail(base.where, "its index is damaged; remove the index");
     return {};
@@ -63,8 +49,7 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
                            types.known, in.target.order, blamed, options.threads);
     }
     stats.end_pass();
-    TRY(check_trust(in, base, find_damaged(objects, link.locations, types.sources),
-                    options.threads));
+    TRY(check_trust(in, base, link.locations.not_linked, options.threads));
     return blob;
 }
 

@@ -173,14 +173,6 @@ Btf Btf::marked(const MarkedTypes &types, Damage &damage)
     return btf;
 }
 
-Btf Btf::noting(Damage &damage) const
-{
-    CHECK(is_marked());
-    return marked(
-        {words(), {marks_, marks_for(count_)}, count_, plain_end_, strings(), types_offset_},
-        damage);
-}
-
 const btf_type &Btf::marked_type(uint32_t index) const
 {
     static constexpr uint32_t stand_in[4] = {0, btf::make_info(btf::Kind::INT, 0, false), 4, 32};

@@ -53,8 +53,7 @@ constexpr uint32_t marks_for(uint32_t types)
 /// for `count` types.
 std::optional<MarkedTypes> types_in_place(Bytes blob, uint32_t count);
 
-/// Was a malformed type found by an access (Btf::marked())? A pass with its own Damage sees the
-/// result of its own accesses only.
+/// Was a type found malformed when it was looked at (Btf::marked())?
 class Damage
 {
 public:
@@ -97,9 +96,6 @@ public:
     /// without a name, and recorded in `damage`, which must outlive the Btf.
     static Btf marked(const MarkedTypes &types, Damage &damage);
     bool is_marked() const { return marks_ != nullptr; }
-    /// A copy of a Btf made by marked(), which records damage elsewhere. The original must outlive
-    /// the copy.
-    Btf noting(Damage &damage) const;
 
     /// Id of this blob's first type (1, or the one after the base's last).
     TypeId first_id() const { return TypeId{first_}; }

@@ -15,18 +15,14 @@ Sources make_sources(const std::vector<Object> &objects, const std::vector<bool>
         out.list.push_back({base, nullptr, base->size(), nullptr, out.base.get(), 0});
     }
     out.of_object.assign(objects.size(), UINT32_MAX);
-    out.views.resize(objects.size());
     for (size_t i = 0; i < objects.size(); ++i) {
         if (not_linked[i])
             continue;
         const Object &o = objects[i];
         uint32_t count = o.has_trailer ? raw(o.trailer.plain_end) - 1 : o.btf.size();
         out.of_object[i] = static_cast<uint32_t>(out.list.size());
-        if (o.btf.is_marked())
-            out.views[i] = std::make_unique<const Sources::OwnView>(o.btf);
-        const Btf &btf = out.views[i] ? out.views[i]->btf : o.btf;
-        out.list.push_back({&btf, o.hashes.data(), count, o.has_trailer ? nullptr : &o.in_link_part,
-                            nullptr, out.types});
+        out.list.push_back({&o.btf, o.hashes.data(), count,
+                            o.has_trailer ? nullptr : &o.in_link_part, nullptr, out.types});
         out.types += count;
     }
     return out;

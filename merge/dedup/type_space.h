@@ -61,21 +61,7 @@ struct Sources {
     bool has_base = false;
     size_t types = 0;                // total of all sources
     std::unique_ptr<Selection> base; // its chosen types
-    // If the types of an object are found by marks, the deduplication reads them through a separate
-    // Btf. It records malformed types apart from those that other passes find, because which types
-    // the deduplication reads depends on which objects were linked.
-    struct OwnView {
-        explicit OwnView(const Btf &of) : btf(of.noting(damage)) {}
-        Damage damage;
-        Btf btf;
-    };
-    std::vector<std::unique_ptr<const OwnView>> views; // by object; null: use the Btf in `list`
 
-    /// Did the deduplication read a malformed type of this object?
-    bool found_damage(size_t object) const
-    {
-        return views[object] && views[object]->damage.found();
-    }
     bool is_base(uint32_t source) const { return has_base && source == 0; }
     size_t index(uint32_t source, TypeId id) const { return list[source].index(id); }
     size_t index(TypeAt t) const { return index(t.source, t.type); }

@@ -397,15 +397,18 @@ void use_true_signatures(std::vector<Object> &objects)
 }
 
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &damaged, unsigned threads)
+                          const std::vector<bool> &not_linked, unsigned threads)
 {
-    auto first = std::ranges::find(damaged, true);
-    if (first == damaged.end())
+    auto is_damaged = [&](const Object &o) {
+        return !not_linked[static_cast<size_t>(&o - objects.data())] && o.damage &&
+               o.damage->found();
+    };
+    const auto first = std::ranges::find_if(objects, is_damaged);
+    if (first == objects.end())
         return {};
     // A complete parse finds the error.
     TRY(load(inputs, ParseMode::whole, threads));
-    return fail(objects[static_cast<size_t>(first - damaged.begin())].where,
-                "the marks in its link trailer do not point at its types");
+    return fail(first->where, "the marks in its link trailer do not point at its types");
 }
 
 } // namespace btflink::merge

@@ -111,8 +111,8 @@ Result<LoadedObjects> load(const std::vector<Input> &inputs, ParseMode mode, uns
 /// Replaces functions by their true signatures, in objects that have these.
 void use_true_signatures(std::vector<Object> &objects);
 
-/// Error if any object is `damaged`: results made from it must not be used.
+/// Error: a malformed type was seen in an object that was linked, so results must not be used.
 Result<void> check_marked(const std::vector<Input> &inputs, const std::vector<Object> &objects,
-                          const std::vector<bool> &damaged, unsigned threads);
+                          const std::vector<bool> &not_linked, unsigned threads);
 
 } // namespace btflink::merge
