@@ -58,8 +58,8 @@ Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base
                                               Stats &stats)
 {
     stats.begin_pass("assemble");
-    auto all = TRY(assemble(in.objects(), link.locations, link.functions, link.variables,
-                            base.btf.get(), options.threads));
+    auto all =
+        TRY(assemble(in.objects(), link.locations, link.functions, link.variables, base.btf.get()));
     TRY(check_mapped_files());
     stats.add("types_in", all.types);
     stats.add("bytes_in", all.words.size() * 4 + all.strings.size());

@@ -20,7 +20,6 @@ struct Assembled {
 
 /// `base` may be null.
 Result<Assembled> assemble(const std::vector<Object> &objects, const Locations &locations,
-                           const Functions &functions, const Variables &variables, const Btf *base,
-                           unsigned threads);
+                           const Functions &functions, const Variables &variables, const Btf *base);
 
 } // namespace btflink::merge
