@@ -46,7 +46,7 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     if (writes_result(options)) {
         stats.begin_pass("write_types");
         blob = write_types(objects, types.sources, types.partition, link.functions, link.variables,
-                           types.known, in.target.order, blamed, options.threads);
+                           types.known, in.target.order, blamed);
     }
     stats.end_pass();
     TRY(check_trust(in, base, link.locations.not_linked, options.threads));

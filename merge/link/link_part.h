@@ -12,29 +12,6 @@
 namespace btflink::merge
 {
 
-/// The plain type that is a function's prototype; void if the function gets its own prototype.
-inline TypeId plain_prototype(const std::vector<Object> &objects, const SelectedFunction &f)
-{
-    const Object &o = objects[f.object];
-    TypeId func = o.trailer.functions[f.record].func;
-    if (func == void_id || f.arena)
-        return void_id;
-    TypeId proto{o.btf.type(func).type};
-    return o.is_plain(proto) ? proto : void_id;
-}
-
-/// Appends the words of a prototype; id() and text() translate ids and strings.
-template <typename Id, typename Text>
-void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id id, Text text)
-{
-    for (uint32_t word : {text(proto.name), proto.info, id(proto.type(0))})
-        words.push_back(word);
-    for (uint32_t slot = 1; slot < proto.slots(); ++slot) {
-        words.push_back(text(proto.param_name(slot)));
-        words.push_back(id(proto.type(slot)));
-    }
-}
-
 /// `Out` translates ids and strings of objects, and takes the types:
 ///
 ///     std::vector<uint32_t> &words()       where types are appended
@@ -45,13 +22,6 @@ void append_prototype(const Prototype &proto, std::vector<uint32_t> &words, Id i
 ///     uint32_t text(object, offset)
 ///     uint32_t text(std::string_view)
 ///     uint32_t var(selected variable)      id of its VAR
-///
-/// `Out` may read functions ahead, so it is asked for each in order, and returns parts of them:
-///
-///     part next_function(f)
-///     uint32_t prototype_id(part)  id of the plain_prototype(), or 0
-///     append_prototype(part)       its own prototype, to words()
-///     uint32_t function_name(part)
 template <typename Out>
 class LinkPart
 {
@@ -85,13 +55,10 @@ private:
 
     void add_function(const SelectedFunction &f)
     {
-        const auto &part = out_.next_function(f);
-        uint32_t proto = out_.prototype_id(part);
-        if (!proto)
-            proto = add_prototype(f, part);
-        const size_t begin =
-            append({out_.function_name(part),
-                    btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
+        const TypeId plain = plain_prototype(f);
+        const uint32_t proto = plain == void_id ? add_prototype(f) : out_.id(f.object, raw(plain));
+        const size_t begin = append(
+            {function_name(f), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
         uint32_t func = f.linkage.empty() ? out_.finish_named(begin) : out_.finish_unique(begin);
         if (!f.linkage.empty())
             out_.finish(append({out_.text(f.linkage), whole_tag, func, whole}));
@@ -115,22 +82,37 @@ private:
             out_.finish(append({out_.text(fastcall_tag), whole_tag, func, whole}));
     }
 
-    template <typename Part>
-    uint32_t add_prototype(const SelectedFunction &f, const Part &part)
+    uint32_t function_name(const SelectedFunction &f)
     {
-        std::array<uint32_t, arena_slots>
-            pointers{}; // that replace the prototype's; 0: not replaced
+        return f.clone.empty() ? out_.text(f.object, raw(record_of(objects_, f).name))
+                               : out_.text(f.clone);
+    }
+
+    /// The plain type that is a function's prototype; void: the function gets its own prototype.
+    TypeId plain_prototype(const SelectedFunction &f) const
+    {
+        const Object &o = objects_[f.object];
+        const TypeId func = record_of(objects_, f).func;
+        if (func == void_id || f.arena)
+            return void_id;
+        const TypeId proto{o.btf.type(func).type};
+        return o.is_plain(proto) ? proto : void_id;
+    }
+
+    uint32_t add_prototype(const SelectedFunction &f)
+    {
+        const Prototype proto = prototype_of(objects_[f.object], record_of(objects_, f));
+        std::array<uint32_t, arena_slots> pointers{}; // in place of the prototype's; 0: these stay
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
-            if (f.arena >> slot & 1) {
-                const Object &o = objects_[f.object];
-                const Prototype proto = prototype_of(o, o.trailer.functions[f.record]);
+            if (f.arena >> slot & 1)
                 pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});
-            }
-        const size_t begin = out_.words().size();
-        out_.append_prototype(part);
-        for (uint32_t slot = 0; slot < arena_slots; ++slot)
-            if (pointers[slot])
-                out_.words()[begin + 2 + slot * 2] = pointers[slot];
+        auto type = [&](uint32_t slot) {
+            return slot < arena_slots && pointers[slot] ? pointers[slot]
+                                                        : out_.id(f.object, proto.type(slot));
+        };
+        const size_t begin = append({out_.text(f.object, proto.name), proto.info, type(0)});
+        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+            append({out_.text(f.object, proto.param_name(slot)), type(slot)});
         return out_.finish(begin);
     }
 

@@ -379,11 +379,6 @@ const char *skip_name(FunctionSkip skip)
     return names[static_cast<size_t>(skip)];
 }
 
-std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f)
-{
-    return f.clone.empty() ? source_name(objects, f) : f.clone;
-}
-
 Functions select_functions(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                            const Image &image, const Locations &locations, FeatureSet features)
 {

@@ -40,8 +40,6 @@ struct SelectedFunction : Instance {
     // same name, even with the same prototype.
     std::string_view linkage = {};
 };
-/// The name of its FUNC.
-std::string_view name_of(const std::vector<Object> &objects, const SelectedFunction &f);
 constexpr uint32_t arena_slots = 3;
 
 struct SkippedFunction {

@@ -16,26 +16,16 @@
 namespace btflink::merge
 {
 
-/// A string of an input, measured and hashed.
-struct Text {
-    const char *begin;
-    uint32_t size; // without the NUL byte
-    uint32_t hash;
-
-    explicit Text(std::string_view s)
-        : begin(s.data()), size(static_cast<uint32_t>(s.size())),
-          hash(static_cast<uint32_t>(visible(XXH3_64bits(s.data(), s.size()))))
-    {
-    }
-    operator std::string_view() const { return {begin, size}; }
-};
-
-/// Strings of the result. If the base has the same string, the base's offset is used.
+/// Strings of the result. For strings that the base has as well, the base's offset is used.
 class ResultStrings
 {
-    auto is(const Text &text) const
+    static uint64_t hash(std::string_view text)
     {
-        return [this, &text](uint32_t offset) { return std::string_view(at(offset)) == text; };
+        return static_cast<uint32_t>(visible(XXH3_64bits(text.data(), text.size())));
+    }
+    auto is(std::string_view text) const
+    {
+        return [this, text](uint32_t offset) { return std::string_view(at(offset)) == text; };
     }
 
 public:
@@ -48,13 +38,13 @@ public:
             own_.push_back('\0');
     }
 
-    /// Makes the base's string at `offset` known, unless an equal string was added before.
-    void use(uint32_t offset) { find(Text(std::string_view(base_.data() + offset)), offset); }
+    /// The base's string at `offset` is to be used, unless an equal one was added before.
+    void use(uint32_t offset) { find(std::string_view(base_.data() + offset), offset); }
 
     /// Offset of the string, added if new.
-    uint32_t add(const Text &text)
+    uint32_t add(std::string_view text)
     {
-        if (text.size == 0)
+        if (text.empty())
             return 0;
         if (index_)
             if (auto place = index_->find_string(text))
@@ -62,20 +52,18 @@ public:
         auto next = static_cast<uint32_t>(base_.size() + own_.size());
         uint32_t found = find(text, next);
         if (found == next) {
-            own_.append(text.begin, text.size);
+            own_.append(text);
             own_.push_back('\0');
         }
         return found;
     }
-    uint32_t add(std::string_view text) { return add(Text(text)); }
 
-    /// Offset of the string; nothing if it was neither added nor used.
-    std::optional<uint32_t> find(std::string_view string) const
+    /// Offset of the string; nothing: it was neither added nor used.
+    std::optional<uint32_t> find(std::string_view text) const
     {
-        const Text text(string);
-        if (text.size == 0)
+        if (text.empty())
             return 0;
-        const uint32_t found = offsets_.find(text.hash, is(text));
+        const uint32_t found = offsets_.find(hash(text), is(text));
         return found == FlatIndex::none ? std::nullopt : std::optional(found);
     }
     const std::string &blob() const { return own_; }
@@ -88,9 +76,9 @@ private:
     }
 
     /// Offset of an equal string. If there is none, the string gets `offset`.
-    uint32_t find(const Text &text, uint32_t offset)
+    uint32_t find(std::string_view text, uint32_t offset)
     {
-        return offsets_.find_or_add(text.hash, offset, is(text)).first;
+        return offsets_.find_or_add(hash(text), offset, is(text)).first;
     }
 
     const BaseIndex *index_;

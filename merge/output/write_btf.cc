@@ -19,7 +19,6 @@
 #include "common/btf/btf_blob.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/link/link_part.h"
-#include "merge/output/read_ahead.h"
 #include "merge/output/string_table.h"
 
 #include <algorithm>
@@ -66,18 +65,17 @@ class ResultWriter
 public:
     ResultWriter(const std::vector<Object> &objects, const Sources &sources,
                  const Partition &partition, const Functions &functions, const Variables &variables,
-                 const BaseKnowledge &known, unsigned threads)
+                 const BaseKnowledge &known)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
           variables_(variables), known_(known),
-          base_(sources.has_base ? sources.list[0].btf : nullptr), threads_(threads),
-          strings_(base_, known.index), index_(known.index), ids_(partition.classes.size()),
-          var_ids_(objects.size())
+          base_(sources.has_base ? sources.list[0].btf : nullptr), strings_(base_, known.index),
+          index_(known.index), ids_(partition.classes.size()), var_ids_(objects.size())
     {
-        if (known_.part)
-            for (uint32_t at : known_.part->strings)
-                strings_.use(at);
-        if (known_.part)
-            use_section_names();
+        if (!known_.part)
+            return;
+        for (uint32_t at : known_.part->strings)
+            strings_.use(at);
+        use_section_names();
     }
 
     Result<std::vector<std::byte>> run(ByteOrder order, const Where &where)
@@ -87,10 +85,6 @@ public:
         write_plain();
         if (known_.part)
             index_base();
-        ReadAhead ahead(
-            functions_.selected.size(), threads_,
-            [this](size_t i, ReadAhead::Batch &out) { collect(functions_.selected[i], out); });
-        ahead_ = &ahead;
         LinkPart(objects_, functions_, variables_, *this).write();
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
             return fail(where, "the result has more BTF than one blob can hold");
@@ -182,44 +176,10 @@ private:
         CHECK(btf::words_of(*reinterpret_cast<const btf_type *>(to.data() + begin)) == count);
     }
 
-    /// Collects the type of a class, with the result's ids. A type that is not in the result has no
-    /// words, but its strings still get offsets.
-    void collect(ClassId number, ReadAhead::Batch &out) const
-    {
-        const FinalClass &c = partition_.classes[number];
-        if (sources_.is_base(c.first.source))
-            return;
-        const bool is_live = partition_.is_live(number);
-        const TypeAt at = is_live ? c.canonical : c.first;
-        const Btf &btf = *sources_.list[at.source].btf;
-        const size_t begin = out.words.size(), first_text = out.texts.size();
-        append_words(out.words, sources_.type(at));
-        auto &mine = *reinterpret_cast<btf_type *>(out.words.data() + begin);
-        btf::for_each_str_off(mine, [&](uint32_t off) {
-            if (off)
-                out.texts.emplace_back(btf.str(off));
-        });
-        const bool recurs = is_live && may_recur(btf, mine); // before ids are translated
-        if (!is_live)
-            out.words.resize(begin);
-        else if (c.refs == no_refs)
-            btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = id_in(at.source, ref); });
-        else
-            btf::for_each_type_id(
-                mine, [&, next = partition_.refs[c.refs].begin()](uint32_t &ref) mutable {
-                    const ClassId to = *next++;
-                    ref = to == ClassId::none ? 0 : ids_[partition_.alias[to]];
-                });
-        out.types.push_back({static_cast<uint32_t>(out.words.size() - begin),
-                             static_cast<uint32_t>(out.texts.size() - first_text), recurs});
-    }
-
     void write_plain()
     {
         // More words than the average type has; unused pages cost nothing.
         out_.reserve(order_.size() * 16);
-        ReadAhead ahead(order_.size(), threads_,
-                        [this](size_t i, ReadAhead::Batch &out) { collect(order_[i], out); });
         size_t next = 0;
         while (next < order_.size() && sources_.is_base(first_of(next).source))
             ++next;
@@ -228,7 +188,7 @@ private:
             if (s == UINT32_MAX)
                 continue;
             for (; next < order_.size() && first_of(next).source == s; ++next)
-                write_class(order_[next], ahead.next());
+                write_class(order_[next]);
             const Object &o = objects_[i];
             for (size_t v = 0; v < o.variables.size(); ++v) {
                 if (!variables_.kept[i][v])
@@ -244,29 +204,31 @@ private:
 
     TypeAt first_of(size_t place) const { return partition_.classes[order_[place]].first; }
 
-    void write_class(ClassId c, const ReadAhead::Type &type)
+    /// A type that is not in the result still gives its strings offsets.
+    void write_class(ClassId number)
     {
-        if (type.words.empty()) {
-            for (const Text &text : type.texts)
-                strings_.add(text);
-            return;
-        }
-        const size_t begin = append(type);
-        if (type.note)
-            index_.add_own(std::span(out_).subspan(begin), ids_[c]);
-    }
-
-    /// Appends a collected type with the result's strings; returns where it begins.
-    size_t append(const ReadAhead::Type &type)
-    {
+        const FinalClass &c = partition_.classes[number];
+        const bool is_live = partition_.is_live(number);
+        const TypeAt at = is_live ? c.canonical : c.first;
+        const Btf &btf = *sources_.list[at.source].btf;
+        const btf_type &t = sources_.type(at);
+        if (!is_live)
+            return btf::for_each_str_off(t, [&](uint32_t off) { strings_.add(btf.str(off)); });
         const size_t begin = out_.size();
-        out_.insert(out_.end(), type.words.begin(), type.words.end());
-        btf::for_each_str_off(*reinterpret_cast<btf_type *>(out_.data() + begin),
-                              [&, text = type.texts.begin()](uint32_t &off) mutable {
-                                  if (off)
-                                      off = strings_.add(*text++);
-                              });
-        return begin;
+        append_words(out_, t);
+        auto &mine = *reinterpret_cast<btf_type *>(out_.data() + begin);
+        const bool recurs = may_recur(btf, mine); // before ids are translated
+        btf::for_each_str_off(mine, [&](uint32_t &off) { off = strings_.add(btf.str(off)); });
+        if (c.refs == no_refs)
+            btf::for_each_type_id(mine, [&](uint32_t &ref) { ref = id_in(at.source, ref); });
+        else
+            btf::for_each_type_id(
+                mine, [&, next = partition_.refs[c.refs].begin()](uint32_t &ref) mutable {
+                    const ClassId to = *next++;
+                    ref = to == ClassId::none ? 0 : ids_[partition_.alias[to]];
+                });
+        if (recurs)
+            index_.add_own(std::span(out_).subspan(begin), ids_[number]);
     }
 
     /// Indexes the types of the base that a function's types may equal.
@@ -356,28 +318,6 @@ private:
         out_.insert(out_.end(), {text, info, target, component});
     }
 
-    /// Collects a function's own prototype, or the id of its plain one. The last string is the
-    /// function's name.
-    void collect(const SelectedFunction &f, ReadAhead::Batch &out) const
-    {
-        const Object &o = objects_[f.object];
-        const TypeId plain = plain_prototype(objects_, f);
-        const size_t begin = out.words.size(), first_text = out.texts.size();
-        if (plain == void_id)
-            merge::append_prototype(
-                prototype_of(o, o.trailer.functions[f.record]), out.words,
-                [&](uint32_t type) { return id(f.object, type); },
-                [&](uint32_t offset) {
-                    if (offset)
-                        out.texts.emplace_back(o.btf.str(offset));
-                    return offset;
-                });
-        out.texts.emplace_back(name_of(objects_, f));
-        out.types.push_back({static_cast<uint32_t>(out.words.size() - begin),
-                             static_cast<uint32_t>(out.texts.size() - first_text),
-                             plain == void_id ? 0 : id(f.object, raw(plain))});
-    }
-
     // The interface for LinkPart.
     friend class LinkPart<ResultWriter>;
     std::vector<uint32_t> &words() { return out_; }
@@ -394,14 +334,6 @@ private:
     }
     uint32_t text(std::string_view text) { return strings_.add(text); }
     uint32_t var(const SelectedVariable &v) const { return var_ids_[v.object][v.index]; }
-    ReadAhead::Type next_function(const SelectedFunction &) { return ahead_->next(); }
-    uint32_t prototype_id(const ReadAhead::Type &function) const { return function.note; }
-    void append_prototype(const ReadAhead::Type &function) { append(function); }
-    uint32_t function_name(const ReadAhead::Type &function)
-    {
-        return strings_.add(function.texts.back());
-    }
-
     const std::vector<Object> &objects_;
     const Sources &sources_;
     const Partition &partition_;
@@ -409,7 +341,6 @@ private:
     const Variables &variables_;
     const BaseKnowledge &known_;
     const Btf *base_;
-    unsigned threads_;
     ResultStrings strings_;
     WordIndex index_;
     IdVector<ClassId, uint32_t> ids_;            // of types in the result
@@ -417,7 +348,6 @@ private:
     std::vector<ClassId> order_;                 // classes by their lowest types
     std::vector<uint32_t> out_;
     std::vector<uint32_t> base_words_; // of a type of the base
-    ReadAhead *ahead_ = nullptr;       // of functions
     uint32_t next_id_ = 1;
 };
 
@@ -427,10 +357,9 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
                                            const BaseKnowledge &known, ByteOrder order,
-                                           const Where &where, unsigned threads)
+                                           const Where &where)
 {
-    return ResultWriter(objects, sources, partition, functions, variables, known, threads)
-        .run(order, where);
+    return ResultWriter(objects, sources, partition, functions, variables, known).run(order, where);
 }
 
 } // namespace btflink::merge

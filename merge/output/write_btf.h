@@ -16,6 +16,6 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
                                            const BaseKnowledge &known, ByteOrder order,
-                                           const Where &where, unsigned threads);
+                                           const Where &where);
 
 } // namespace btflink::merge

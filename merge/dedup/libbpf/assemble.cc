@@ -136,26 +136,6 @@ private:
         return found->second;
     }
     uint32_t var(const SelectedVariable &v) const { return numbers_[v.object].vars[v.index]; }
-    const SelectedFunction &next_function(const SelectedFunction &f) const { return f; }
-    uint32_t prototype_id(const SelectedFunction &f) const
-    {
-        const TypeId plain = plain_prototype(objects_, f);
-        return plain == void_id ? 0 : id(f.object, raw(plain));
-    }
-    void append_prototype(const SelectedFunction &f)
-    {
-        const Object &o = objects_[f.object];
-        merge::append_prototype(
-            prototype_of(o, o.trailer.functions[f.record]), out_.words,
-            [&](uint32_t type) { return id(f.object, type); },
-            [&](uint32_t offset) { return text(f.object, offset); });
-    }
-    uint32_t function_name(const SelectedFunction &f)
-    {
-        const LinkFunction &record = objects_[f.object].trailer.functions[f.record];
-        return f.clone.empty() ? text(f.object, raw(record.name)) : text(f.clone);
-    }
-
     const std::vector<Object> &objects_;
     const Locations &locations_;
     const Functions &functions_;
