@@ -53,7 +53,7 @@ Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<b
 
     // From here on, millions of types are represented by some hundred thousand classes.
     stats.begin_pass("class_graph");
-    ClassGraph graph = make_class_graph(sources, classes, threads);
+    ClassGraph graph = make_class_graph(sources, classes);
     stats.add("struct_names", graph.names.size());
 
     // Refine: classes are final afterwards.

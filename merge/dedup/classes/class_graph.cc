@@ -21,7 +21,6 @@
 #include "merge/dedup/classes/class_graph.h"
 
 #include "common/graph/refine.h"
-#include "common/io/parallel.h"
 #include "merge/dedup/hash_bits.h"
 
 #include <algorithm>
@@ -34,8 +33,6 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t batch = 512; // classes that a thread reads at a time
-
 struct NameHash {
     size_t operator()(const std::pair<std::string_view, bool> &s) const
     {
@@ -44,34 +41,18 @@ struct NameHash {
 };
 
 /// Fills `kind` and `refs`.
-void read_references(const Sources &sources, const Classes &classes, unsigned threads,
-                     ClassGraph &out)
+void read_references(const Sources &sources, const Classes &classes, ClassGraph &out)
 {
-    const size_t count = classes.first.size(), batches = (count + batch - 1) / batch;
-    out.kind.resize(count);
-    out.refs.ends.resize(count);
-    auto classes_of = [&](size_t b) {
-        return IdRange(ClassId{static_cast<uint32_t>(b * batch)},
-                       ClassId{static_cast<uint32_t>(std::min(count, (b + 1) * batch))});
-    };
-    std::vector<std::vector<ClassId>> parts(batches);
-    parallel_for(batches, threads, [&](size_t b) {
-        for (ClassId c : classes_of(b)) {
-            const TypeAt at = classes.first[c];
-            const btf_type &t = sources.type(at);
-            out.kind[c] = btf::kind_of(t);
-            btf::for_each_type_id(t, [&](uint32_t ref) {
-                parts[b].push_back(ref ? classes.of[sources.index(at.source, TypeId{ref})]
-                                       : ClassId::none);
-            });
-            out.refs.ends[raw(c)] = static_cast<uint32_t>(parts[b].size());
-        }
-    });
-    for (size_t b = 0; b < batches; ++b) {
-        const auto shift = static_cast<uint32_t>(out.refs.items.size());
-        for (ClassId c : classes_of(b))
-            out.refs.ends[raw(c)] += shift;
-        out.refs.items.insert(out.refs.items.end(), parts[b].begin(), parts[b].end());
+    out.kind.reserve(classes.first.size());
+    out.refs.ends.reserve(classes.first.size());
+    for (const TypeAt &at : classes.first) {
+        const btf_type &t = sources.type(at);
+        out.kind.push_back(btf::kind_of(t));
+        btf::for_each_type_id(t, [&](uint32_t ref) {
+            out.refs.items.push_back(ref ? classes.of[sources.index(at.source, TypeId{ref})]
+                                         : ClassId::none);
+        });
+        out.refs.ends.push_back(static_cast<uint32_t>(out.refs.items.size()));
     }
 }
 
@@ -236,10 +217,10 @@ void merge_classes_above_enums(const Sources &sources, const Classes &classes, C
 
 } // namespace
 
-ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads)
+ClassGraph make_class_graph(const Sources &sources, const Classes &classes)
 {
     ClassGraph out;
-    read_references(sources, classes, threads, out);
+    read_references(sources, classes, out);
     out.name.assign(out.size(), NameId::none);
     for (ClassId c : out.classes())
         out.alias.push_back(c);

@@ -37,6 +37,6 @@ struct ClassGraph {
     }
 };
 
-ClassGraph make_class_graph(const Sources &sources, const Classes &classes, unsigned threads);
+ClassGraph make_class_graph(const Sources &sources, const Classes &classes);
 
 } // namespace btflink::merge
