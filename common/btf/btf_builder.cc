@@ -4,7 +4,6 @@
 
 #include "common/btf/btf_blob.h"
 #include "common/btf/name_rules.h"
-#include "common/io/keep_memory.h"
 
 #include <cstring>
 #define XXH_INLINE_ALL // strings are short: a call costs as much as hashing them
@@ -19,12 +18,9 @@ StringTable::StringTable(uint32_t first)
 }
 
 StringTable::StringTable(std::string_view section)
-    : section_(section), shorts_(4096), blob_(1, '\0'), index_(16), first_(0)
+    : section_(section), cells_(section.size() / 4 + 1), shorts_(4096), blob_(1, '\0'), index_(16),
+      first_(0)
 {
-    const size_t cells = section.size() / 4 + 1;
-    cells_.reserve(cells);
-    use_huge_pages(cells_.data(), cells * sizeof(Cell));
-    cells_.resize(cells);
 }
 
 StrOff StringTable::add(std::string_view text)

@@ -4,9 +4,7 @@
 #pragma once
 
 #include <climits>
-#include <cstdint>
 #include <cstdlib> // defines __GLIBC__
-#include <sys/mman.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -24,19 +22,6 @@ inline void keep_freed_memory()
     mallopt(M_MMAP_THRESHOLD, most);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
     mallopt(M_TOP_PAD, 1 << 20);
-#endif
-}
-
-/// For a large table that will be used completely and has not been touched yet. Huge pages cause a
-/// tenth of the faults, and make random look-ups faster. The kernel may ignore this.
-inline void use_huge_pages([[maybe_unused]] void *table, [[maybe_unused]] size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    constexpr uintptr_t page = uintptr_t{2} << 20;
-    const auto at = reinterpret_cast<uintptr_t>(table);
-    const uintptr_t first = (at + page - 1) / page * page, end = (at + bytes) / page * page;
-    if (first < end)
-        ::madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
 #endif
 }
 
