@@ -16,7 +16,7 @@
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/graph/post_order.h"
-#include "common/io/parallel.h"
+#include "common/io/trace.h"
 
 namespace btflink::merge
 {
@@ -92,40 +92,24 @@ void for_affected(const Sources &sources, const Classes &classes, const ClassGra
     });
 }
 
-/// Step 3. Two passes over the types: one to count, one to fill in.
+/// Step 3.
 void collect_nodes(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                   unsigned threads, ConflictGraph &out)
+                   ConflictGraph &out)
 {
     trace::Phase phase("collect_nodes");
-    const size_t count = sources.list.size();
-    std::vector<uint32_t> nodes(count), refs(count); // counts of each source
-    out.node_begin.resize(count + 1);
-    out.ref_begin.resize(count + 1);
-    parallel_for(count, threads, [&](size_t s) {
-        uint32_t node_count = 0, ref_count = 0;
-        for_affected(sources, classes, graph, out, s, [&](TypeId, ClassId c) {
-            ++(out.role[c] == role_between ? ref_count : node_count);
-        });
-        nodes[s] = node_count;
-        refs[s] = ref_count;
-    });
-    for (size_t s = 0; s < count; ++s) {
-        out.node_begin[s + 1] = NodeId{raw(out.node_begin[s]) + nodes[s]};
-        out.ref_begin[s + 1] = out.ref_begin[s] + refs[s];
-    }
-    out.nodes.resize(raw(out.node_begin[count]));
-    out.refs.resize(out.ref_begin[count]);
-    parallel_for(count, threads, [&](size_t s) {
-        uint32_t node = raw(out.node_begin[s]), ref = out.ref_begin[s];
+    for (uint32_t s = 0; s < sources.list.size(); ++s) {
+        out.node_begin.push_back(out.nodes.next_id());
+        out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
         for_affected(sources, classes, graph, out, s, [&](TypeId id, ClassId c) {
             if (out.role[c] == role_between)
-                out.refs[ref++] = id;
+                out.refs.push_back(id);
             else
-                out.nodes[NodeId{node++}] = {static_cast<uint32_t>(s), id,
-                                             out.role[c] == role_node ? c : ClassId::none,
-                                             out.slot_name[c]};
+                out.nodes.push_back(
+                    {s, id, out.role[c] == role_node ? c : ClassId::none, out.slot_name[c]});
         });
-    });
+    }
+    out.node_begin.push_back(out.nodes.next_id());
+    out.ref_begin.push_back(static_cast<uint32_t>(out.refs.size()));
     out.affected_type_count = out.nodes.size() + out.refs.size();
 }
 
@@ -155,17 +139,17 @@ NodeId ConflictGraph::node_at(size_t source, TypeId type) const
 }
 
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,
-                                  const ClassGraph &graph, unsigned threads)
+                                  const ClassGraph &graph)
 {
     ConflictGraph out;
     find_affected(sources, classes, graph, out);
     if (!out.count)
         return out;
     give_roles(graph, out);
-    collect_nodes(sources, classes, graph, threads, out);
+    collect_nodes(sources, classes, graph, out);
     mark_twins(sources, classes, out);
     make_slots(graph, out);
-    make_edges(sources, classes, graph, threads, out);
+    make_edges(sources, classes, graph, out);
     declare_enum_slots(graph, out);
     return out;
 }

@@ -47,12 +47,12 @@ struct ConflictGraph {
     IdVector<NodeId, Node> nodes;                   // by source, then type
     std::vector<NodeId> node_begin;                 // first node per source, and the end
     std::vector<bool> twins;                        // per node of a base: see mark_twins()
-    UnsetVector<TypeId> refs;                       // by source: types between nodes
-    std::vector<uint32_t> ref_begin;                // first ref per source, and the end
-    Lists<ClassId, NameId> slots;                   // the names that a class refers to
-    IdVector<NodeId, uint64_t> edge_begin;          // first edge per node, and the end
-    UnsetVector<NodeId> edges;                      // per node and slot; none: unresolved
-    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not determine the slots
+    std::vector<TypeId> refs;                       // by source: types between nodes
+    std::vector<uint32_t> ref_begin;                // per source, and the end
+    Lists<ClassId, NameId> slots;                   // the names of what a class refers to
+    IdVector<NodeId, uint64_t> edge_begin;          // and the end
+    std::vector<NodeId> edges;                      // per node and slot; none: unresolved
+    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not tell the node's slots
 
     IdRange<NodeId> nodes_of(size_t source) const
     {
@@ -75,7 +75,7 @@ bool base_declares(const Sources &sources, const Classes &classes, const ClassGr
 
 /// Without conflicts, only `affected_names`, `affected_classes` and `count` are filled.
 ConflictGraph make_conflict_graph(const Sources &sources, const Classes &classes,
-                                  const ClassGraph &graph, unsigned threads);
+                                  const ClassGraph &graph);
 
 // Steps of make_conflict_graph() that have files of their own.
 
@@ -86,7 +86,7 @@ void find_affected(const Sources &sources, const Classes &classes, const ClassGr
 void make_slots(const ClassGraph &graph, ConflictGraph &out);
 /// Fills `edge_begin`, `edges` and `paths`.
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                unsigned threads, ConflictGraph &out);
+                ConflictGraph &out);
 /// If some object sees a struct with only the declaration of an enum, the struct refers to the
 /// declaration and agrees with every definition. This holds in all objects, so that their order
 /// does not matter. (Only prototypes and pointers can refer to a declared enum, so no layout

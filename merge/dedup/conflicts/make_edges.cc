@@ -9,7 +9,7 @@
 // never merges types that differ.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
-#include "common/io/parallel.h"
+#include "common/io/trace.h"
 
 #include <algorithm>
 
@@ -71,6 +71,7 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
         mine = n;
     }
     for (NodeId n : out.nodes_of(source)) {
+        out.edge_begin.push_back(out.edges.size());
         if (!out.is_definition(n))
             continue;
         if (has_false_hashes(out, n)) {
@@ -78,8 +79,8 @@ void make_edges_of(const Sources &sources, const Classes &classes, const ClassGr
             continue;
         }
         const std::span slots = out.slots[out.nodes[n].cls];
-        for (size_t i = 0; i < slots.size(); ++i)
-            out.edges[out.edge_begin[n] + i] = of_name[slots[i]];
+        for (NameId slot : slots)
+            out.edges.push_back(of_name[slot]);
         if (ambiguous && !slots.empty())
             out.paths[n] = std::make_unique<Paths>(find_paths(sources, classes, graph, out, n));
     }
@@ -151,24 +152,14 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out)
 }
 
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
-                unsigned threads, ConflictGraph &out)
+                ConflictGraph &out)
 {
     trace::Phase phase("make_edges");
-    uint64_t total = 0;
-    for (NodeId n : out.nodes.ids()) {
-        out.edge_begin.push_back(total);
-        if (out.is_definition(n) && !has_false_hashes(out, n))
-            total += out.slots[out.nodes[n].cls].size();
-    }
-    out.edge_begin.push_back(total);
-    out.edges.resize(total);
     out.paths.resize(out.nodes.size());
-    const size_t count = sources.list.size(), batch = (count + threads - 1) / threads;
-    parallel_for((count + batch - 1) / batch, threads, [&](size_t b) {
-        IdVector<NameId, NodeId> of_name(out.slot_names, NodeId::none);
-        for (size_t s = b * batch; s < std::min(count, (b + 1) * batch); ++s)
-            make_edges_of(sources, classes, graph, s, of_name, out);
-    });
+    IdVector<NameId, NodeId> of_name(out.slot_names, NodeId::none);
+    for (size_t s = 0; s < sources.list.size(); ++s)
+        make_edges_of(sources, classes, graph, s, of_name, out);
+    out.edge_begin.push_back(out.edges.size());
 }
 
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out)
