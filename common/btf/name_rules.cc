@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 namespace btflink
 {
@@ -72,22 +71,11 @@ bool is_section_name(std::string_view name)
 
 bool is_plain_text(std::string_view text)
 {
-    // All names of an object pass through here, so check 64 bytes at a time.
-    using Vector [[gnu::vector_size(16)]] = char;
-    Vector all{}, dollars{};
-    const char *at = text.data(), *const end = at + text.size();
-    for (; end - at >= 64; at += 64) {
-        Vector some[4];
-        std::memcpy(some, at, sizeof some);
-        all |= some[0] | some[1] | some[2] | some[3];
-        dollars |= (some[0] == '$') | (some[1] == '$') | (some[2] == '$') | (some[3] == '$');
-    }
-    dollars |= all < 0;
-    for (; at != end; ++at)
-        dollars[0] |= *at == '$' || is_beyond_ascii(*at);
-    uint64_t found[2];
-    std::memcpy(found, &dollars, sizeof found);
-    return !(found[0] | found[1]);
+    // All names of an object pass here. Without an early end compilers use vectors.
+    unsigned odd = 0;
+    for (char c : text)
+        odd |= static_cast<unsigned>(c == '$' || is_beyond_ascii(c));
+    return odd == 0;
 }
 
 std::string legal_name(std::string_view name, size_t length_limit)

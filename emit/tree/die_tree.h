@@ -134,8 +134,7 @@ public:
     const char *source = nullptr;        // DW_AT_name of the (first) unit
     std::vector<UnitLanguage> languages; // of its units, by offset
     bool clang = false;
-    bool c_names = true;      // names are C identifiers
-    bool rust = false;        // members need not be in the order of their offsets
+    bool c_names = true;      // names are identifiers of C
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
     // The compiler itself states which parameters are passed: those with Die::location. Registers

@@ -477,9 +477,8 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     clock.begin(Step::functions);
     auto functions = collect_functions(file, tree, types, options.features, skips);
 
-    const Where debug_info = file.where;
-    drop_surplus_variables(variables, debug_info, types.left_out, skips);
-    drop_inexpressible_functions(functions, debug_info, types.left_out, skips);
+    drop_surplus_variables(variables, file.where, types.left_out, skips);
+    drop_inexpressible_functions(functions, file.where, types.left_out, skips);
 
     // All names are now owned by the file or by `names`.
     tree = {};

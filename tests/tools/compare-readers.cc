@@ -70,8 +70,7 @@ bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
         }
     bool same = ours.dies.size() == libdw.dies.size() && ours.types == libdw.types &&
                 ours.functions == libdw.functions && ours.variables == libdw.variables &&
-                ours.clang == libdw.clang && ours.rust == libdw.rust &&
-                same_text(ours.source, libdw.source) &&
+                ours.clang == libdw.clang && same_text(ours.source, libdw.source) &&
                 ours.addresses.size() == libdw.addresses.size();
     for (size_t i = 0; same && i < ours.addresses.size(); ++i)
         same = same_address(ours.addresses[i], libdw.addresses[i]);

@@ -14,7 +14,6 @@
 #include "emit/dwarf/languages.h"
 
 #include <algorithm>
-#include <dwarf.h>
 #include <map>
 
 namespace btflink::emit
@@ -167,7 +166,6 @@ Result<DieTree> read_units(Units units, Skips &skips)
         return tree;
     tree->source = units.front()->name;
     tree->clang = units.front()->clang;
-    tree->rust = units.front()->language == DW_LANG_Rust;
     tree->c_names =
         std::ranges::all_of(units, [](const Unit *unit) { return has_c_names(unit->language); });
     for (const Unit *unit : sorted)

@@ -234,7 +234,6 @@ Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips)
         dwarf_attr(&first, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
     tree->source = heads_[units.front()].name;
     tree->clang = producer && std::strstr(producer, "clang");
-    tree->rust = heads_[units.front()].language == DW_LANG_Rust;
     tree->c_names =
         std::ranges::all_of(units, [&](uint32_t i) { return has_c_names(heads_[i].language); });
     for (uint32_t i : units) {
