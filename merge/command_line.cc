@@ -161,7 +161,6 @@ Result<void> finish(PartialLine &partial, Given &&given)
     o.inputs = std::move(given.operands);
     o.threads =
         partial.threads ? partial.threads : std::max(1u, std::thread::hardware_concurrency());
-    o.auto_threads = partial.threads == 0;
     if (!o.base_index.empty() && o.base.empty())
         return fail({}, "--base-index needs --base");
     std::vector<std::string> others = o.inputs;

@@ -44,7 +44,7 @@ bool has_no_types(const std::vector<std::byte> &blob)
     return load<uint32_t>(blob.data() + offsetof(btf_header, type_len), host_order) == 0;
 }
 
-Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
+Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats)
 {
     TRY(check_options(options));
     stats.begin_pass("base");
@@ -52,7 +52,6 @@ Result<void> run(Options options, Memory &m, Report &report, Stats &stats)
     m.inputs = TRY(read_inputs(options, m.base, report, stats));
     if (!report.nothing.empty())
         return end_without_btf(options, report);
-    options.threads = m.inputs.threads;
     m.link = TRY(follow_link(options.features, m.inputs, report, stats));
     auto blob = TRY(options.engine == Engine::libbpf
                         ? blob_by_libbpf(options, m.base, m.inputs, m.link, stats)

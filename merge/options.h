@@ -41,8 +41,7 @@ struct Options {
     Engine engine = Engine::hash;
     FeatureSet features = default_features();
     unsigned threads = 1;
-    bool auto_threads = false; // small inputs get one thread
-    bool verify = false;       // recompute the hashes in objects; a wrong one is an error
+    bool verify = false; // recompute the hashes of objects; a wrong one is an error
     bool verbose = false;
     bool last = false;      // the process ends after this merge, so memory need not be freed
     std::string time_trace; // file for a trace of the run (common/io/trace.h); empty: none

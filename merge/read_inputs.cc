@@ -103,22 +103,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
-/// Most modules take less time than starting a thread.
-bool is_small(const std::vector<Input> &inputs)
-{
-    uint64_t bytes = 0;
-    for (const Input &input : inputs) {
-        if (!input.elf)
-            bytes += input.bytes.size();
-        else
-            for (const Section &section : input.elf->sections())
-                if (section.name.starts_with(".BTF"))
-                    bytes += section.size;
-    }
-    return bytes < 1 << 20;
-}
-
-/// libbpf needs all types unchanged.
+/// libbpf takes all types as they are.
 ParseMode parse_mode(Engine engine)
 {
     return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;
@@ -186,7 +171,7 @@ Result<void> load_all(const Options &options, MergeInputs &in, Stats &stats)
         in.loaded = options.gathered->finish();
         in.loaded.decompressed.push_back(options.gathered);
     } else {
-        in.loaded = TRY(load(in.files.list, parse_mode(options.engine), in.threads));
+        in.loaded = TRY(load(in.files.list, parse_mode(options.engine), options.threads));
     }
     if (options.more_inputs)
         TRY(add_more_inputs(options, in));
@@ -291,8 +276,6 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     MergeInputs in;
     stats.begin_pass("open");
     TRY(open_all(options, in));
-    const bool alone = options.auto_threads && !options.more_inputs && !options.gathered;
-    in.threads = alone && is_small(in.files.list) ? 1 : options.threads;
     stats.begin_pass("load");
     TRY(load_all(options, in, stats));
     report_inputs(in, base, report, stats);
@@ -307,7 +290,7 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     if (base.btf)
         stats.add("objects_made_flat",
                   take_form_of_base(*base.btf, known_arrays(base), in.loaded.objects,
-                                    options.engine == Engine::hash, in.threads));
+                                    options.engine == Engine::hash, options.threads));
     for (std::string &text : check_settings(in.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return in;

@@ -20,7 +20,6 @@ struct MergeInputs {
     std::optional<Input> given_image; // --image
     LoadedObjects loaded;
     Target target;
-    unsigned threads = 1; // as many of Options::threads as are useful
 
     const std::vector<Object> &objects() const { return loaded.objects; }
     /// The given image, or the only linked file among the inputs; null without an image.

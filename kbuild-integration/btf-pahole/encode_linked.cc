@@ -211,7 +211,6 @@ merge::Options merge_options(const std::string &file, const PaholeOptions &optio
         merge.base_index = index_of(options.base);
     merge.features = options.features;
     merge.threads = options.jobs;
-    merge.auto_threads = true;
     merge.last = true;
     if (switches
             .no_layout) // programs with cilium/ebpf from before June 2026 refuse a layout section

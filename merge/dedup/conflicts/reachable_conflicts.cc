@@ -36,8 +36,9 @@ namespace btflink::merge
 namespace
 {
 
-/// Numbers of the elements of sets, and of initial partitions: first the classes, then declared
-/// names.
+constexpr size_t small_graph = 4096; // not worth a thread; a module has fewer
+
+/// The elements of sets, and of partitions at first: the classes, then the names that are declared.
 class Elements
 {
 public:
@@ -211,7 +212,7 @@ ReachableConflicts find_reachable_conflicts(const Sources &sources, const ClassG
     if (std::find(conflicts.twins.begin(), conflicts.twins.end(), true) != conflicts.twins.end())
         out.ambiguous[0] = true;
     std::vector<ObjectSets> objects(count);
-    parallel_for(count, threads, [&](size_t s) {
+    parallel_for(count, conflicts.nodes.size() < small_graph ? 1u : threads, [&](size_t s) {
         if (out.ambiguous[s])
             find_canonical(graph, conflicts, s, out.canonical);
         else
