@@ -14,8 +14,8 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t objects_named = 3; // for each version
-constexpr size_t max_depth = 40;    // of unnamed structs in unnamed structs
+constexpr size_t objects_named = 3; // on each version
+constexpr size_t most_nested = 40;    // of unnamed structs in unnamed structs
 
 class DupReport
 {
@@ -271,7 +271,7 @@ private:
             return t.type != void_id && btf::is_composite(btf_at(t).kind(t.type)) &&
                    btf_at(t).name(t.type).empty();
         };
-        if (!unnamed(a) || !unnamed(b) || out.place.size() > max_depth ||
+        if (!unnamed(a) || !unnamed(b) || out.place.size() > most_nested ||
             btf_at(a).kind(a.type) != btf_at(b).kind(b.type))
             return false;
         find_difference(a, b, out);
