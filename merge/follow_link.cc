@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The passes that find out what the linker decided; counts, notes and warnings about it.
+// The passes that find out what was linked, and where; counts, notes and warnings about it.
 #include "merge/follow_link.h"
 
 #include "merge/link/missing_objects.h"
@@ -70,49 +70,9 @@ void report_image(const std::vector<Input> &inputs, const Image &image,
                                   "addresses are taken from symbols where they can be");
 }
 
-/// Which functions and variables were selected, and why the others were not.
-void report_selection(const std::vector<Object> &objects, const Functions &functions,
-                      const Variables &variables, Report &report, Stats &stats)
-{
-    stats.add("function_instances", functions.candidates);
-    stats.add("function_instances_without_symbol", functions.without_symbol);
-    for (size_t i = 0; i < functions.skip_counts.size(); ++i)
-        stats.add(std::string("functions_") + skip_name(static_cast<FunctionSkip>(i)),
-                  functions.skip_counts[i]);
-    for (const SkippedFunction &f : functions.skipped)
-        report.functions_left_out.emplace_back(f.name, f.reason);
-    for (std::string_view name : functions.no_arena)
-        report.warnings.push_back("kfunc " + std::string(name) +
-                                  ": its flags name an arena pointer where its prototype has "
-                                  "none; the prototype stays as it is");
-    int64_t kept = 0;
-    for (const std::vector<bool> &of_object : variables.kept)
-        kept += std::count(of_object.begin(), of_object.end(), true);
-    stats.add("variables_kept", static_cast<uint64_t>(kept));
-    for (size_t i = 1; i < variables.skip_counts.size(); ++i)
-        stats.add(std::string("variables_") + skip_name(static_cast<VariableSkip>(i)),
-                  variables.skip_counts[i]);
-    size_t lost = 0; // from objects without a trailer
-    std::string first_lost;
-    for (const SkippedVariable &v : variables.skipped) {
-        if (v.reason == VariableSkip::other_section)
-            continue;
-        std::string name =
-            "variable " + std::string(v.name) + " of " + objects[v.object].describe();
-        if (v.reason == VariableSkip::no_address && !objects[v.object].has_trailer && lost++ == 0)
-            first_lost = name;
-        report.notes.push_back(name + " left out: " + skip_name(v.reason));
-    }
-    if (lost)
-        report.warnings.push_back(
-            strf("%zu %s left out, because no DATASEC lists them; the first is %s", lost,
-                 lost == 1 ? "variable is" : "variables are", first_lost.c_str()));
-}
-
 } // namespace
 
-Result<LinkResult> follow_link(FeatureSet features, const MergeInputs &in, Report &report,
-                               Stats &stats)
+Result<LinkResult> follow_link(const MergeInputs &in, Report &report, Stats &stats)
 {
     const std::vector<Input> &inputs = in.files.list;
     const std::vector<Object> &objects = in.objects();
@@ -124,12 +84,6 @@ Result<LinkResult> follow_link(FeatureSet features, const MergeInputs &in, Repor
     stats.begin_pass("locate");
     link.locations = locate(inputs, objects, link.image);
     report_image(inputs, link.image, objects, link.locations, report, stats);
-
-    stats.begin_pass("select_functions");
-    link.functions = select_functions(inputs, objects, link.image, link.locations, features);
-    stats.begin_pass("select_variables");
-    link.variables = select_variables(objects, link.image, link.locations, features);
-    report_selection(objects, link.functions, link.variables, report, stats);
     return link;
 }
 

@@ -9,12 +9,18 @@
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 #include "merge/explain/why_dup.h"
 #include "merge/output/write_btf.h"
+#include "merge/select_contents.h"
+
+#include <future>
 
 namespace btflink::merge
 {
 
 namespace
 {
+
+/// With fewer objects, as in most modules, a thread costs more than it saves.
+constexpr size_t many_objects = 64;
 
 /// The passes trusted what they read. If they failed, a malformed type may be the cause, so this
 /// error comes first.
@@ -35,9 +41,16 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
 {
     const std::vector<Object> &objects = in.objects();
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
+    // Neither needs the other, and each takes a quarter of a kernel's merge.
+    const bool both = options.threads > 1 && objects.size() >= many_objects;
+    auto selection = std::async(both ? std::launch::async : std::launch::deferred,
+                                [&] { return select_contents(options.features, in, link); });
     const MergedTypes types = TRY(merge_types(in.loaded, link.locations.not_linked,
                                               {base.btf.get(), base.index.get(), base.blob, blamed},
                                               options.why_dup.has_value(), options.threads, stats));
+    stats.begin_pass("select_contents"); // what is left of it
+    const Selection selected = selection.get();
+    report_selection(objects, selected, report, stats);
     if (options.why_dup) {
         stats.begin_pass("why_dup");
         report.why_dup = why_dup(objects, types, *options.why_dup, options.base);
@@ -45,8 +58,8 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     Result<std::vector<std::byte>> blob;
     if (writes_result(options)) {
         stats.begin_pass("write_types");
-        blob = write_types(objects, types.sources, types.partition, link.functions, link.variables,
-                           types.known, in.target.order, blamed);
+        blob = write_types(objects, types.sources, types.partition, selected.functions,
+                           selected.variables, types.known, in.target.order, blamed);
     }
     stats.end_pass();
     TRY(check_trust(in, base, link.locations.not_linked, options.threads));
@@ -55,11 +68,14 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
 
 Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
                                               const MergeInputs &in, const LinkResult &link,
-                                              Stats &stats)
+                                              Report &report, Stats &stats)
 {
+    stats.begin_pass("select_contents");
+    const Selection selected = select_contents(options.features, in, link);
+    report_selection(in.objects(), selected, report, stats);
     stats.begin_pass("assemble");
-    auto all =
-        TRY(assemble(in.objects(), link.locations, link.functions, link.variables, base.btf.get()));
+    auto all = TRY(assemble(in.objects(), link.locations, selected.functions, selected.variables,
+                            base.btf.get()));
     TRY(check_mapped_files());
     stats.add("types_in", all.types);
     stats.add("bytes_in", all.words.size() * 4 + all.strings.size());

@@ -16,6 +16,6 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
 /// Engine::libbpf.
 Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
                                               const MergeInputs &in, const LinkResult &link,
-                                              Stats &stats);
+                                              Report &report, Stats &stats);
 
 } // namespace btflink::merge

@@ -3,6 +3,7 @@
 // and returns its own.
 #include "merge/merge.h"
 
+#include "common/io/file_parts.h"
 #include "merge/base_index/index_file.h"
 #include "merge/finish_result.h"
 #include "merge/follow_link.h"
@@ -12,6 +13,7 @@
 #include "merge/write_result.h"
 
 #include <chrono>
+#include <future>
 
 namespace btflink::merge
 {
@@ -44,6 +46,12 @@ bool has_no_types(const std::vector<std::byte> &blob)
     return load<uint32_t>(blob.data() + offsetof(btf_header, type_len), host_order) == 0;
 }
 
+void release_inputs(const Inputs &files)
+{
+    for (const Input &input : files.list)
+        release_pages(input.bytes);
+}
+
 Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats)
 {
     TRY(check_options(options));
@@ -52,9 +60,9 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     m.inputs = TRY(read_inputs(options, m.base, report, stats));
     if (!report.nothing.empty())
         return end_without_btf(options, report);
-    m.link = TRY(follow_link(options.features, m.inputs, report, stats));
+    m.link = TRY(follow_link(m.inputs, report, stats));
     auto blob = TRY(options.engine == Engine::libbpf
-                        ? blob_by_libbpf(options, m.base, m.inputs, m.link, stats)
+                        ? blob_by_libbpf(options, m.base, m.inputs, m.link, report, stats)
                         : blob_by_hash(options, m.base, m.inputs, m.link, report, stats));
     if (m.base.btf)
         stats.add("base_index_used", m.base.index ? 1 : 0);
@@ -64,6 +72,11 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
         report.nothing = "there are no types in it";
         return end_without_btf(options, report);
     }
+    // The inputs are only needed for messages from here on. To give their pages back takes a tenth
+    // of a kernel's merge, and as long as the check.
+    const auto releasing =
+        std::async(options.threads > 1 ? std::launch::async : std::launch::deferred,
+                   [&m] { release_inputs(m.inputs.files); });
     const auto result =
         TRY(finish_result(std::move(blob), options, m.base, m.inputs, report, stats));
     stats.begin_pass("write");

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Which functions and variables the result has.
+#pragma once
+
+#include "merge/follow_link.h"
+#include "merge/link/select_variables.h"
+
+namespace btflink::merge
+{
+
+struct Selection {
+    Functions functions;
+    Variables variables;
+};
+
+Selection select_contents(FeatureSet features, const MergeInputs &in, const LinkResult &link);
+
+/// What was selected, and why the rest was not.
+void report_selection(const std::vector<Object> &objects, const Selection &selected, Report &report,
+                      Stats &stats);
+
+} // namespace btflink::merge
