@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr size_t objects_named = 3; // on each version
-constexpr size_t most_nested = 40;    // of unnamed structs in unnamed structs
+constexpr size_t most_nested = 40;  // of unnamed structs in unnamed structs
 
 class DupReport
 {
