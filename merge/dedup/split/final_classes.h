@@ -80,7 +80,7 @@ void resolve_references(const SplitInput &in, FinalClasses &made);
 
 /// Finds what typedefs that lead to forward declarations mean where these are defined: each becomes
 /// an alias, in `partition`, of one of the same name and form that leads to definitions instead, if
-/// there is one. `keys` are made anew, without aliases. Returns for declarations the definition
+/// there is one. Replaces `keys` by keys without aliases. Returns for declarations the definition
 /// that a typedef showed.
 std::unordered_map<ClassId, ClassId>
 resolve_typedefs(const std::vector<UnresolvedForward> &forwards, const ClassGraph &graph,

@@ -166,7 +166,7 @@ class Report(ReportCase):
         self.assertIn('long int power[2]', page)
         self.assertRegex(page, r'Version 1, in 2 files: drivers/usb/.*, kernel/sched/fair\.c')
         self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
-        self.assertIn('btf-merge: select_functions', page)
+        self.assertIn('btf-merge: select_contents', page)
 
     def test_sizes(self):
         page = self.page()
@@ -190,7 +190,7 @@ class Report(ReportCase):
         self.assertIn('<code>struct device</code>: 2 versions', page)
         self.assertRegex(page, r'>kernel/sched/</span>(?s:.*)>core\.c</span>')
         self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
-        self.assertIn('btf-merge: select_functions', page)
+        self.assertIn('btf-merge: select_contents', page)
         # A module, which loses its object BTF by the merge.
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c', '-o', 'module.ko')
