@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """btf-merge with the load of an allmodconfig, by simulation: time and memory as the objects become
-30,000, as many separate files, a module over large bases, and which part of each pass runs on one
-thread. Not a test.
+30,000, as many separate files, and a module over large bases. Not a test.
 
 usage: scale.py --tools=BUILD --objects=FILE [--object=O] [--module=KO] [--rounds=N] [--scratch=DIR]
-                [--only=curve,files,modules,serial]
+                [--only=curve,files,modules]
 
 BUILD: a meson build folder. FILE: object BTF of a kernel, such as vmlinux.o. O: one object file for
 the table of separate files; it is named many times. KO: a module with object BTF of the same kernel.
@@ -17,62 +16,20 @@ to others. Time is processor time (user + system), so that it can be compared on
 private memory as in merge.py. Medians.
 """
 import argparse
-import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 
 from measure import rounds, run
 
-PASSES = ('open', 'load', 'image', 'locate', 'select_functions', 'select_variables', 'group_by_hash',
-          'class_graph', 'split_conflicts', 'write_types', 'check', 'write')
-BESIDE = ('image', 'locate', 'select_functions', 'select_variables')  # of the deduplication
-DEDUP = ('group_by_hash', 'class_graph', 'split_conflicts')
-COUNTS = (1, 2, 4, 16, 64)  # of threads, on paper
-
-
 def must(*argv):
     done = subprocess.run([str(a) for a in argv], text=True, capture_output=True, check=False)
     if done.returncode:
         sys.exit(f'scale: {argv[0]}: {done.stderr}')
     return done.stdout + done.stderr
-
-
-def shares(path):
-    """Of a trace: pass -> [ms of its own thread alone, ms of all threads in parallel_for()]."""
-    events = [e for e in json.loads(path.read_text())['traceEvents'] if e['ph'] == 'X']
-    inside = lambda a, b: a['ts'] >= b['ts'] and a['ts'] + a['dur'] <= b['ts'] + b['dur']  # noqa: E731
-    overlap = lambda a, b: (min(a['ts'] + a['dur'], b['ts'] + b['dur'])  # noqa: E731
-                            - max(a['ts'], b['ts']))
-    found, callers = {}, []
-    for event in events:
-        if event['name'] not in PASSES:
-            continue
-        workers = [w for w in events if w['name'] == 'worker' and w['tid'] == event['tid']
-                   and inside(w, event)]
-        spent = sum(w['tdur'] for w in workers)
-        found[event['name']] = [(event['tdur'] - spent) / 1000, spent / 1000]
-        callers += [(w, event['name']) for w in workers]
-    mine = [w for w, _ in callers]
-    for other in events:
-        if other['name'] == 'worker' and other not in mine and callers:
-            _, of = max(callers, key=lambda c: overlap(c[0], other))
-            found[of][1] += other['tdur'] / 1000
-        elif other['name'] == 'read ahead':
-            found['write_types'][1] += other['tdur'] / 1000
-    return found
-
-
-def on_paper(found, threads):
-    """Wall time in ms if what runs in parallel were divided evenly and nothing else changed."""
-    time = lambda name: found[name][0] + found[name][1] / threads if name in found else 0  # noqa: E731
-    beside, dedup = (sum(map(time, names)) for names in (BESIDE, DEDUP))
-    rest = sum(time(name) for name in found if name not in BESIDE + DEDUP)
-    return rest + (max(beside, dedup) if threads > 1 else beside + dedup)
 
 
 class Scale:
@@ -149,24 +106,6 @@ class Scale:
             print(f'| {types[copies]} | {cpu * 1000:.0f} ms | {cpu * 9000:.0f} s | '
                   f'{cost.memory:.0f} MB |')
 
-    def serial(self):
-        """Shares of each pass, without conflicts and with an explosion."""
-        for title, path in (('no field differs', self.clean),
-                            (f'a volatile in {self.options.struct}',
-                             self.corpus('explode', self.options.struct))):
-            trace = self.scratch / 'trace'
-            seen = []
-            for _ in range(self.options.rounds):
-                must(self.merge, '-q', '--threads=2', f'--time-trace={trace}', path, '-o', self.out)
-                seen.append(shares(trace))
-            found = {name: [statistics.median(s[name][i] for s in seen) for i in (0, 1)]
-                     for name in PASSES if name in seen[0]}
-            print(f'\n| {title} | on one thread | on all threads |\n|---|---|---|')
-            for name, (alone, together) in found.items():
-                print(f'| {name} | {alone:.1f} ms | {together:.1f} ms |')
-            print('\n| threads | ' + ' | '.join(map(str, COUNTS)) + ' |\n' + '|---' * 6 + '|\n| on paper | '
-                  + ' | '.join(f'{on_paper(found, n):.0f} ms' for n in COUNTS) + ' |', flush=True)
-
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n', maxsplit=1)[0])
@@ -175,9 +114,8 @@ def arguments():
     parser.add_argument('--objects', required=True, type=path)
     for name in ('object', 'module', 'scratch'):
         parser.add_argument(f'--{name}', type=path)
-    parser.add_argument('--struct', default='task_struct')
     parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--only', default='curve,files,modules,serial')
+    parser.add_argument('--only', default='curve,files,modules')
     return parser.parse_args()
 
 
