@@ -22,7 +22,7 @@ namespace
 /// With fewer objects, as in most modules, a thread costs more than it saves.
 constexpr size_t many_objects = 64;
 
-/// The passes trusted what they read. If they failed, a malformed type may be the cause, so this
+/// The passes trusted their input. If a pass failed, a malformed type may be the cause, so its
 /// error comes first.
 Result<void> check_trust(const MergeInputs &in, const Base &base,
                          const std::vector<bool> &not_linked, unsigned threads)

@@ -61,8 +61,8 @@ bool writes_result(const Options &options);
 /// The files of --output: the result, and its distilled base.
 std::vector<std::string> result_files(const Options &options);
 
-/// Error: options that exclude each other. merge() checks this too; a program that checks first can
-/// report wrong usage.
+/// Error: options that exclude each other. merge() checks this, too; a program that checks first
+/// can report a usage error.
 Result<void> check_options(const Options &options);
 
 /// Error: an output is an input, too, or another output, or would change the base that it extends.

@@ -103,7 +103,7 @@ Result<std::unordered_set<uint64_t>> linked_ids(const std::optional<Input> &imag
     return ids;
 }
 
-/// libbpf takes all types as they are.
+/// libbpf needs all types unchanged.
 ParseMode parse_mode(Engine engine)
 {
     return engine == Engine::hash ? ParseMode::by_marks : ParseMode::whole;

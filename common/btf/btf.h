@@ -23,12 +23,12 @@ namespace btflink
 
 /// The id of a type in a blob, or in its base. 0 is void.
 enum class TypeId : uint32_t {};
-/// A byte offset into the strings of a blob. Those of its base come first. 0 is "".
+/// A byte offset into the strings of a blob. The strings of its base come first. 0 is "".
 enum class StrOff : uint32_t {};
 
 constexpr TypeId void_id{0};
 
-/// Bytes that the blob at the start of `bytes` takes, by its header alone.
+/// Bytes of the blob at the start of `bytes`, according to its header.
 Result<uint64_t> btf_blob_size(Bytes bytes, const Where &where);
 
 /// A blob whose types are found by marks: the word index of each types_per_mark-th type, beginning
@@ -103,7 +103,7 @@ public:
     TypeId end_id() const { return TypeId{first_ + count_}; }
     /// The ids of the types of this blob itself.
     IdRange<TypeId> ids() const { return {first_id(), end_id()}; }
-    /// Number of types of this blob itself.
+    /// Number of types in this blob, without the base's.
     uint32_t size() const { return count_; }
 
     /// Any id in [1, end_id()), including the base's.

@@ -220,7 +220,7 @@ inline std::span<const uint32_t> all_words(const btf_type &t)
     return {reinterpret_cast<const uint32_t *>(&t), words_of(t)};
 }
 
-/// The number of words of the unchecked type at words[at]; 0 if it is cut off or of an unknown
+/// The number of words of the unchecked type at words[at]; 0 if it is truncated or of an unknown
 /// kind.
 inline uint32_t checked_words(std::span<const uint32_t> words, size_t at)
 {

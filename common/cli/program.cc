@@ -21,7 +21,7 @@ namespace
 
 const char *program = "";
 
-/// Allocates no memory. Unfinished output is not in place yet.
+/// Does not allocate memory. Unfinished output is not in place yet.
 [[noreturn]] void exit_at_once(const char *what)
 {
     for (const char *text : {program, ": ERROR: ", what, "\n"})
@@ -30,11 +30,11 @@ const char *program = "";
     std::_Exit(1);
 }
 
-/// For exceptions, which only the standard library throws.
+/// For exceptions; only the standard library throws them.
 [[noreturn]] void on_terminate()
 {
-    // A size may have changed between two reads of a mapped file. The handler of SIGABRT reports
-    // it.
+    // A mapped file may have changed between two reads of a size. The handler of SIGABRT reports
+    // this.
     if (mapped_files_changed())
         std::abort();
     try {

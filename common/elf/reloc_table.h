@@ -50,7 +50,7 @@ public:
             ++i;
         return i;
     }
-    /// Index of the first entry at or behind `offset`.
+    /// Index of the first entry at or after `offset`.
     size_t find(uint64_t offset) const;
 
 private:

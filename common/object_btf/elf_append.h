@@ -34,7 +34,7 @@ struct ElfBody {
 /// Of a file that is made from nothing but the ELF header of `image`.
 ElfBody new_file(const ElfImage &image);
 
-/// Drops sections. `image` then describes the rest. Errors: as drop_sections().
+/// Drops sections. `image` then describes the rest. Errors: those of drop_sections().
 Result<ElfBody> without_sections(ElfImage &image, std::vector<bool> drop);
 
 /// Appends sections, then their names and headers. `image` must outlive the ElfAppender and

@@ -18,7 +18,7 @@ namespace btflink::emit
 /// A debug section with the relocations that apply to it. Values are relocated when they are read;
 /// most never are.
 struct DebugSection {
-    std::string_view name; // ".debug_info", also where the file says .zdebug_info
+    std::string_view name; // ".debug_info", even if the file has .zdebug_info
     Bytes data;
     std::vector<std::byte> own; // decompressed contents
     RelocTable relocs;          // empty in linked files

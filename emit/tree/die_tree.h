@@ -18,11 +18,12 @@
 namespace btflink::emit
 {
 
-/// An address in a unit's entries. In an object it is relative to a symbol, in a linked file final.
+/// An address in a unit's entries. In an object it is relative to a symbol; in a linked file it is
+/// final.
 struct AddressRef {
     uint32_t symbol = 0; // index into .symtab, or the reader's own number; 0 in linked files
     int64_t addend = 0;
-    uint64_t offset = 0;  // in `section`, as the file stands; in linked files the address
+    uint64_t offset = 0;  // in `section` of the input file; in linked files the address
     uint32_t section = 0; // section that the symbol is defined in; 0: common, undefined,
                           // absolute, and in linked files
     bool common = false;
@@ -134,7 +135,7 @@ public:
     const char *source = nullptr;        // DW_AT_name of the (first) unit
     std::vector<UnitLanguage> languages; // of its units, by offset
     bool clang = false;
-    bool c_names = true;      // names are identifiers of C
+    bool c_names = true;      // names are C identifiers
     bool annotations = false; // there are entries with tags for BTF
     bool atomics = false;     // there are entries for _Atomic
     // The compiler itself states which parameters are passed: those with Die::location. Registers

@@ -59,7 +59,7 @@ Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<b
     // Refine: classes are final afterwards.
     stats.begin_pass("split_conflicts");
     const ConflictGraph conflicts = make_conflict_graph(sources, classes, graph);
-    std::vector<Groups> ways; // none without conflicts
+    std::vector<Groups> ways; // empty without conflicts
     if (conflicts.count) {
         const ReachableConflicts reachable =
             find_reachable_conflicts(sources, graph, conflicts, threads);

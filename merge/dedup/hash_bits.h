@@ -39,7 +39,7 @@ constexpr Hash128 visible(const Hash128 &h)
 /// Vectors of numbers as keys.
 using VectorIndex = btflink::VectorIndex<low_bits(hash_bits)>;
 
-/// No number of a block, set or key.
+/// Not the number of any block, set or key.
 constexpr uint32_t no_number = UINT32_MAX;
 
 } // namespace btflink::merge

@@ -14,7 +14,7 @@ namespace btflink::merge
 namespace
 {
 
-constexpr size_t objects_named = 3; // on each version
+constexpr size_t objects_named = 3; // for each version
 constexpr size_t most_nested = 40;  // of unnamed structs in unnamed structs
 
 class DupReport

@@ -37,7 +37,7 @@ Failure bad_type(const Object &o, TypeId id, const std::string &what)
     return fail(where_of(o, id), strf("type %u (%s) ", raw(id), o.btf.kind_name(id)) + what);
 }
 
-/// Of a blob with a trailer that was parsed whole.
+/// For a blob with a trailer that was parsed completely.
 Result<void> check_plain_part(const Object &o)
 {
     const TypeId end = o.trailer.plain_end;

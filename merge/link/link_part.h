@@ -88,7 +88,7 @@ private:
                                : out_.text(f.clone);
     }
 
-    /// The plain type that is a function's prototype; void: the function gets its own prototype.
+    /// The plain type that is a function's prototype; void if the function gets its own prototype.
     TypeId plain_prototype(const SelectedFunction &f) const
     {
         const Object &o = objects_[f.object];

@@ -16,7 +16,7 @@
 namespace btflink::merge
 {
 
-/// Strings of the result. For strings that the base has as well, the base's offset is used.
+/// Strings of the result. If the base has the same string, the base's offset is used.
 class ResultStrings
 {
     static uint64_t hash(std::string_view text)
@@ -38,7 +38,7 @@ public:
             own_.push_back('\0');
     }
 
-    /// The base's string at `offset` is to be used, unless an equal one was added before.
+    /// Makes the base's string at `offset` known, unless an equal string was added before.
     void use(uint32_t offset) { find(std::string_view(base_.data() + offset), offset); }
 
     /// Offset of the string, added if new.
@@ -58,7 +58,7 @@ public:
         return found;
     }
 
-    /// Offset of the string; nothing: it was neither added nor used.
+    /// Offset of the string; nothing if it was neither added nor used.
     std::optional<uint32_t> find(std::string_view text) const
     {
         if (text.empty())

@@ -48,11 +48,11 @@ struct ConflictGraph {
     std::vector<NodeId> node_begin;                 // first node per source, and the end
     std::vector<bool> twins;                        // per node of a base: see mark_twins()
     std::vector<TypeId> refs;                       // by source: types between nodes
-    std::vector<uint32_t> ref_begin;                // per source, and the end
-    Lists<ClassId, NameId> slots;                   // the names of what a class refers to
-    IdVector<NodeId, uint64_t> edge_begin;          // and the end
+    std::vector<uint32_t> ref_begin;                // first ref per source, and the end
+    Lists<ClassId, NameId> slots;                   // the names that a class refers to
+    IdVector<NodeId, uint64_t> edge_begin;          // first edge per node, and the end
     std::vector<NodeId> edges;                      // per node and slot; none: unresolved
-    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not tell the node's slots
+    IdVector<NodeId, std::unique_ptr<Paths>> paths; // if names do not determine the slots
 
     IdRange<NodeId> nodes_of(size_t source) const
     {
@@ -87,10 +87,10 @@ void make_slots(const ClassGraph &graph, ConflictGraph &out);
 /// Fills `edge_begin`, `edges` and `paths`.
 void make_edges(const Sources &sources, const Classes &classes, const ClassGraph &graph,
                 ConflictGraph &out);
-/// If some object sees a struct with only the declaration of an enum, the struct refers to the
-/// declaration and agrees with every definition. This holds in all objects, so that their order
-/// does not matter. (Only prototypes and pointers can refer to a declared enum, so no layout
-/// depends on it.)
+/// If any object has a struct together with only the declaration of an enum, the struct refers to
+/// the declaration in all objects, and agrees with every definition. So the order of objects does
+/// not matter. (Only prototypes and pointers can refer to a declared enum, so no layout depends on
+/// it.)
 void declare_enum_slots(const ClassGraph &graph, ConflictGraph &out);
 
 } // namespace btflink::merge

@@ -4,7 +4,7 @@
 // From the names that are conflicts, "affected" spreads to the classes that refer to them, to the
 // names that these classes define, and so on.
 //
-// Cost. The references of affected classes, once.
+// Cost. Each reference of affected classes once.
 #include "merge/dedup/conflicts/conflict_graph.h"
 
 #include "common/io/trace.h"

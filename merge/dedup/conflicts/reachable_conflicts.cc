@@ -38,7 +38,8 @@ namespace
 
 constexpr size_t small_graph = 4096; // not worth a thread; a module has fewer
 
-/// The elements of sets, and of partitions at first: the classes, then the names that are declared.
+/// Numbers of the elements of sets, and of initial partitions: first the classes, then declared
+/// names.
 class Elements
 {
 public:

@@ -23,34 +23,34 @@ struct GroupForward {
     };
 };
 
-/// Forward declarations and the definitions, in other objects, that members resolved them to.
+/// Forward declarations, and the definitions in other objects to which members resolved them.
 using Resolutions = std::unordered_map<GroupForward, NodeId, GroupForward::Hash>;
 
-/// The groups that arise if objects join in one order.
+/// The groups that result if objects join in one order.
 struct Groups {
-    IdVector<NodeId, GroupId> of; // per node; none: a forward declaration, or not joined yet
+    IdVector<NodeId, GroupId> of; // none for forward declarations, and before a node joins
     IdVector<ClassId, std::vector<GroupId>> of_class; // oldest first
-    IdVector<GroupId, uint32_t> place;                // of a group in its list in of_class
-    Resolutions resolutions;                          // each is in one group only
-    IdVector<GroupId, bool> any_resolved;             // the group has some
+    IdVector<GroupId, uint32_t> place;                // position of a group in its list in of_class
+    Resolutions resolutions;                          // each belongs to one group only
+    IdVector<GroupId, bool> any_resolved;             // the group has resolutions
     size_t count = 0;
     bool had_choice = false; // a node agreed with several groups
-    uint64_t rounds = 0;     // the most that an object took
+    uint64_t rounds = 0;     // the most of any object
 
     Groups(size_t nodes, size_t classes)
         : of(nodes, GroupId::none), of_class(classes), place(nodes), any_resolved(nodes)
     {
     }
 
-    /// The group that members of a group resolved a forward declaration to; none: no member knows a
-    /// definition.
+    /// The group to which members of a group resolved a forward declaration; none if no member
+    /// knows a definition.
     GroupId resolved(GroupId group, NodeId forward) const
     {
         auto found = resolutions.find({group, forward});
         return found == resolutions.end() ? GroupId::none : of[found->second];
     }
-    /// The group that a slot of a group's representative leads to, by the slot's target; none: the
-    /// slot is not resolved.
+    /// The group that a slot of a group's representative leads to, given the slot's target; none if
+    /// the slot is not resolved.
     GroupId meaning(const ConflictGraph &conflicts, GroupId group, NodeId target) const
     {
         if (target == NodeId::none)
@@ -61,7 +61,7 @@ struct Groups {
     }
 };
 
-/// At least one way to join. Each is right; the one that leaves the fewest types is the best.
+/// At least one way of joining. All are right; the best leaves the fewest types.
 std::vector<Groups> join_groups(const Sources &sources, const ClassGraph &graph,
                                 const ConflictGraph &conflicts,
                                 const ReachableConflicts &reachable);

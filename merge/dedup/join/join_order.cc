@@ -13,7 +13,7 @@
 // the groups have resolved everything that the earlier objects know, and disagree with it. Objects
 // without definitions of these names come last, because they agree with any group.
 //
-// Cost. One pass over the nodes, and a sort of the objects.
+// Cost. One pass over the nodes, and one sort of the objects.
 #include "merge/dedup/join/join_groups.h"
 
 #include <algorithm>

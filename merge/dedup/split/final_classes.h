@@ -23,11 +23,11 @@ struct SplitInput {
 
 /// The final classes of types between nodes, by their contents.
 struct RefKeys {
-    VectorIndex keys; // class, then the final classes that it refers to; their own keys come first
+    VectorIndex keys; // class, and the final classes that it refers to; their keys come first
     std::vector<ClassId> final_class; // per key
 };
 
-/// The final classes, as far as they are made.
+/// The final classes created so far.
 struct FinalClasses {
     Partition partition;
     IdVector<NodeId, ClassId> of_node = {};
@@ -67,7 +67,7 @@ struct UnresolvedForward {
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
-/// Types, by their index in Sources, and the final classes that they go to.
+/// Types, by their index in Sources, and their final classes.
 using SplitTypes = std::vector<std::pair<size_t, ClassId>>;
 
 /// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`

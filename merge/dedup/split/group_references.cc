@@ -5,7 +5,7 @@
 // changes the references of a type between nodes, the type becomes the final class with the new
 // references, which is added if it is new.
 //
-// Cost. What is between the nodes, once per group with a resolved declaration.
+// Cost. The types between nodes, once per group with a resolved declaration.
 #include "merge/dedup/split/final_classes.h"
 
 #include "common/io/trace.h"

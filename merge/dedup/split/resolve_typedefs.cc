@@ -17,8 +17,8 @@
 // chains of aliases end, and no object's definition is replaced by another. Types that are not
 // behind such a typedef do not change.
 //
-// Cost. All keys once, if a typedef leads to a declaration. Pairs of typedefs have a limit, which
-// only hostile input reaches; those beyond it stay declarations.
+// Cost. All keys once, if a typedef leads to a declaration. The number of compared pairs of
+// typedefs is limited; only malicious input reaches the limit, and then declarations stay.
 #include "merge/dedup/split/final_classes.h"
 
 #include "common/io/trace.h"
