@@ -49,7 +49,7 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
                                               {base.btf.get(), base.index.get(), base.blob, blamed},
                                               options.why_dup.has_value(), options.threads, stats));
     stats.begin_pass("select_contents"); // what is left of it
-    const Selection selected = selection.get();
+    const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
     if (options.why_dup) {
         stats.begin_pass("why_dup");
@@ -71,7 +71,7 @@ Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base
                                               Report &report, Stats &stats)
 {
     stats.begin_pass("select_contents");
-    const Selection selected = select_contents(options.features, in, link);
+    const SelectedContents selected = select_contents(options.features, in, link);
     report_selection(in.objects(), selected, report, stats);
     stats.begin_pass("assemble");
     auto all = TRY(assemble(in.objects(), link.locations, selected.functions, selected.variables,

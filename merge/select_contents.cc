@@ -7,14 +7,14 @@
 namespace btflink::merge
 {
 
-Selection select_contents(FeatureSet features, const MergeInputs &in, const LinkResult &link)
+SelectedContents select_contents(FeatureSet features, const MergeInputs &in, const LinkResult &link)
 {
     return {select_functions(in.files.list, in.objects(), link.image, link.locations, features),
             select_variables(in.objects(), link.image, link.locations, features)};
 }
 
-void report_selection(const std::vector<Object> &objects, const Selection &selected, Report &report,
-                      Stats &stats)
+void report_selection(const std::vector<Object> &objects, const SelectedContents &selected,
+                      Report &report, Stats &stats)
 {
     const auto &[functions, variables] = selected;
     stats.add("function_instances", functions.candidates);

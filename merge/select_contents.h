@@ -8,15 +8,16 @@
 namespace btflink::merge
 {
 
-struct Selection {
+struct SelectedContents {
     Functions functions;
     Variables variables;
 };
 
-Selection select_contents(FeatureSet features, const MergeInputs &in, const LinkResult &link);
+SelectedContents select_contents(FeatureSet features, const MergeInputs &in,
+                                 const LinkResult &link);
 
 /// What was selected, and why the rest was not.
-void report_selection(const std::vector<Object> &objects, const Selection &selected, Report &report,
-                      Stats &stats);
+void report_selection(const std::vector<Object> &objects, const SelectedContents &selected,
+                      Report &report, Stats &stats);
 
 } // namespace btflink::merge

@@ -124,8 +124,8 @@ std::optional<std::vector<Choice>> choose_by_index(const ChoiceInput &in, const 
         return std::nullopt;
     // If a type was found both ways, the entry with the class that it equals comes first.
     std::ranges::sort(out, {}, [](const Choice &c) { return std::pair(c.type, c.equals); });
-    const auto doubles = std::ranges::unique(out, {}, &Choice::type);
-    out.erase(doubles.begin(), doubles.end());
+    auto is_same = [](const Choice &a, const Choice &b) { return a.type == b.type; };
+    out.erase(std::unique(out.begin(), out.end(), is_same), out.end());
     return out;
 }
 
