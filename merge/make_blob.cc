@@ -11,16 +11,11 @@
 #include "merge/output/write_btf.h"
 #include "merge/select_contents.h"
 
-#include <future>
-
 namespace btflink::merge
 {
 
 namespace
 {
-
-/// With fewer objects, as in most modules, a thread costs more than it saves.
-constexpr size_t many_objects = 64;
 
 /// The passes trusted their input. If a pass failed, a malformed type may be the cause, so its
 /// error comes first.
@@ -42,8 +37,7 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     const std::vector<Object> &objects = in.objects();
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
     // Neither needs the other, and each takes a quarter of a kernel's merge.
-    const bool both = options.threads > 1 && objects.size() >= many_objects;
-    auto selection = std::async(both ? std::launch::async : std::launch::deferred,
+    auto selection = std::async(second_thread(options, in),
                                 [&] { return select_contents(options.features, in, link); });
     const MergedTypes types = TRY(merge_types(in.loaded, link.locations.not_linked,
                                               {base.btf.get(), base.index.get(), base.blob, blamed},

@@ -13,7 +13,6 @@
 #include "merge/write_result.h"
 
 #include <chrono>
-#include <future>
 
 namespace btflink::merge
 {
@@ -75,8 +74,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     // The inputs are only needed for messages from here on. To give their pages back takes a tenth
     // of a kernel's merge, and as long as the check.
     const auto releasing =
-        std::async(options.threads > 1 ? std::launch::async : std::launch::deferred,
-                   [&m] { release_inputs(m.inputs.files); });
+        std::async(second_thread(options, m.inputs), [&m] { release_inputs(m.inputs.files); });
     const auto result =
         TRY(finish_result(std::move(blob), options, m.base, m.inputs, report, stats));
     stats.begin_pass("write");

@@ -236,6 +236,14 @@ bool has_dwarf(const Input &input)
 
 } // namespace
 
+std::launch second_thread(const Options &options, const MergeInputs &in)
+{
+    // Most modules have fewer objects; a thread costs more than it saves.
+    constexpr size_t many_objects = 64;
+    return options.threads > 1 && in.objects().size() >= many_objects ? std::launch::async
+                                                                      : std::launch::deferred;
+}
+
 Where blamed_for_all(const Options &options)
 {
     return Where{options.inputs.empty() ? options.image : options.inputs.front()};

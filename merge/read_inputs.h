@@ -9,6 +9,7 @@
 #include "merge/report.h"
 #include "merge/stats.h"
 
+#include <future>
 #include <set>
 
 namespace btflink::merge
@@ -30,6 +31,10 @@ struct MergeInputs {
 /// `base`: the base of the result; may be empty.
 Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report &report,
                                 Stats &stats);
+
+/// How std::async() runs a pass that is independent of the passes after it: on a second thread, or,
+/// with one thread or few objects, when the result is needed.
+std::launch second_thread(const Options &options, const MergeInputs &in);
 
 /// The file that an error names if it concerns all inputs.
 Where blamed_for_all(const Options &options);
