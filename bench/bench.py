@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Time and memory of btf-emit and btf-merge on a kernel, beside pahole's. Not a test.
+"""Measures time and memory of btf-emit, btf-merge and pahole on a kernel. Not a test.
 
 usage: bench.py --tools=BUILD --kernel=DIR [--pahole=PATH] [--rounds=N]
 
-BUILD: a meson build folder. DIR: the output folder of a kernel with object BTF in its objects, as
-the kernel suite leaves it ($BTFLINK_KERNEL_DIR/dwarf). Each round runs everything once; the table
-has medians. Files are in the page cache, results go to memory (/dev/shm) if there is that.
+BUILD is a meson build folder. DIR is the output folder of a kernel whose objects have object BTF;
+the kernel suite leaves one in $BTFLINK_KERNEL_DIR/dwarf. Each round runs each program once. The
+table shows medians. Input files are in the page cache. Results are written to /dev/shm if it exists.
 """
 import argparse
 import collections
@@ -33,7 +33,7 @@ def output(*argv, cwd=None):
 
 
 def total(costs):
-    """Processes one after the other."""
+    """The cost of processes that ran one after the other."""
     *times, memory = zip(*costs)
     return Cost(*map(sum, times), max(memory))
 
@@ -44,7 +44,7 @@ def pahole_flags(pahole):
 
 
 def cases(options, objects, scratch):
-    """What is measured: name -> function that does it once."""
+    """Returns what is measured: name -> function that runs it once."""
     kernel, threads = options.kernel, len(os.sched_getaffinity(0))
     emit, merge = options.tools / 'emit/btf-emit', options.tools / 'merge/btf-merge'
     image = '.tmp_vmlinux1'

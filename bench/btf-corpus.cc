@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Makes large and odd sets of object BTF from a given one, for benchmarks. Everything is written
-// anew through BtfBuilder: hashes and trailers are what btf-emit would have written for such
-// objects, except that address pools and relocations are left behind.
+// Makes large and unusual sets of object BTF from an existing set, for benchmarks. All types are
+// rewritten with BtfBuilder, with the hashes and trailers that btf-emit would write. Address pools
+// and relocations are dropped.
 //
-//   btf-corpus clone N/D IN OUT       N/D times as many objects. Below 1, evenly chosen ones;
-//                                     above, copies with names of their own for source files,
-//                                     and for functions, variables, structs, unions, enums and
-//                                     typedefs that few of the objects know: as a kernel grows by
-//                                     drivers, which share its core.
-//   btf-corpus explode STRUCT IN OUT  the same objects; in every second that defines STRUCT, its
-//                                     first member that may be is volatile.
+//   btf-corpus clone N/D IN OUT       writes N/D times as many objects. If N/D is below 1, it
+//                                     chooses objects evenly. Otherwise it copies them, and each
+//                                     copy has its own names for source files, and for functions,
+//                                     variables, structs, unions, enums and typedefs that occur in
+//                                     few objects. This is how a kernel grows with more drivers,
+//                                     which share its core.
+//   btf-corpus explode STRUCT IN OUT  writes the same objects. In every second object that defines
+//                                     STRUCT, the first suitable member becomes volatile.
 //
-// IN: a file with object BTF (an object, the result of ld -r, or its bare section). OUT: bare
-// contributions. Exit status: 0, 1 bad input, 2 wrong usage.
+// IN is a file with object BTF: an object, the result of ld -r, or only the section. OUT gets the
+// contributions without an ELF file. Exit status: 0 success, 1 bad input, 2 wrong usage.
 #include "common/btf/btf_builder.h"
 #include "common/io/bytes.h"
 #include "tests/tools/btf_file.h"
@@ -31,12 +32,12 @@ namespace
 
 using Names = std::unordered_set<std::string_view>;
 
-/// How an object differs from the one that it is made from.
+/// How an object differs from its original.
 struct Change {
-    std::string suffix; // of its source file's name, and of its own names
+    std::string suffix; // appended to the source file's name, and to the names in `own`
     Names own{};
-    TypeId volatile_of{}; // a struct; void: none
-    uint32_t member = 0;  // of it: this one gets volatile
+    TypeId volatile_of{}; // the struct with a member that becomes volatile; void: no struct
+    uint32_t member = 0;  // index of this member
 };
 
 bool has_own_name(btf::Kind kind)
@@ -89,7 +90,7 @@ private:
         return changes() && TypeId{id} >= trailer_.plain_end ? id + 1 : id;
     }
 
-    /// Behind the plain types, as one of them.
+    /// Adds the VOLATILE as the last plain type.
     void add_volatile()
     {
         if (changes())
@@ -104,7 +105,7 @@ private:
         auto *begin = reinterpret_cast<const uint32_t *>(&t);
         words_.assign(begin, begin + btf::words_of(t));
         auto &own = *reinterpret_cast<btf_type *>(words_.data());
-        bool first = has_own_name(btf::kind_of(t)); // the type's name comes before its elements'
+        bool first = has_own_name(btf::kind_of(t)); // the type's name precedes its elements' names
         btf::for_each_str_off(own, [&](uint32_t &off) {
             off = raw(std::exchange(first, false) ? renamed(StrOff{off}) : moved(StrOff{off}));
         });
@@ -144,7 +145,7 @@ private:
             f.name = renamed(f.name);
             f.func = TypeId{shifted(raw(f.func))};
         }
-        // No string is added from here on: these look at what was written.
+        // `made` refers to the strings of `out_`, so no string may be added from here on.
         Btf made = out_.view();
         trailer_.hashes = stub_hashes(made);
         if (changes())
@@ -178,7 +179,7 @@ private:
     std::vector<uint32_t> words_;
 };
 
-/// The first definition of the struct that has a member which may become volatile.
+/// Finds the first definition of the struct with a member that can become volatile.
 Change volatile_in(const Btf &btf, std::string_view name)
 {
     for (TypeId id : btf.ids()) {
@@ -248,13 +249,13 @@ private:
         return Object{std::move(btf), std::move(trailer)};
     }
 
-    /// What copies name anew: the names that at most one object in a hundred has, if only as a
-    /// declaration, and that no type with another name leads to. So what is not named anew is
-    /// equal in all copies.
+    /// Finds the names that each copy changes: those that at most one object in a hundred defines
+    /// or declares, and that no type with an unchanged name reaches. So all types with unchanged
+    /// names are equal in all copies.
     Result<void> find_own(Names &own) const
     {
         struct Seen {
-            size_t objects = 0, last = 0; // the last one, counted from 1
+            size_t objects = 0, last = 0; // last: the last object with the name, counted from 1
         };
         std::unordered_map<std::string_view, Seen> seen;
         for (size_t i = 0; i < in_.parts().size(); ++i) {
@@ -283,7 +284,7 @@ private:
         return {};
     }
 
-    /// Take from `own` what other names lead to in this object.
+    /// Removes from `own` the names that other names reach in this object.
     static void remove_shared(const Btf &btf, Names &own)
     {
         std::vector<char> seen(raw(btf.end_id()));

@@ -1,25 +1,27 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What BTF adds to a whole clean build of a kernel, modules included. Not a test.
+"""Measures what BTF adds to a clean build of a kernel with its modules. Not a test.
 
 usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH] [--config=FILE]
                       [--jobs=N] [--keep] [WAY...]
 
-BUILD: a meson build folder. LINUX: a clean source tree, never written to. The configuration is FILE's,
-else the defconfig of this machine, with CONFIG_BPF_SYSCALL, and with CONFIG_DEBUG_INFO_NONE or with
-DWARF 5 and BTF. Ways, default all that are possible:
+BUILD is a meson build folder. LINUX is a clean source tree; it is not changed. FILE is a kernel
+configuration; the default is the defconfig of this machine. To it are added CONFIG_BPF_SYSCALL, and
+either CONFIG_DEBUG_INFO_NONE or DWARF 5 and BTF. WAY is one of these; the default is all, stock only
+with --pahole:
     none       no debug information, no BTF
-    stock      BTF by pahole (PATH)
-    kept       by btf-cc and btf-pahole, DWARF kept
-    stripped   DWARF dropped after each compile
-    plugin     none made: BTF by gcc's plugin
-Each is built once, into DIR/WAY; a folder that is there is thrown away first, and so is one that was
-measured, unless --keep is given. What was found is added to DIR/results.json at once, and all that is in there is printed: one
-can build a way an evening. Compare only what was built on a machine in the same mood.
+    stock      pahole (PATH) makes the BTF
+    kept       btf-cc and btf-pahole make the BTF, DWARF is kept
+    stripped   the same, DWARF is dropped after each compile
+    plugin     gcc's plugin makes the BTF, without DWARF
+Each way is built once, in DIR/WAY. An existing folder is deleted first. After the build the folder is
+deleted, unless --keep is given. The result is added to DIR/results.json, and all results in this file
+are printed, so the ways can be built in several runs. Compare only results of the same machine under
+the same load.
 
-Wall: seconds. user+sys: processor time of all processes. Written: what they handed to the file system
-(write_bytes of /proc/PID/io, page by page). Tree: what the folder takes on disk afterwards. BTF: the
-first digits of its SHA-256.
+Columns: wall is in seconds. user+sys is the processor time of all processes. written is what they wrote
+to the file system (write_bytes of /proc/PID/io, in pages). tree is the size of the folder on disk after
+the build. BTF is the beginning of its SHA-256.
 """
 import argparse
 import hashlib
@@ -38,7 +40,7 @@ from measure import processor
 
 WAYS = {'none': None, 'stock': None, 'kept': 'gcc', 'stripped': '--strip-dwarf gcc',
         'plugin': '--plugin gcc'}
-# BTF depends on the first, which is not in all defconfigs, so all have it.
+# CONFIG_DEBUG_INFO_BTF depends on BPF_SYSCALL. Not all defconfigs set it, so every build sets it.
 BTF = '-e BPF_SYSCALL -d DEBUG_INFO_NONE -e DEBUG_INFO_DWARF5 -e DEBUG_INFO_BTF'.split()
 NO_BTF = '-e BPF_SYSCALL -d DEBUG_INFO_DWARF5 -d DEBUG_INFO_BTF -e DEBUG_INFO_NONE'.split()
 COLUMNS = ['wall', 'user+sys', 'written', 'tree', 'BTF']
@@ -57,7 +59,7 @@ def run(argv, **options):
 
 
 def written():
-    """Bytes, of this process and all that it waited for."""
+    """Bytes written by this process and by all children that have ended."""
     text = pathlib.Path('/proc/self/io').read_text(encoding='ascii')
     return int(re.search('^write_bytes: ([0-9]+)', text, re.M)[1])
 

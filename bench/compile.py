@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What debug information and BTF cost a kernel's compile. Not a test.
+"""Measures what debug information and BTF add to the compiles of a kernel. Not a test.
 
 usage: compile.py --tools=BUILD --kernel=DIR --scratch=DIR [--every=N]
 
-BUILD: a meson build folder. KERNEL: Kbuild's output folder of a build, whose saved commands are run
-again, in random order, with objects going to SCRATCH, in these ways:
-    none        without -g, by the compiler alone
-    -g          with it
-    stripped    by btf-cc --strip-dwarf
-    plugin      by btf-cc --plugin, where there is a plugin for the compiler
+--tools is a meson build folder. --kernel is the output folder of a finished kernel build. The compile
+commands that Kbuild saved there are run again in random order, with objects written to --scratch. Each
+command is run in these ways:
+    none        the compiler without -g
+    -g          the compiler with -g
+    stripped    btf-cc --strip-dwarf
+    plugin      btf-cc --plugin, if there is a plugin for the compiler
 --every=20 takes every 20th object.
 
-Prints processor time and size of each way, all programs that it takes together. Interrupted, it prints
-what it has.
+Prints for each way the processor time of all its processes, and the size of the objects. If interrupted,
+prints the results so far.
 """
 import argparse
 import collections
@@ -33,12 +34,12 @@ COMPILER = re.compile(r'(.*-)?(gcc|clang)(-[0-9.]+)?')
 
 
 def commands(kernel):
-    """object -> (compiler, its arguments), by Kbuild's own records; C only."""
+    """Yields (object, (compiler, arguments)) from Kbuild's .cmd files, for C sources only."""
     for record in sorted(kernel.rglob('.*.o.cmd')):
         with open(record, encoding='utf-8', errors='replace') as file:
             found = re.match(r'(?:savedcmd|cmd)_(\S+) := (.*)', file.readline())
         if not found or ' -D__KERNEL__ ' not in found[2] or not found[2].rstrip().endswith('.c'):
-            # What follows the compile, such as objtool, is behind a semicolon.
+            # A semicolon separates later commands, such as objtool, from the compile.
             if not found or ' -D__KERNEL__ ' not in found[2] or '.c ;' not in found[2]:
                 continue
         text = found[2].split(' ; ')[0].replace('$(pound)', '#').replace('$$', '$')
@@ -50,7 +51,7 @@ def commands(kernel):
 
 
 def compile_once(options, compiler, words, name, way, prefix):
-    """Seconds of user+sys, and the object."""
+    """Returns seconds of user+sys, and the object's path."""
     target = options.scratch / way / name
     target.parent.mkdir(parents=True, exist_ok=True)
     words = [word for word in words if not word.startswith(('-Wp,-MMD', '-Wp,-MD'))]
@@ -67,7 +68,7 @@ def compile_once(options, compiler, words, name, way, prefix):
 
 
 def has_plugin(options, compiler):
-    """By btf-cc's settings, which then name the plugin."""
+    """True if the settings that btf-cc prints name a plugin."""
     done = subprocess.run([options.tools / 'kbuild-integration/btf-cc', '--plugin', '--settings', compiler],
                           capture_output=True, text=True, check=True)
     return done.stdout.count(' plugin=') == 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What libbpf alone takes for the same work: btf__add_btf() of each contribution of a file, one
-// btf__dedup(), and the result written. For benchmarks.
+// Does the work of btf-merge with libbpf alone, for comparison in benchmarks: calls btf__add_btf()
+// for each contribution of IN, then btf__dedup(), and writes the result to OUT.
 //
 //   dedup-libbpf IN OUT
 #include "common/io/file_io.h"

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Time and memory of btf-pahole on linked images with DWARF, beside pahole's. Not a test.
+"""Measures time and memory of btf-pahole and pahole on linked images with DWARF. Not a test.
 
 usage: image.py --tools=BUILD --image=FILE [--pahole=PATH] [--rounds=N] [--jobs=N] [--sizes=LIST]
 
-BUILD: a meson build folder. FILE: a 64-bit little-endian image whose units do not refer to each other
-(vmlinux with DWARF 5, without link-time optimisation). From it images are made that have a part of
-its units (1/16: every 16th) or all of them several times, in a new .debug_info at the end of a copy;
-all other sections are as they were. Programs run in turn, BTF goes to a file of its own. Memory is
-what /usr/bin/time calls the maximum resident set: pages of mapped files count, for both. Medians of
-the rounds; one round to warm up is not counted. Needs three times the largest image on disk.
+BUILD is a meson build folder. FILE is a 64-bit little-endian image whose units do not refer to each
+other, such as a vmlinux with DWARF 5 that was built without link-time optimisation. LIST names the sizes
+to measure: 1/16 is an image with every 16th unit, 4 an image with all units four times. Each image is a
+copy of FILE with a new .debug_info at its end; the other sections are unchanged. The programs run in
+turn, and write BTF to a separate file. Memory is the maximum resident set, which includes pages of mapped
+files. The table shows medians of the rounds; one more round to warm up is not counted. The disk needs
+room for three times the largest image.
 """
 import argparse
 import collections
@@ -27,7 +28,7 @@ FEATURES = '--btf_features=default'
 
 
 class Image:
-    """Where its .debug_info is, and the units in it."""
+    """An image: the position of its .debug_info, and its units."""
 
     def __init__(self, path):
         self.path = path
@@ -56,7 +57,7 @@ class Image:
             at = end
 
     def scaled(self, factor, out):
-        """A copy with `factor` times the units; returns how many there are."""
+        """Writes a copy with `factor` times the units; returns their number."""
         if factor < 1:
             chosen = self.units[::factor.denominator]
         else:
@@ -73,7 +74,7 @@ class Image:
 
 
 def measure(ways, rounds):
-    """name -> median cost; all in turn."""
+    """Runs all commands in turn; returns name -> median cost."""
     found = collections.defaultdict(list)
     for number in range(rounds + 1):
         for name, argv in ways.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Runs of programs and what they cost."""
+"""Runs programs and measures their cost."""
 import collections
 import os
 import pathlib
@@ -11,25 +11,26 @@ import subprocess
 import sys
 import time
 
-# Seconds; seconds of user and system; memory in MB.
+# wall, user and system are in seconds, memory is in MB.
 Cost = collections.namedtuple('Cost', 'wall user system memory')
 
 
 def private_memory(pid):
-    """Of a process now, in MB; 0 if it has ended."""
+    """The private memory of a running process in MB; 0 if it has ended."""
     try:
         text = pathlib.Path(f'/proc/{pid}/status').read_text(encoding='ascii')
     except OSError:
         return 0
-    # Not RssShmem: that is files, too, where they lie in memory (tmpfs).
+    # RssShmem is not added, because it includes pages of files in tmpfs.
     found = re.search('^RssAnon:\\s*([0-9]+) kB', text, re.M)
     return int(found[1]) / 1024 if found else 0
 
 
 def run(argv, cwd=None, limit=None, watch=False):
-    """One process: its cost, or None if it took more than `limit` seconds of processor time. A failing
-    one ends the benchmark. Memory: the most that was resident. `watch`: private memory, without pages of
-    mapped files; it is looked at each millisecond, which costs, so take times from other runs then."""
+    """Runs one process. Returns its cost, or None if it took more than `limit` seconds of processor time.
+    If the process fails, the benchmark ends. The memory is the maximum resident set. With `watch` it is
+    the maximum of private memory, without pages of mapped files. This is read every millisecond, which
+    slows the process down, so take times from runs without `watch`."""
     start = time.monotonic()
     bounds = (lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))) if limit else None
     with subprocess.Popen([str(a) for a in argv], cwd=cwd, stdin=subprocess.DEVNULL,
@@ -53,8 +54,8 @@ def median(costs):
 
 
 def rounds(cases, count):
-    """name -> function that runs it once: name -> median cost, or None for what took too long. All
-    run in turn, once to warm up, `count` times for the figures, once for memory."""
+    """Runs all cases (name -> function that runs it once) in turn: once to warm up, `count` times for
+    times, once for memory. Returns name -> median cost, or None if a run took too long."""
     found = collections.defaultdict(list)
     memory, slow = {}, set()
     for number in range(count + 2):

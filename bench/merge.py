@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Time and memory of btf-merge: beside libbpf's dedup and pahole's whole run, where one field makes
-everything differ, and as the input grows. Not a test.
+"""Measures time and memory of btf-merge. Not a test. Compares with libbpf's deduplication and with
+pahole, and measures a changed central struct and inputs of different sizes.
 
 usage: merge.py --tools=BUILD [--kernel=DIR | --objects=FILE --image=ELF] [--dwarf-image=ELF]
                 [--pahole=PATH] [--module=KO] [--struct=NAME] [--rounds=N] [--scratch=DIR]
 
-BUILD: a meson build folder. DIR: a kernel's output folder with object BTF in vmlinux.o. Without
-either, objects are compiled from sources made for it. pahole reads the DWARF of --dwarf-image, else
-of the image. NAME: the struct that gets a volatile in half of the objects. DIR for scratch needs 15
-times the bytes of the objects' BTF; /dev/shm is best.
+BUILD is a meson build folder. --kernel is the output folder of a kernel with object BTF in vmlinux.o.
+Without --kernel and --objects, generated sources are compiled. pahole reads the DWARF of --dwarf-image,
+by default that of the image. NAME is the struct that gets a volatile member in half of the objects.
+--scratch needs room for 15 times the objects' BTF; /dev/shm is fastest.
 
-Everything runs in turn, round by round; files are in the page cache; figures are medians. Memory is
-private: resident, less pages of mapped files; the most that was seen each millisecond of a run of
-its own.
+In each round all programs run in turn. Input files are in the page cache. The tables show medians. Memory
+is the maximum of private memory, that is, resident memory without pages of mapped files. It is read every
+millisecond, in a separate run.
 """
 import argparse
 import datetime
@@ -32,10 +32,10 @@ from helpers.program_maker import Program  # noqa: E402
 
 PAHOLE = ['-J', '--btf_features=encode_force,var,float,enum64,decl_tag,type_tag,'
           'optimized_func,consistent_func,decl_tag_kfuncs']
-# Of the objects; UNIT is what the others are compared with. Ten times a defconfig kernel would have
-# more functions than BTF can have types (2^20).
+# Sizes of the input relative to the given objects. UNIT is the size with which the others are compared.
+# Ten times a defconfig kernel would have more functions than BTF can have types (2^20).
 FACTORS, UNIT = ('1/16', '1/8', '1/4', '1/2', '1/1', '2/1', '5/1'), '1/2'
-PATIENCE = 20  # seconds of processor time, for what may never end
+PATIENCE = 20  # seconds of processor time, after which a run is given up
 
 
 def must(*argv, cwd=None):
@@ -47,7 +47,7 @@ def must(*argv, cwd=None):
 
 
 def make_objects(tools, folder):
-    """What is measured where nothing was given: (objects, image)."""
+    """Compiles generated sources; returns (objects, image)."""
     sources = Program(1500, 24, agree=True).write(folder)
     for source in sources:
         must('gcc', '-g', '-O1', '-w', '-fno-eliminate-unused-debug-types', '-c', source,
@@ -65,11 +65,11 @@ class Bench:
         self.merge = options.tools / 'merge/btf-merge'
         self.threads = len(os.sched_getaffinity(0))
         self.out = scratch / 'out.btf'
-        self.clean = None  # the objects' contributions alone
+        self.clean = None  # a file with only the objects' contributions
         self.clean, _ = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """A set of contributions, made once."""
+        """Returns a file with contributions that btf-corpus makes; the first call makes it."""
         path = self.scratch / ('-'.join(arguments).replace('/', 'of'))
         print(f'making {path.name}', file=sys.stderr, flush=True)
         said = must(self.options.tools / 'bench/btf-corpus', *arguments,
@@ -85,7 +85,8 @@ class Bench:
         return int(re.search(f'^ *{name}: ([0-9]+)', said, re.M)[1])
 
     def table(self, title, cases, first=None, extra=()):
-        """Measure and print; ratios to the case `first`. `extra`: columns by name of the case."""
+        """Measures the cases, and prints them with ratios to the case `first`. `extra` has further
+        columns: name of the case -> text."""
         found = rounds(cases, self.options.rounds)
         print(f'\n| {title} | wall | user | system | private memory | times wall | times CPU | '
               f'times memory |\n|---|---|---|---|---|---|---|---|')
@@ -139,7 +140,7 @@ class Bench:
                 path.unlink()
 
     def module(self):
-        """Over a base that is made of what was measured before."""
+        """Measures a module. Its base is made from the objects that were measured before."""
         options = self.options
         base = self.scratch / 'base.btf'
         must(self.merge, options.objects, f'--image={options.image}', '-o', base)

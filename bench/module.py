@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Time of btf-merge for one small module over a kernel, with and without an index of the base, beside
-what starting a program costs. Not a test.
+"""Measures btf-merge for small modules, with and without an index of the base. Not a test. Also measures
+the start of a program that does nothing.
 
 usage: module.py --tools=BUILD --base=FILE [--before=BTF-MERGE]... [--rounds=N] [--threads=N] MODULE...
 
-BUILD: a meson build folder. FILE: raw BTF of vmlinux, or vmlinux. MODULE: a .ko with object BTF (from a
-build with btf-cc, or: btf-emit --address-pool -o MODULE the-one-with-DWARF.ko). BTF-MERGE: that of another
-build, measured beside it. All programs run in turn, round by round, each time for the next module.
+BUILD is a meson build folder. FILE is vmlinux, or its raw BTF. MODULE is a .ko with object BTF, from a
+build with btf-cc or from `btf-emit --address-pool -o MODULE KO-WITH-DWARF`. BTF-MERGE is the btf-merge of
+another build, which is also measured. In each round all programs run in turn, for the next module.
 """
 import argparse
 import collections
@@ -24,7 +24,7 @@ Cost = collections.namedtuple('Cost', 'wall processor faults')
 
 
 def run(argv):
-    """Seconds and page faults of one process. It is started as make does it: without a copy of this one."""
+    """Returns seconds and page faults of one process. posix_spawn starts it, as make does."""
     nowhere = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     start = time.perf_counter()
     pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=nowhere)
@@ -36,7 +36,7 @@ def run(argv):
 
 
 def cases(options, scratch):
-    """name -> function of a module that gives the command"""
+    """Returns name -> function from a module to the command."""
     extra = [f'--threads={options.threads}'] if options.threads else []
 
     def merge(program, number, *with_index):
@@ -67,7 +67,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         commands = cases(options, pathlib.Path(folder))
         costs = {name: [] for name in commands}
-        for command in commands.values():  # makes the indexes, and brings all into the page cache
+        for command in commands.values():  # makes the indexes, and fills the page cache
             for module in options.modules:
                 run(command(module))
         for number in range(options.rounds):

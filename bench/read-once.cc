@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What it takes just to read the hashes and other link data that no merge can do without: the floor
-// that the time of a merge is compared with. Prints milliseconds, the best of three times.
+// Reads the hashes and other link data of all objects once. Every merge must do at least this, so
+// the time is a lower bound for btf-merge. Prints milliseconds, the best of three runs.
 //
 //   read-once THREADS INPUT...
 #include "common/io/fd.h"
@@ -30,7 +30,7 @@ uint64_t sum(Bytes bytes)
     return total;
 }
 
-/// The sum of `size` bytes of the file from `offset` on; nothing if they cannot be read.
+/// Adds up `size` bytes of the file from `offset` on; returns nothing if they cannot be read.
 std::optional<uint64_t> sum_of_file(int fd, uint64_t offset, uint64_t size)
 {
     thread_local std::array<std::byte, 1 << 16> buffer; // stays in the cache
@@ -47,17 +47,17 @@ std::optional<uint64_t> sum_of_file(int fd, uint64_t offset, uint64_t size)
     return total;
 }
 
-/// One try; its time in milliseconds.
+/// Reads all trailers; returns the time in milliseconds.
 double read_trailers(const std::vector<Input> &inputs, const std::vector<Object> &objects,
                      unsigned threads)
 {
     using Clock = std::chrono::steady_clock;
-    constexpr size_t stride = 16; // objects that are had at once
+    constexpr size_t stride = 16; // objects that a thread takes at once
     std::atomic<uint64_t> total{0};
     Clock::time_point start = Clock::now();
     parallel_for((objects.size() + stride - 1) / stride, threads, [&](size_t part) {
         Fd fd(-1);
-        uint32_t opened = UINT32_MAX; // the input that `fd` is
+        uint32_t opened = UINT32_MAX; // index of the input that is open as `fd`
         uint64_t mine = 0;
         for (size_t i = part * stride; i < std::min(objects.size(), (part + 1) * stride); ++i) {
             const Input &input = inputs[objects[i].input];
@@ -78,7 +78,7 @@ double read_trailers(const std::vector<Input> &inputs, const std::vector<Object>
         total += mine;
     });
     std::chrono::duration<double, std::milli> spent = Clock::now() - start;
-    // The sum is looked at, so that no compiler leaves out what it is made of.
+    // The sum is used here so that the compiler does not remove the reads.
     return total == 0 && objects.empty() ? 0 : spent.count();
 }
 

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What BTF adds to a rebuild of vmlinux, as a ratio.
+"""Measures what BTF adds to a rebuild of vmlinux. Not a test.
 
 usage: rebuild.py [--rounds=N] [--touch=OBJECT] [--none=DIR] NAME=DIR...
 
-Each DIR is Kbuild's output folder of a complete build; the commands of its builds are asked of
-Kbuild, CC and PAHOLE are taken from the folder's file `make.arguments`, one argument a line. In each
-round and each folder OBJECT (default: kernel/fork.o) is made older than its source and `make vmlinux`
-is timed, folders in turn, so that the machine's moods meet all alike. Prints medians and, beside
---none (a build with CONFIG_DEBUG_INFO_NONE), their ratios.
+Each DIR is the output folder of a finished kernel build. The file DIR/make.arguments has the arguments for
+make, such as CC and PAHOLE, one per line. In each round and folder, OBJECT (default: kernel/fork.o) is made
+older than its source, and `make vmlinux` is timed. The folders take turns, so that changes of the machine's
+speed affect all equally. Prints medians. With --none, the folder of a build with CONFIG_DEBUG_INFO_NONE,
+it also prints ratios to this build.
 """
 import argparse
 import os
@@ -30,7 +30,7 @@ def make(folder, *goals):
 
 
 def rebuild(folder, touch):
-    """Seconds, wall and user+sys."""
+    """Returns seconds: wall, and user+sys."""
     os.utime(folder / touch, (1, 1))
     before = os.times()
     start = time.monotonic()
@@ -53,8 +53,8 @@ def main():
     if options.none:
         folders = {'none': options.none} | folders
     for folder in folders.values():
-        make(folder, 'vmlinux') # nothing left to do but what is measured
-        rebuild(folder, options.touch) # and everything in the page cache
+        make(folder, 'vmlinux') # so that the timed runs have nothing else to do
+        rebuild(folder, options.touch) # fills the page cache
     times = {name: [] for name in folders}
     for round_ in range(options.rounds):
         for name, folder in folders.items():

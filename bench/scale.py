@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-merge with the load of an allmodconfig, by simulation: time and memory as the objects become
-30,000, as many separate files, and a module over large bases. Not a test.
+"""Measures btf-merge with simulated inputs as large as an allmodconfig. Not a test. Three tables: up to
+30,000 objects in one file, as many separate files, and a module over large bases.
 
 usage: scale.py --tools=BUILD --objects=FILE [--object=O] [--module=KO] [--rounds=N] [--scratch=DIR]
                 [--only=curve,files,modules]
 
-BUILD: a meson build folder. FILE: object BTF of a kernel, such as vmlinux.o. O: one object file for
-the table of separate files; it is named many times. KO: a module with object BTF of the same kernel.
-Scratch needs 9 times the bytes of the objects' BTF.
+BUILD is a meson build folder. FILE has object BTF of a kernel, such as vmlinux.o. O is one object file,
+given many times in the table of separate files. KO is a module of the same kernel with object BTF.
+--scratch needs room for 9 times the objects' BTF.
 
-Eight copies of the objects have names of their own for what few objects know; fifteen would be more than
-a BTF can take (2^20 types). Further objects are the same given again: all their types are equal
-to others. Time is processor time (user + system), so that it can be compared on a busy machine;
-private memory as in merge.py. Medians.
+There are up to eight copies of the objects. Each copy has its own names for types and functions that occur
+in few objects (see btf-corpus.cc); fifteen copies would exceed the limit of BTF (2^20 types). Larger inputs
+repeat the eight copies, so all types of the repetitions are duplicates. Time is processor time (user and
+system), which can be compared on a busy machine. Private memory is measured as in merge.py. The tables
+show medians.
 """
 import argparse
 import os
@@ -41,7 +42,7 @@ class Scale:
         self.clean = self.corpus('clone', '1/1')
 
     def corpus(self, *arguments):
-        """A set of contributions, made once."""
+        """Returns a file with contributions that btf-corpus makes; the first call makes it."""
         if arguments not in self.made:
             path = self.scratch / '-'.join(arguments).replace('/', 'of')
             print(f'making {path.name}', file=sys.stderr, flush=True)
@@ -58,7 +59,7 @@ class Scale:
         return lambda watch: run([self.merge, '-q', *arguments, '-o', self.out], watch=watch)
 
     def curve(self):
-        # (copies with names of their own, how often they are given)
+        # (copies with their own names, how often they are given)
         cases = {inputs: [self.corpus('clone', f'{copies}/1')] * times for inputs, (copies, times) in
                  {'1': (1, 1), '2': (2, 1), '4': (4, 1), '8': (8, 1), '8, given twice': (8, 2),
                   '8, given three times': (8, 3)}.items()}

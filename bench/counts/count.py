@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Counts the instructions of btf-emit and btf-merge over objects compiled from sources of these
-tests, and demands that they are not more than 5 % above the totals that are kept.
+"""Counts instructions of btf-emit and btf-merge on objects compiled from the tests' sources. Fails if
+a count is more than 5 % above the stored total.
 
 usage: count.py --emit=PROGRAM --merge=PROGRAM --build=TEXT [--renew]
 
-Counts are repeatable where times are not, but only for the same programs on the same objects:
-beside the totals stands what they were made with (TEXT: how the programs were built; compilers, C
-library, valgrind). Where that is anything else, the check is skipped. --renew writes new totals:
-`ninja -C BUILD renew-counts`. The processor does not matter: the C library is told to use the same
-functions on all.
+Unlike times, instruction counts are repeatable, but only for the same programs and objects. The file
+`totals` therefore also names how the programs were built (TEXT), the compiler, the C library and
+valgrind. If any of these is different, the test is skipped. --renew writes new totals;
+`ninja -C BUILD renew-counts` runs it. The counts do not depend on the processor, because the C library
+is told to use the same functions on all processors.
 """
 import argparse
 import os
@@ -26,7 +26,7 @@ TOTALS = HERE / 'totals'
 ROOT = HERE.parents[1]
 SOURCES = [HERE / 'many-types.c', *sorted((ROOT / 'tests/emit/cases').glob('*.c'))]
 GROWTH = 1.05
-# What x86's C library would choose by processor.
+# Switches off the functions that glibc on x86 would choose depending on the processor.
 SAME_EVERYWHERE = {'MALLOC_PERTURB_': '0',
                    'GLIBC_TUNABLES': 'glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-AVX512VL,-AVX512BW,'
                                      '-BMI2,-ERMS,-FSRM,-RTM,-MOVBE,-LZCNT,-SSE4_1,-SSE4_2'}
@@ -43,7 +43,7 @@ def output(*command, **more):
 
 
 def made_with(build):
-    """All that a count depends on but for this repository."""
+    """Everything outside this repository on which a count depends."""
     compiler = output('gcc', '--version').splitlines()[0]
     library = ' '.join(platform.libc_ver())
     return {'programs': build, 'objects': f'{platform.machine()}, {compiler}', 'libc': library,
@@ -60,7 +60,7 @@ def count(options):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for source in SOURCES:
-            # Names relative to the source, so that it does not matter where that is.
+            # Relative names in the DWARF, so that the counts do not depend on the folder.
             output('gcc', '-g', '-gdwarf-5', '-O2', '-w', '-fdebug-prefix-map=' + str(ROOT) + '=.',
                    f'-fdebug-prefix-map={folder}=.', '-c', source, '-o',
                    folder / (source.stem + '.o'), cwd=folder)
