@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Objects of many compilers, and what becomes of them, beside pahole: a table for docs/evidence.md.
+"""Compares btflink with pahole on objects of many compilers. Prints a table for docs/evidence.md.
 
-usage: matrix.py make BUILD FOLDER                compile by each compiler in PATH, emit, link, merge
-       matrix.py compare BTF-COMPARE PAHOLE FOLDER    compare what was made with what PAHOLE makes
+usage: matrix.py make BUILD FOLDER
+       matrix.py compare BTF-COMPARE PAHOLE FOLDER
 
-Compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler,
-variant and source; what is there already is kept. `make` may run on several systems into one FOLDER, `compare` where a pahole of the
-reference's version is. Sources are those of tests/emit, with their features.
--gsplit-dwarf, of which pahole makes nothing, is compared with the same compile without it; rustc's
-objects, whose names pahole leaves as kernels refuse them, with the rules of kernels.
+`make` compiles with each compiler in PATH, emits, links and merges. `compare` compares these results with
+what PAHOLE makes of the same programs, and prints the table and the differences.
 
-`compare` prints the table and what differs. Exit status: 0 nothing differs, 1 something does, 2 usage.
+The compilers are gcc-9 and newer, clang-9 and newer, and rustc. FOLDER gets a folder per compiler, variant
+and source; existing ones are kept. `make` may run on several systems with the same FOLDER. `compare` needs
+pahole in the version of the reference. The sources are those of tests/emit, with their features.
+
+Two cases are compared with something else. With -gsplit-dwarf pahole encodes nothing, so the reference is
+pahole's result for a compile without -gsplit-dwarf. Kernels refuse the names that pahole writes for Rust,
+so objects of rustc are only checked by the kernel's rules.
+
+Exit status: 0 no differences, 1 differences, 2 wrong usage.
 """
 import concurrent.futures
 import os
@@ -39,7 +44,7 @@ VARIANTS.update({'g1': ['-O2', '-g1'], 'gz': ['-O2', '-g', '-gz'], SPLIT: ['-O2'
 RUST = {f'{level} dwarf{version}': ['-C', f'opt-level={level[1].lower()}', '-g', '-C',
                                      f'dwarf-version={version}']
         for version in (4, 5) for level in ('O0', 'O2', 'Os')}
-KERNEL = '7.3'  # by whose rules Rust's BTF is checked
+KERNEL = '7.3'  # Rust's BTF is checked by the rules of this version
 
 
 class Failed(Exception):
@@ -58,7 +63,7 @@ def must(folder, *command):
 
 
 def compilers():
-    """(command, family)."""
+    """Yields (command, family)."""
     for family, first in (('gcc', 9), ('clang', 9)):
         for version in range(first, first + 20):
             if shutil.which(f'{family}-{version}'):
@@ -68,7 +73,7 @@ def compilers():
 
 
 def sources(case):
-    """(name, text) of each source of a case."""
+    """Returns (name, text) of each source of a case."""
     with open(os.path.join(TESTS, case), encoding='utf-8') as file:
         common, *parts = re.split(r'^//// (\S+)\n', file.read(), flags=re.M)
     if not parts:
@@ -78,7 +83,7 @@ def sources(case):
 
 
 def features(case):
-    """Those of a case, as --features= takes them."""
+    """The features of a case, in the form of --features=."""
     wanted = directives(os.path.join(TESTS, case))
     found = re.findall(r'--features=(\S+)', ' '.join(values(wanted, 'emit')))
     return ','.join([*values(wanted, 'features'), *found]) or 'default'
@@ -90,7 +95,7 @@ def write(folder, name, text):
 
 
 def make_c(build, folder, command, flags, case):
-    """Leaves `image`, with its DWARF, and `ours.btf`."""
+    """Makes `image`, which has DWARF, and `ours.btf`."""
     objects = []
     named = f'--features={features(case)}'
     for name, text in sources(case):
@@ -98,7 +103,7 @@ def make_c(build, folder, command, flags, case):
         objects.append(name[:-2] + '.o')
         must(folder, command, '-w', '-fno-pic', *flags, '-c', name, '-o', objects[-1])
         must(folder, f'{build}/emit/btf-emit', '--address-pool', named, objects[-1])
-    # No compiler, which would make the code anew where it can.
+    # The linker is called without the compiler driver, which would compile bitcode again.
     must(folder, 'ld', '-static', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image',
          *objects)
     must(folder, f'{build}/merge/btf-merge', named, '--image=image', '-o', 'ours.btf', *objects)
@@ -129,7 +134,7 @@ def make_one(build, folder, command, family, flags, case):
 
 
 def knows(command, flags):
-    """Does the compiler take these options?"""
+    """True if the compiler accepts these options."""
     return not call('/', command, '-Werror', *flags, '-x', 'c', '-c', '/dev/null', '-o',
                     '/dev/null').returncode
 
@@ -142,7 +147,7 @@ def order(command):
 def cases_for(command, family):
     if family == 'rustc':
         return ['matrix/sample.rs']
-    # gcc 16 has the annotations that were clang's alone.
+    # gcc supports these annotations from 16 on, clang always.
     known = {family} | ({'clang'} if family == 'gcc' and order(command) >= ('gcc', 16) else set())
     wanted = {case: values(directives(os.path.join(TESTS, case)), 'compilers') for case in CASES}
     return [case for case, families in wanted.items() if not families or known & set(families)]
@@ -166,21 +171,21 @@ def make(build, top):
 
 
 def ignored(case, command, variant):
-    """Kinds in which the two are known to differ."""
+    """Kinds in which btflink and pahole are known to differ."""
     if case.endswith('annotations.c') and command.startswith('gcc'):
-        return ['DECL_TAG']  # pahole 1.32 takes none of gcc's on variables
+        return ['DECL_TAG']  # pahole 1.32 ignores gcc's tags on variables
     if variant == SPLIT and command.startswith('clang'):
-        return ['INT']  # clang makes types of its own for expressions, but not there
+        return ['INT']  # without -gsplit-dwarf clang also writes base types that expressions use
     wanted = directives(os.path.join(TESTS, case))
     return [word for key, text in wanted if key.startswith('pahole-ignore') for word in text.split()]
 
 
 def difference(compare, pahole, folder, variant, case):
-    """'' or what is wrong with one program."""
+    """Compares one program; returns what differs, or ''."""
     if os.path.exists(os.path.join(folder, 'failed')):
         with open(os.path.join(folder, 'failed'), encoding='utf-8') as file:
             failure = file.read()
-        # -g1: nothing but lines, or functions.
+        # With -g1 there are only line tables, or also functions.
         return '' if variant == 'g1' and 'there is no BTF in' in failure else failure
     if case == 'sample.rs':
         return ''
@@ -200,7 +205,7 @@ def difference(compare, pahole, folder, variant, case):
 
 
 def compare_all(compare, pahole, top):
-    """Prints; True if nothing differs."""
+    """Compares everything and prints the table; returns True if nothing differs."""
     names = [name for name in VARIANTS if name != 'no split']
     print('| | ' + ' | '.join(names) + ' |')
     print('|---' * (len(names) + 1) + '|')

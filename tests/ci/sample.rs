@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Structs, enums with data, generics, slices and statics, for what rustc writes of them.
+// Structs, enums with data, generics, slices and statics, to test rustc's DWARF of these.
 use std::fmt::Debug;
 
 #[repr(C)]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the files of this little program share.
+// Declarations that the files of this small program share.
 #pragma once
 
 enum priority { PRIORITY_LOW = 1, PRIORITY_HIGH = 10 };
