@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Just enough of BTF and ELF for tests, independent of the code that is tested."""
+"""A small reader of BTF and ELF for tests, independent of the code under test."""
 import struct
 
 KINDS = ['', 'INT', 'PTR', 'ARRAY', 'STRUCT', 'UNION', 'ENUM', 'FWD', 'TYPEDEF', 'VOLATILE', 'CONST',
          'RESTRICT', 'FUNC', 'FUNC_PROTO', 'VAR', 'DATASEC', 'FLOAT', 'DECL_TAG', 'TYPE_TAG', 'ENUM64']
-# Bytes behind the 12 of each type: fixed, and per element.
+# Bytes after the first 12 of each type: a fixed number, and a number per element.
 TAIL = {'INT': (4, 0), 'ARRAY': (12, 0), 'STRUCT': (0, 12), 'UNION': (0, 12), 'ENUM': (0, 8),
         'FUNC_PROTO': (0, 8), 'VAR': (4, 0), 'DATASEC': (0, 12), 'DECL_TAG': (4, 0), 'ENUM64': (0, 12)}
 
@@ -14,8 +14,8 @@ SHF_EXCLUDE = 0x80000000
 
 
 def types(blob):
-    """(kind, name, size or type, words behind these) of each type, in the order of ids. `blob` must be
-    BTF and nothing else."""
+    """Yields (kind, name, size or type, further words) of each type, in the order of ids. `blob` must be
+    BTF without a trailer."""
     magic, version, _, header, types_at, types_size, strings, strings_size = \
         struct.unpack_from('<HBBIIIII', blob)
     assert (magic, version, header) == (0xeb9f, 1, 24), 'not a BTF header'

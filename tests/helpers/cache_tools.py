@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiler caches and servers for tests: private ones, on loopback, in a folder of the test."""
+"""Compiler caches and servers for tests. They listen on loopback, and keep their files in the test's folder."""
 import json
 import os
 import pathlib
@@ -9,19 +9,19 @@ import socket
 import subprocess
 import time
 
-# Settings of whoever runs the tests must not be ours.
+# Settings in the user's environment that must not affect the tests.
 FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE_', 'CCACHE_', 'DISTCC_', 'ICECC_', 'SCCACHE_')
 START_SECONDS = 30
 
 
 def clean_environment(**settings):
-    """Ours without what configures caches, servers and btf-cc; then `settings`."""
+    """The environment without variables that configure caches, servers and btf-cc, plus `settings`."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
     return {**kept, 'LC_ALL': 'C', **settings}
 
 
 def missing(*programs):
-    """Why a check of these cannot be run here, '' if it can."""
+    """Returns '' if all programs are installed, otherwise the reason to skip the check."""
     absent = [name for name in programs if not shutil.which(name)]
     return f'not installed: {" ".join(absent)} (tests/ci/install-packages test)' if absent else ''
 
@@ -33,7 +33,7 @@ def free_port():
 
 
 class Ccache:
-    """A cache of its own in `folder`; nothing of the user's configuration is read."""
+    """ccache with its cache in `folder`. The user's configuration is not read."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -43,7 +43,7 @@ class Ccache:
                                     **settings})
 
     def statistics(self):
-        """Counters since the last call."""
+        """Returns the counters since the last call."""
         def ask(*options):
             return subprocess.run(['ccache', *options], env=self.environment(), check=True,
                                   capture_output=True, text=True).stdout
@@ -58,7 +58,7 @@ class Ccache:
 
 
 class Server:
-    """A process that listens on a port of loopback, from `with` to its end."""
+    """A server process on a loopback port. It runs inside a `with` statement."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -113,7 +113,7 @@ class Redis(Server):
 
 
 class Sccache(Server):
-    """sccache's server, with its cache in `folder`. It keeps no settings of those who ask it."""
+    """sccache's server, with its cache in `folder`. It does not keep settings of its clients."""
 
     def settings(self):
         return {'SCCACHE_DIR': str(self.folder / 'cache'), 'SCCACHE_SERVER_PORT': str(self.port),
@@ -127,7 +127,7 @@ class Sccache(Server):
         return ['sccache']
 
     def counts(self):
-        """Hits and misses since the start."""
+        """Returns hits and misses since the start."""
         said = subprocess.run(['sccache', '--show-stats', '--stats-format', 'json'], check=True,
                               env=clean_environment(**self.settings()), capture_output=True,
                               text=True).stdout
@@ -136,7 +136,8 @@ class Sccache(Server):
 
 
 class Distccd(Server):
-    """A compile server. Not as root: distccd then becomes 'nobody', who must reach `folder`."""
+    """distccd, a compile server. It must not run as root: it would become user nobody, who may be unable to
+    access `folder`."""
 
     def __init__(self, folder, *options, **settings):
         super().__init__(folder)
@@ -156,7 +157,7 @@ class Distccd(Server):
                 '--log-file', self.folder / 'log', '--log-level', 'info', *self.options]
 
     def client(self, folder):
-        """Settings for distcc: this server alone, and no compile here if that fails."""
+        """Settings with which distcc uses only this server, and does not compile locally if it fails."""
         pathlib.Path(folder).mkdir(exist_ok=True)
         return {'DISTCC_HOSTS': f'127.0.0.1:{self.port}', 'DISTCC_DIR': str(folder),
                 'DISTCC_FALLBACK': '0', 'DISTCC_SKIP_LOCAL_RETRY': '1',

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What the tests of the command line share: a folder each, runs that are watched, C sources."""
+"""Base class of the tests of command lines: a folder per test, checked runs, C sources."""
 import os
 import re
 import shutil
@@ -60,7 +60,7 @@ class CliCase(unittest.TestCase):
 
     def call(self, *command, **options):
         if options.setdefault('text', True):
-            options['errors'] = 'surrogateescape'  # names in messages are what files have
+            options['errors'] = 'surrogateescape'  # file names in messages may not be UTF-8
         return subprocess.run(command, cwd=self.folder, capture_output=True, check=False,
                               timeout=60, **options)
 
@@ -70,7 +70,7 @@ class CliCase(unittest.TestCase):
         return done.stdout
 
     def compile(self, source='add.c', *flags, output=None, compiler='gcc'):
-        """An object with DWARF, or as `flags` say."""
+        """Compiles a source with -g and `flags`; returns the object's name."""
         if not target_of(compiler):
             self.skipTest(f'{compiler} is not installed')
         self.write(source, PROGRAM.get(source, PROGRAM['add.c']))
@@ -82,8 +82,8 @@ class CliCase(unittest.TestCase):
         return [self.compile(source, *flags, compiler=compiler) for source in PROGRAM]
 
     def emit(self, *arguments, status=0, made=(), **options):
-        """Run btf-emit: it ends with `status`, leaves no files but those in `made`, and never says
-        anything to standard output."""
+        """Runs btf-emit. Checks that it exits with `status`, makes only the files in `made`, and prints
+        nothing to standard output. Returns standard error."""
         before = self.names()
         done = self.call(self.btf_emit, *arguments, **options)
         self.assertEqual(done.returncode, status, f'{arguments}: {done.stdout}{done.stderr}')
@@ -92,11 +92,11 @@ class CliCase(unittest.TestCase):
         return done.stderr
 
     def good(self, *arguments, **options):
-        """A run that succeeds says nothing at all."""
+        """Checks that a run succeeds and prints nothing."""
         self.assertEqual(self.emit(*arguments, **options), '', f'{arguments}')
 
     def bad(self, pattern, *arguments, same=(), **options):
-        """A run that fails says why in one line, and leaves the files in `same` as they were."""
+        """Checks that a run fails with a message of one line, and does not change the files in `same`."""
         before = [self.read(name) for name in same]
         said = self.emit(*arguments, status=1, **options)
         self.assertRegex(said, f'^btf-emit: ERROR: {pattern}\n$', f'{arguments}')
@@ -107,7 +107,7 @@ class CliCase(unittest.TestCase):
         return self.must(self.btf_lines, name).splitlines()
 
     def linkers(self):
-        """Names of the linkers that there are, as `gcc -fuse-ld=` takes them."""
+        """Names of the installed linkers, in the form of `gcc -fuse-ld=`."""
         found = ['bfd']
         if shutil.which('ld.lld'):
             found.append('lld')
@@ -117,8 +117,8 @@ class CliCase(unittest.TestCase):
 
 
 class MadeOnceCase(CliCase):
-    """Each test has a copy of the files that make() of the class leaves in the folder."""
-    made = None  # folder with them
+    """make() of the class makes files once. Each test gets a copy of these files."""
+    made = None  # the folder with these files
 
     def make(self):
         raise NotImplementedError
@@ -138,7 +138,8 @@ class MadeOnceCase(CliCase):
 
 
 def run(module, case=CliCase, tools=('btf_emit', 'btf_lines')):
-    """The program: arguments are the paths of `tools` [test names]. 77 if all was skipped."""
+    """The main program. Arguments: the paths of `tools`, then names of tests. Exit status 77 if all tests
+    were skipped."""
     count = len(tools) + 1
     for name, path in zip(tools, sys.argv[1:count]):
         setattr(case, name, os.path.abspath(path))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Which compilers there are, as commands."""
+"""Finds the installed compilers."""
 import functools
 import os
 import shutil
@@ -8,7 +8,7 @@ import subprocess
 
 @functools.lru_cache(None)
 def target_of(command):
-    """The machine that a compiler makes code for, '' if there is no such compiler."""
+    """The machine for which a compiler generates code; '' if the compiler is not installed."""
     if not shutil.which(command):
         return ''
     done = subprocess.run([command, '-dumpmachine'], capture_output=True, text=True, check=False)
@@ -17,7 +17,7 @@ def target_of(command):
 
 @functools.lru_cache(None)
 def clangs():
-    """clang-14, clang-19 and clang, each that there is, without those that are the same."""
+    """Those of clang-14, clang-19 and clang that are installed, each program once."""
     found = {os.path.realpath(shutil.which(name)): name for name in ('clang', 'clang-19', 'clang-14')
              if shutil.which(name)}
     return sorted(found.values())
@@ -25,7 +25,7 @@ def clangs():
 
 @functools.lru_cache(None)
 def gccs_with_annotations():
-    """Of gcc and gcc-16 those that know btf_decl_tag and btf_type_tag, as gcc does from 16 on."""
+    """Those of gcc and gcc-16 that know btf_decl_tag and btf_type_tag. gcc does from 16 on."""
     def knows(command):
         done = subprocess.run([command, '-E', '-P', '-'], capture_output=True, text=True, check=False,
                               input='__has_attribute(btf_decl_tag)')
@@ -33,7 +33,7 @@ def gccs_with_annotations():
     return [name for name in ('gcc', 'gcc-16') if shutil.which(name) and knows(name)]
 
 
-# Machines by the names that the tests use: gcc's own, or with an option of the host's.
+# Machine, as the tests name it -> cross compiler, or the host's compiler with options.
 CROSS = {
     'aarch64': ('aarch64-linux-gnu-gcc',),
     'arm': ('arm-linux-gnueabihf-gcc',),
@@ -53,7 +53,7 @@ def cross_compiler(machine):
     wanted = 'x86_64' if machine == 'i386' else target_of(command[0])
     if wanted and target_of(command[0]) == wanted:
         return command
-    if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no such gcc
+    if machine == 'loongarch64' and has_lld('clang-19'):  # Debian 12 has no gcc for loongarch64
         return ('clang-19', '--target=loongarch64-linux-gnu', '-fuse-ld=lld',
                 '-Wno-unused-command-line-argument')
     return None
@@ -64,7 +64,7 @@ def assembler_for(machine):
     """A command that assembles for `machine` (x86_64 or one of CROSS), or None."""
     if target_of('gcc') == machine:
         return ('gcc',)
-    # Binutils 2.40 has no uleb128 of differences for RISC-V.
+    # Binutils 2.40 does not support .uleb128 of a difference on RISC-V.
     if machine not in ('x86_64', 'riscv64') and cross_compiler(machine):
         return cross_compiler(machine)
     for command in ('clang', 'clang-19', 'clang-14'):
@@ -75,7 +75,7 @@ def assembler_for(machine):
 
 
 def has_lld(clang):
-    """Is there an lld that reads the bitcode of this clang?"""
+    """True if there is an lld that reads the bitcode of this clang."""
     def said(*command):
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout
     if not shutil.which(clang):

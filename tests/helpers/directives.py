@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Directives in the comments of a C file: "// key: value", and what they demand of btf-lines' output.
+"""Reads directives ("// key: value") in the comments of a C file, and checks the output of btf-lines.
 
-  expect: LINE       this line must be there
+  expect: LINE       the output must have this line
   count: N PATTERN   exactly N lines match the regular expression
   reject: PATTERN    no line matches the regular expression
 
-A key may be bound to variants by words behind it, all of which must hold: expect-gcc, reject-clang-image.
+Words after a key limit the directive to variants to which all these words apply: expect-gcc,
+reject-clang-image.
 """
 import re
 
@@ -23,12 +24,12 @@ def directives(path):
 
 
 def values(found, name):
-    """All words of the directives of that name."""
+    """All words of the directives with this name."""
     return [word for key, text in found if key == name for word in text.split()]
 
 
 def check(lines, wanted, variant):
-    """What the output lacks or has too much of. `variant`: the words that hold."""
+    """Returns what is missing from the output, or too much. `variant` has the words that apply."""
     problems = []
     for key, text in wanted:
         kind, *words = key.split('-')

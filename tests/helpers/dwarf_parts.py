@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What a case of hand-made DWARF is, and the parts that most of them need."""
+"""The class of a case of hand-written DWARF, and DWARF that most cases need."""
 import dataclasses
 
 from helpers.dwarf_writer import Die, Raw, Unit, expr, form, loclist, ref, strp
@@ -20,15 +20,15 @@ class ATE:
 class Case:
     name: str
     units: list
-    lines: list = None  # all lines of btf-lines; []: nothing was emitted
-    some: list = dataclasses.field(default_factory=list)  # lines that are among them
-    count: dict = dataclasses.field(default_factory=dict)  # how many lines have a pattern
+    lines: list = None  # all lines that btf-lines must print; []: nothing is emitted
+    some: list = dataclasses.field(default_factory=list)  # some of the lines
+    count: dict = dataclasses.field(default_factory=dict)  # pattern -> number of lines that match
     order: list = None  # 'KIND name' of all types, by id
     skipped: dict = dataclasses.field(default_factory=dict)  # all reasons and counts of --stats
-    error: str = None  # a pattern for what stands behind the file name; {label}: that entry's offset
-    said: str = ''  # the same for the warning
-    assembly: str = ''  # more of the file: variables, functions
-    emit: list = dataclasses.field(default_factory=list)  # options
+    error: str = None  # pattern for the error after the file name; {label}: the entry's offset
+    said: str = ''  # the same for a warning
+    assembly: str = ''  # assembler text of variables and functions
+    emit: list = dataclasses.field(default_factory=list)  # options of btf-emit
     versions: tuple = (4, 5)
     machines: tuple = ('x86_64',)
 
@@ -66,6 +66,6 @@ def member(name, type, location=0, *children, **more):
 
 
 def array(of, *dimensions, **more):
-    """Each dimension is what its subrange says: a number of elements, or a dict of attributes."""
+    """An array type. Each dimension is a number of elements, or a dict of its subrange's attributes."""
     return Die('array_type', *[Die('subrange_type', **(d if isinstance(d, dict) else {'count': d}))
                                for d in dimensions], type=ref(of), **more)

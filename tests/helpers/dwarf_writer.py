@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""DWARF by hand: entries described in Python become assembler text, which any `gcc -c` assembles.
+"""Writes DWARF by hand. Makes assembler text from entries described in Python; any `gcc -c` assembles it.
 
     from helpers.dwarf_writer import Die, Unit, assembly, expr, ref
 
     INT = Die('base_type', name='int', byte_size=4, encoding=5, label='int')
     text = assembly([Unit([INT, Die('pointer_type', type=ref('int'))])], version=5)
 
-A Die has a tag, attributes and children. Tags and attributes go by their names without DW_TAG_ and
-DW_AT_, or by number. What an attribute's value is written as:
+A Die has a tag, attributes and children. Tags and attributes are given by name, without DW_TAG_ and
+DW_AT_, or by number. The value of an attribute decides its form:
 
     'text'           string, in place             True             flag_present
     5                udata                        -5               sdata
@@ -15,17 +15,17 @@ DW_AT_, or by number. What an attribute's value is written as:
     loclist(...)     sec_offset                   (before DWARF 4: flag, block1, data4)
     form('data2', 5)                              any other form, see FORMS
 
-An attribute that is named twice, or one with a number: Die(tag, extra=[(0x2139, ref('a'))]).
-A label is good for the whole file; references to labels of other units want form('ref_addr', label).
-Expressions are lists of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
+A repeated attribute, or one with a number, goes into `extra`: Die(tag, extra=[(0x2139, ref('a'))]).
+A label is valid in the whole file. A reference to a label of another unit is form('ref_addr', label).
+An expression is a list of operations: expr('reg5'), expr(('addr', 'symbol'), ('plus_uconst', 8)).
 A location list is loclist((begin, end, expression), ...), with addresses as assembler expressions.
 
-Strings of .debug_str_offsets and addresses of .debug_addr get tables per unit, and the unit its
-DW_AT_str_offsets_base, DW_AT_addr_base and DW_AT_loclists_base.
+If a unit uses .debug_str_offsets, .debug_addr or .debug_loclists, it gets a table there, and the attribute
+DW_AT_str_offsets_base, DW_AT_addr_base or DW_AT_loclists_base.
 
-Only labels are checked to be there: what is wrong on purpose shall be written as it is told. Unit(length=...),
-Unit(version=...), Unit(abbrev_offset=...), numbers in place of labels, and assembler text as it shall
-be, Raw('\\t.byte 0x7f'), among the children or in form('data4', Raw(...)), are there to lie with.
+The writer checks only that labels exist, so that tests can write wrong DWARF. For this there are
+Unit(length=...), Unit(version=...), Unit(abbrev_offset=...), numbers in place of labels, and assembler text,
+Raw('\\t.byte 0x7f'), as a child or as a value: form('data4', Raw(...)).
 """
 import copy
 import re
@@ -62,7 +62,7 @@ FORMS = {
     'sec_offset': 0x17, 'exprloc': 0x18, 'flag_present': 0x19, 'strx': 0x1a, 'addrx': 0x1b,
     'line_strp': 0x1f, 'ref_sig8': 0x20, 'implicit_const': 0x21, 'loclistx': 0x22, 'strx1': 0x25,
     'addrx1': 0x29,
-    # These are written as Raw only.
+    # Values of these forms can only be Raw.
     'block2': 0x03, 'block4': 0x04, 'block': 0x09, 'ref_sup4': 0x1c, 'strp_sup': 0x1d,
     'data16': 0x1e, 'rnglistx': 0x23, 'ref_sup8': 0x24, 'strx2': 0x26, 'strx3': 0x27,
     'strx4': 0x28, 'addrx2': 0x2a, 'addrx3': 0x2b, 'addrx4': 0x2c, 'GNU_addr_index': 0x1f01,
@@ -88,21 +88,21 @@ def code(table, name):
 
 
 class form:
-    """A value with the form that it is to be written in."""
+    """A value and its form."""
 
     def __init__(self, name, value=None):
         self.name, self.value = name, value
 
 
 class expr(list):
-    """A DWARF expression: operations by name, those with an operand as (name, operand)."""
+    """A DWARF expression. Each operation is a name, or (name, operand)."""
 
     def __init__(self, *operations):
         super().__init__(operations)
 
 
 class loclist(list):
-    """A location list: (begin, end, expression) each."""
+    """A location list. Each entry is (begin, end, expression)."""
 
     def __init__(self, *entries):
         super().__init__(entries)
@@ -117,7 +117,7 @@ def strp(text):
 
 
 class Raw:
-    """Assembler text in place of an entry or of a value."""
+    """Assembler text in place of an entry or a value."""
 
     def __init__(self, text):
         self.text = text
@@ -132,7 +132,7 @@ class Die:
 
 
 class Unit:
-    """One unit: its entry has `children` and what else is given as `attributes`."""
+    """A unit. Its own entry has the `children` and `attributes`."""
 
     def __init__(self, children, version=None, kind='compile', tag=None, length=None,
                  abbrev_offset=None, address_size=8, signature=1, type_label=None, end=True,
@@ -140,13 +140,13 @@ class Unit:
         self.version, self.kind, self.length = version, kind, length
         self.abbrev_offset, self.address_size = abbrev_offset, address_size
         self.signature, self.type_label = signature, type_label
-        self.end = end  # False: no zero byte behind the last child
+        self.end = end  # False: no zero byte after the last child
         attributes = {'name': 'unit.c', 'language': 0x1d, **attributes}
         self.root = Die(tag or kind + '_unit', *children, **attributes)
 
 
 class Table:
-    """Distinct things by number, in order of appearance."""
+    """Numbers distinct values in order of appearance."""
 
     def __init__(self):
         self.numbers = {}
@@ -162,10 +162,10 @@ class Table:
 
 
 class Writer:
-    """Of one file. Each unit has an abbreviation table of its own."""
+    """Writes one file. Each unit has its own abbreviation table."""
 
     def __init__(self):
-        self.info, self.sections = [], []  # lines of .debug_info; all other sections' text
+        self.info, self.sections = [], []  # lines of .debug_info; lines of all other sections
         self.strings = {'.debug_str': Table(), '.debug_line_str': Table()}
         self.labels = 0
         self.used, self.defined = set(), set()  # labels of entries
@@ -174,7 +174,7 @@ class Writer:
         self.labels += 1
         return f'.L{self.labels}'
 
-    # Values. Each writer appends to `out` and tells nothing: the form was told before.
+    # Values. Each function appends the value to `out`; the form is already in the abbreviation.
 
     def string_ref(self, section, text):
         return f'.Lstr{section[7:]}_{self.strings[section].number(text)}'
@@ -270,7 +270,7 @@ class Writer:
             self.counted(directive, out, lambda: self.operations(out, value))
 
     def loclist(self, entries):
-        """Write a location list; returns its label."""
+        """Writes a location list; returns its label."""
         at, out = self.fresh(), []
         self.loclists.append((at, out))
         out.append(f'{at}:')
@@ -373,7 +373,7 @@ class Writer:
                 out += text
 
     def contribution(self, name, base, header, lines):
-        """A table with its length in front; `base` is behind the header."""
+        """Writes a table that begins with its length. The label `base` is after the header."""
         begin, end = self.fresh(), self.fresh()
         self.sections += [section(name), f'\t.4byte {end} - {begin}', f'{begin}:', header,
                           f'{base}:', *lines, f'{end}:']
@@ -392,7 +392,7 @@ class Writer:
 
 
 def label(name):
-    """An ordinary symbol, so that `nm` tells where an entry is."""
+    """The symbol of an entry. It is an ordinary symbol, so that `nm` prints the entry's offset."""
     return 'die.' + re.sub(r'\W', '_', name)
 
 
@@ -406,7 +406,7 @@ def quoted(text):
 
 
 def forms_used(die):
-    """Names of the forms in which strings and addresses of tables stand, at any depth."""
+    """Yields the names of all forms in an entry and its children."""
     stack = [die]
     while stack:
         item = stack.pop()
@@ -424,7 +424,7 @@ def forms_used(die):
 
 
 def assembly(units, version=5):
-    """The debug sections of a file, as assembler text. Units that name no version have `version`."""
+    """Assembler text of a file's debug sections. `version` is the default version of the units."""
     writer = Writer()
     for number, unit in enumerate(units):
         writer.add_unit(unit, number, version)

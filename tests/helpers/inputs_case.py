@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A small vmlinux and a small module, with object BTF in all of their objects, in some, in none."""
+"""Builds a small vmlinux and a small module, with object BTF in chosen objects."""
 import itertools
 
 from helpers.kbuild_case import Elf, KbuildCase
@@ -41,7 +41,7 @@ enum edge edge_of(int n) { return n ? RISING : FALLING; }
 struct module this_module = { "card", 0 };
 ''',
 }
-# As in vmlinux: a section of its own, not part of .data.
+# As in vmlinux, .data..percpu is not part of .data.
 PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
 VARIABLES = '--btf_features=+global_var'
 
@@ -50,7 +50,7 @@ class InputsCase(KbuildCase):
     features = '+global_var'  # of btf-cc
 
     def objects(self, sources, with_btf, strip=False, more=()):
-        """Objects in a folder of their own; those named in `with_btf` by way of btf-cc."""
+        """Compiles the sources; those in `with_btf` with btf-cc. Returns the objects' names."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             wrapper = [self.btf_cc] if name in with_btf else []
@@ -66,7 +66,7 @@ class InputsCase(KbuildCase):
         self.must('gcc', '-no-pie', '-Wl,-T,percpu.lds', *objects, '-o', image)
 
     def kernel(self, with_btf, strip=False, image='vmlinux', more=()):
-        """vmlinux.o and `image`, as Kbuild links them."""
+        """Links vmlinux.o and `image` as Kbuild does."""
         objects = self.objects(KERNEL, with_btf, strip, more)
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
         self.link(image, *objects)
@@ -84,7 +84,7 @@ class InputsCase(KbuildCase):
                 for some in itertools.combinations(names, count)]
 
     def final(self, name):
-        """The file has final BTF, and nothing of object BTF is left."""
+        """Checks that the file has final BTF, and no object BTF."""
         elf = Elf(self.path(name))
         self.assertEqual([(s.name, s.type) for s in elf.sections if 'BTF' in s.name], [('.BTF', 1)])
         self.assertFalse(self.has_object_btf(name))

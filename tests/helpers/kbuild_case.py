@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What the tests of btf-cc and btf-pahole share: their runs, compilers that misbehave, sections."""
+"""Base class of the tests of btf-cc and btf-pahole."""
 import os
 import signal
 
@@ -10,12 +10,12 @@ from helpers.compilers import clangs, has_lld, target_of  # noqa: F401
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOOLS = ('btf_cc', 'btf_pahole', 'btf_emit', 'btf_dump', 'btf_compare')
-# Settings of whoever runs the tests must not be ours.
+# Settings in the user's environment that must not affect the tests.
 FOREIGN = ('BTF_CC_', 'BTF_PAHOLE_', 'PAHOLE', 'GCC_', 'CCACHE_', 'KBUILD_', 'objtree')
 
 
 def heed_signals():
-    """Whoever runs the tests may ignore some, as nohup does and a shell for what is in the background."""
+    """Resets signals that are ignored. nohup ignores some, and so does a shell for background jobs."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1,
                    signal.SIGUSR2):
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -30,7 +30,8 @@ class KbuildCase(cli_case.CliCase):
         return os.path.join(os.path.dirname(self.btf_emit), '..', 'merge', 'btf-merge')
 
     def environment(self, settings=None):
-        """Ours, with LANG=C and nothing set but `settings`; None takes a variable out."""
+        """The environment with LC_ALL=C, without our tools' variables, plus `settings`. The value None
+        removes a variable."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(FOREIGN)}
         clean['LC_ALL'] = 'C'
         clean.update(settings or {})
@@ -41,18 +42,19 @@ class KbuildCase(cli_case.CliCase):
         return self.call(*command, **options)
 
     def cc(self, *arguments, settings=None, **options):
-        """btf-cc's end: its status, standard output and error as bytes."""
+        """Runs btf-cc; returns its exit status, standard output and standard error, as bytes."""
         done = self.run_tool(self.btf_cc, *arguments, settings=settings, **options)
         return done.returncode, done.stdout, done.stderr
 
     def pahole(self, *arguments, settings=None, **options):
-        """btf-pahole's end: its status, standard output and error."""
+        """Runs btf-pahole; returns its exit status, standard output and standard error."""
         done = self.run_tool(self.btf_pahole, *arguments, settings=settings,
                              **{'text': True, **options})
         return done.returncode, done.stdout, done.stderr
 
     def encode(self, *arguments, said=''):
-        """An encoding run that succeeds, leaves no stray files and says nothing but `said`."""
+        """Encodes with btf-pahole. Checks that it succeeds, makes no unexpected files, and prints only
+        `said`."""
         before = self.names()
         done = self.pahole('-J', *arguments)
         self.assertEqual(done[:2], (0, ''), done)
@@ -61,7 +63,8 @@ class KbuildCase(cli_case.CliCase):
         self.assertEqual(self.names(), before | set(made))
 
     def refuse(self, pattern, *arguments, status=1, same=(), settings=None):
-        """A run that fails says why in one line, makes no file and changes none of `same`."""
+        """Checks that a run fails with a message of one line, makes no files, and does not change the
+        files in `same`."""
         before, contents = self.names(), [self.read(name) for name in same]
         done = self.pahole(*arguments, settings=settings)
         self.assertEqual(done[:2], (status, ''), done)
@@ -71,7 +74,7 @@ class KbuildCase(cli_case.CliCase):
         self.assertEqual([self.read(name) for name in same], contents, arguments)
 
     def script(self, name, text):
-        """A program in the test's folder; its path."""
+        """Writes a program into the test's folder; returns its path."""
         self.write(name, text)
         os.chmod(self.path(name), 0o755)
         return self.path(name)
@@ -83,12 +86,12 @@ class KbuildCase(cli_case.CliCase):
         return {section.name for section in Elf(self.path(name)).sections}
 
     def has_object_btf(self, name):
-        """By the magic of the link trailer."""
+        """True if the file's .BTF has the magic of a link trailer."""
         section = self.section(name)
         return section is not None and b'BTFL' in section.data
 
     def dump(self, name, base=None):
-        """The BTF of a file, as lines."""
+        """The lines that btf-dump prints for a file's BTF."""
         options = ['--base', base] if base else []
         return self.must(self.btf_dump, *options, 'raw', name).splitlines()
 
@@ -98,5 +101,5 @@ class KbuildCase(cli_case.CliCase):
 
 
 def run(module):
-    """The program: arguments are the tools in the order of TOOLS, and names of tests."""
+    """The main program. Arguments: the tools in the order of TOOLS, then names of tests."""
     cli_case.run(module, KbuildCase, TOOLS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What firmware and boot loaders want around a kernel, written by hand."""
+"""Writes the file formats that firmware and boot loaders need around a kernel."""
 import struct
 
 from helpers.kernel_packages import COMPRESSIONS, RELEASE, with_size
@@ -10,7 +10,7 @@ def padded(data, block):
 
 
 def uki(image, release=RELEASE, sections=('.osrel', '.uname', '.linux')):
-    """A unified kernel image: a program for EFI with sections."""
+    """A unified kernel image: an EFI program with sections."""
     contents = {'.osrel': b'ID=test\n', '.uname': release.encode(), '.linux': image}
     at, table, data = 1024, b'', b''
     for name in sections:
@@ -25,7 +25,7 @@ def uki(image, release=RELEASE, sections=('.osrel', '.uname', '.linux')):
 
 
 def uimage(payload, kind=2):
-    """`kind`: 2, kernel; 3, ramdisk; 4, several, of which the first is the kernel."""
+    """A uImage. `kind` is 2 (kernel), 3 (ramdisk), or 4 (several files, the first is the kernel)."""
     if kind == 4:
         payload = struct.pack('>3I', len(payload), 5, 0) + padded(payload, 4) + b'other'
     return struct.pack('>7I4B32s', 0x27051956, 0, 0, len(payload), 0, 0, 0, 5, 22, kind, 1,
@@ -41,12 +41,13 @@ def boot_img(kernel, version, page=4096):
 
 
 def arm_image(btf):
-    """Memory of a 32-bit kernel: no header."""
+    """The memory image of a 32-bit kernel, which has no header."""
     return bytes(32) + b'Linux version 6.12.0-test (a@b)\0' + btf + bytes(1000)
 
 
 def zimage(image, kind, order='<'):
-    """Code that unpacks comes first. In it is what looks like the begin of compressed data."""
+    """A zImage. It begins with the code that unpacks it. This code contains bytes that look like the
+    beginning of compressed data."""
     code = b'\x1f\x8b\x08 no gzip \x5d\x00\x00 \xfd7zXZ\0'.ljust(256, b'\0')
     payload = with_size(COMPRESSIONS[kind](image), image, kind)
     size_at = 0x40 + len(code) + len(payload) - 4
@@ -84,7 +85,7 @@ class Tree:
 
 
 def fit(kernel, external=False, chosen='conf-2'):
-    """Of two kernels the second is that of the default configuration."""
+    """A FIT with two kernels. The default configuration has the second."""
     def place(data):
         return {'data-offset': 8, 'data-size': len(data)} if external else {'data': data}
     tree = Tree()

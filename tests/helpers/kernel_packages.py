@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A small kernel, and everything that kernels are packed in."""
+"""Builds a small kernel, and packs it in all formats in which kernels are distributed."""
 import bz2
 import gzip
 import io
@@ -50,7 +50,7 @@ def zstd(data):
 
 
 def lz4(data):
-    """The kernel's form: legacy frames; a block of literals only."""
+    """Compresses in the kernel's format: legacy frames. The blocks have only literals."""
     out = b'\x02\x21\x4c\x18'
     for at in range(0, len(data), 1 << 20):
         part = data[at:at + (1 << 20)]
@@ -69,7 +69,7 @@ COMPRESSIONS = {'gz': gzip.compress, 'xz': lzma.compress, 'zst': zstd, 'lz4': lz
 
 
 def with_size(payload, data, kind):
-    """As Kbuild appends it."""
+    """Appends the size to compressed data, as Kbuild does."""
     return payload if kind == 'gz' else payload + struct.pack('<I', len(data))
 
 
@@ -92,7 +92,7 @@ def zboot(image, kind):
 
 
 def flat_image(btf, behind=bytes(1000)):
-    """arm64's Image: memory, with BTF somewhere in it, and .BTF_ids behind."""
+    """arm64's Image: a memory image that contains BTF, and after it `behind`, such as .BTF_ids."""
     head = bytearray(64)
     head[56:60] = b'ARM\x64'
     return (bytes(head) + b'Linux version 6.12.0-test (a@b)\0' + b'\x9f\xeb\x01\0' + b'\xff' * 60 + btf +
@@ -108,7 +108,7 @@ def ar(members):
 
 
 def tar(files, mode='w', extra=()):
-    """As tar and dpkg-deb make them: the folder itself comes first."""
+    """A tar archive. As with tar and dpkg-deb, the first entry is the folder."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode=mode) as archive:
         folder = tarfile.TarInfo('./')
@@ -124,10 +124,10 @@ def tar(files, mode='w', extra=()):
 
 
 class _Apk3Tree:
-    """The first block of such a package. What is written here has no owner, mode, time or hash."""
+    """The first block of an apk package of version 3. It has no owners, modes, times or hashes."""
 
     def __init__(self):
-        self.bytes = bytearray(8)  # versions, then the root
+        self.bytes = bytearray(8)  # the versions, then the root's offset
 
     def _put(self, kind, data, align):
         self.bytes += bytes(-len(self.bytes) % align)
@@ -141,7 +141,7 @@ class _Apk3Tree:
         return self._put(9, struct.pack('<H', len(data)) + data, 2)
 
     def number(self, value):
-        if value < 1000: # a larger one could stand in the word, too
+        if value < 1000: # the format allows this also for larger numbers
             return 1 << 28 | value
         return self._put(*((2, struct.pack('<I', value)) if value < 1 << 32 else
                            (3, struct.pack('<Q', value))), 4)
@@ -166,8 +166,8 @@ APK3_PACKINGS = {
 
 
 def apk3(files, targets=(), long=False, kind=b'pckg'):
-    """Alpine's package of version 3, not yet compressed. `targets`: names, and what they lead to: a mode of
-    two bytes, then a path. `long`: blocks of files as if they were too large for a short head."""
+    """An Alpine package of version 3, not compressed. `targets` has names and targets of links; a target is
+    a mode of two bytes and a path. With `long`, the files' blocks have the header of large blocks."""
     tree, folders, data = _Apk3Tree(), {}, b''
     for name, content in files:
         folder, _, file = name.rpartition('/')
@@ -192,8 +192,8 @@ def apk3(files, targets=(), long=False, kind=b'pckg'):
 
 
 class PackageCase(unittest.TestCase):
-    """Has `self.vmlinux` (stripped of DWARF), `self.btf`, three `self.modules`, and in `self.make` what
-    these were made of."""
+    """Builds `self.vmlinux` (without DWARF), `self.btf` and three `self.modules`. The folder `self.make` has
+    their sources and objects."""
 
     @classmethod
     def setUpClass(cls):
@@ -224,7 +224,7 @@ class PackageCase(unittest.TestCase):
         cls.folder.cleanup()
 
     def files(self, image=None, image_name=f'boot/vmlinuz-{RELEASE}', compress=None, suffix=''):
-        """Of a package: names and contents."""
+        """Names and contents of the files in a package."""
         compress = compress or (lambda data: data)
         base = f'lib/modules/{RELEASE}/kernel'
         return [(f'boot/config-{RELEASE}', b'CONFIG_DEBUG_INFO_BTF=y\nCONFIG_DEBUG_INFO_BTF_MODULES=y\n'),

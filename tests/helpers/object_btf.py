@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The link trailer of object BTF (common/FORMAT.md, 3), read without the code that is tested."""
+"""Reads the link trailer of object BTF (common/FORMAT.md, 3), independent of the code under test."""
 import collections
 import struct
 
@@ -21,7 +21,7 @@ class ObjectBtf:
         sections = [s for s in elf.sections if s.name == '.BTF']
         self.data = sections[0].data if sections else b''
         self.order = elf.order
-        # Functions of which there is a clone with other parameters.
+        # Functions that have a clone with different parameters.
         self.cloned = {name.split('.')[0] for name in elf.symbol_names()
                        if '.isra' in name or '.constprop' in name}
         self.has_dwarf = any(s.name in ('.debug_info', '.zdebug_info') for s in elf.sections)

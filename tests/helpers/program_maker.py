@@ -1,28 +1,29 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""C programs of any size, the same for the same arguments, whose files do not agree on their types.
+"""Generates C programs of any size whose files disagree about some types. The same arguments give the same
+program.
 
-Each file includes one header and may define, per conflict N, CONFLICT_N (a member gets a volatile)
-and, per struct N that some only declare, HIDE_N, which SHOW_ALL overrules. There are function-pointer members, unnamed
-structs, bitfields, typedefs, arrays, enums; and in the files functions and variables, static ones of
-equal names among them.
+All files include one header. A file may define CONFLICT_N, which makes a member of struct N volatile, and
+HIDE_N, which leaves struct N declared but not defined. SHOW_ALL overrides HIDE_N. The header has members
+that are function pointers, unnamed structs and bitfields, and typedefs, arrays and enums. The files have
+functions and variables, including static ones with the same name.
 """
 import os
 import random
 
 
 class Program:
-    """Writes a header and sources into a folder. `agree`: they define none of these names."""
+    """Writes a header and sources into a folder. With `agree`, no file defines CONFLICT_N or HIDE_N."""
 
     def __init__(self, structs, files, conflicts=3, hidden=4, seed=1, agree=False):
         self.random = random.Random(seed)
         self.structs, self.files, self.agree = structs, files, agree
-        # Near the end: what refers to them is a part of the program, not all of it.
+        # Chosen in the second half, so that only a part of the structs refers to them.
         late = range(structs // 2, structs)
         chosen = self.random.sample(late, conflicts + hidden)
         self.conflicts, self.hidden = chosen[:conflicts], chosen[conflicts:]
 
     def member(self, number, place):
-        """One member of struct `number`; by value only what is defined already."""
+        """One member of struct `number`. Only structs that are already defined are members by value."""
         pick = self.random.random()
         other = self.random.randrange(self.structs)
         target = f'struct s{other}'
@@ -85,7 +86,7 @@ class Program:
         return '\n'.join(lines) + '\n'
 
     def write(self, folder):
-        """Names of the sources."""
+        """Writes the files; returns the names of the sources."""
         names = []
         with open(os.path.join(folder, 'program.h'), 'w', encoding='ascii') as file:
             file.write(self.header())

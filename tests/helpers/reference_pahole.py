@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The pahole whose results decide: of which version it must be."""
+"""The version of pahole that is the reference."""
 import subprocess
 
-REFERENCE = 132  # its numeric version
+REFERENCE = 132  # as --numeric_version prints it
 
 
 def decides(pahole):
-    """Is there a pahole, and does it decide as the reference does?"""
+    """True if there is a pahole, in the version of the reference or newer."""
     if not pahole:
         return False
     said = subprocess.run([pahole, '--numeric_version'], capture_output=True, text=True,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Install into a folder, and look at what is there.
+"""Installs into a folder, and checks the installed files.
 
 usage: installed-test.py BUILD_ROOT VERSION
 """
@@ -16,7 +16,7 @@ import unittest
 PROGRAMS = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module', 'btf-pahole')
 COMPLETED = ('btf-cc', 'btf-emit', 'btf-kernel', 'btf-merge', 'btf-module')
 WITH_FEATURES = ('btf-cc', 'btf-emit', 'btf-merge')
-# Calls the completion as bash does, for the words behind "--"; prints one reply per line.
+# Calls the completion as bash does, with the words after "--"; prints one reply per line.
 BASH = r'''
 . "$1"; shift 2
 compopt() { :; }
@@ -25,7 +25,7 @@ read -r -a registered <<<"$(complete -p "$1")"
 "${registered[-2]}" "$1"
 printf '%s\n' "${COMPREPLY[@]}"
 '''
-# What the completion asks zsh's _arguments for.
+# Prints the arguments with which the completion calls zsh's _arguments.
 ZSH = r'''
 _arguments() { print -rl -- "$@" }
 words=("$2"); service=$2
@@ -70,7 +70,7 @@ class Installed(unittest.TestCase):
         return (self.share / f'man/man1/{program}.1').read_text()
 
     def options(self, program):
-        """Those that the manual has a paragraph for."""
+        """The options that have a paragraph in the man page."""
         text = self.manual(program).replace('Fl Fl ', '--')
         return {option for line in re.findall(r'^\.It (.*--.*)$', text, re.M)
                 for option in re.findall(r'--[a-z-]+', line)}
@@ -85,7 +85,7 @@ class Installed(unittest.TestCase):
             for path in folder.rglob('*') if not path.is_dir()), 'nothing else')
 
     def test_plugin(self):
-        """The installed btf-cc finds what is installed with it, and builds another from its sources."""
+        """The installed btf-cc finds the installed plugin, and builds another from the installed sources."""
         headers = run('gcc', '-print-file-name=plugin').strip() + '/include/gcc-plugin.h'
         if not os.path.exists(headers):
             self.skipTest(f'{headers} is not there')
@@ -95,7 +95,7 @@ class Installed(unittest.TestCase):
                 if place:
                     run(self.bin / 'btf-cc', '--build-plugin', 'gcc', env={**os.environ, **place})
                 elif not list(self.plugins.glob('gcc-plugins/*')):
-                    continue  # a build with sanitizers
+                    continue  # because this is a build with sanitizers
                 run(self.bin / 'btf-cc', '--plugin', 'gcc', '-g', '-c', 'a.c', cwd=folder,
                     env={**os.environ, **place})
                 self.assertIn('.BTF', run('readelf', '-SW', f'{folder}/a.o'))
@@ -111,13 +111,13 @@ class Installed(unittest.TestCase):
                 self.assertTrue((self.doc.parent / name).exists(), f'{program}: {name}')
 
     def anchors(self, document):
-        """The headings of a document, as links name them."""
+        """The headings of a document, in the form used in links."""
         lines = re.sub(r'^```.*?^```', '', document.read_text(), flags=re.M | re.S).splitlines()
         return {re.sub(r'[^\w -]', '', line.lstrip('#').strip().lower()).replace(' ', '-')
                 for line in lines if line.startswith('#')}
 
     def test_links_of_documents(self):
-        """All lead somewhere, and from README.md to each document that is installed."""
+        """All links have a target, and README.md leads to each installed document."""
         reached, left = set(), [self.doc / 'README.md']
         while left:
             document = left.pop()
@@ -141,7 +141,7 @@ class Installed(unittest.TestCase):
     def test_bash(self):
         for program in COMPLETED:
             if program == 'btf-kernel':
-                continue # options are those of commands
+                continue # because only its commands have options
             options = {reply.rstrip('=') for reply in self.complete(program, '--')}
             self.assertGreaterEqual(options, self.options(program))
             self.assertEqual(options - self.options(program) - {'--help', '--version'}, set())

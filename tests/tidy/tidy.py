@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Rules for the source tree that a program can check.
+"""Checks rules for the source tree.
 
 usage: tidy.py RULE SOURCE_ROOT [BUILD_ROOT]
 
-Prints each violation as FILE:LINE: RULE. Exit status: 0 none, 1 some, 77 cannot be checked here.
+Prints each violation as FILE:LINE: RULE. Exit status: 0 no violations, 1 violations, 77 the rule cannot be
+checked on this machine.
 """
 import concurrent.futures
 import itertools
@@ -23,9 +24,9 @@ MAX_LINES = 600
 SKIPPED = 77
 CLANG_FORMATS = ["clang-format", "clang-format-14", "clang-format-19"] # 14 to 21 agree
 
-# What the sources of a folder may include. First, of our own headers: those of the folder itself, and of the
-# folders and files listed here (subfolders have entries of their own). Then, of other headers: what is
-# forbidden.
+# What the sources of a folder may include. The first list has the folders and files whose headers they may
+# include, in addition to the folder's own (subfolders have their own entries). The second has other headers
+# that are forbidden.
 COMMON = ["common", "common/io", "common/graph", "common/btf", "common/object_btf", "common/elf"]
 NO_LIBRARY = r"elfutils/|dwarf\.h|libelf\.h|gelf\.h|llvm/|bpf/"
 NO_DWARF = r"elfutils/libdw|dwarf\.h|llvm/|bpf/"
@@ -33,7 +34,7 @@ GCC = r"gcc-plugin\.h|plugin-version\.h|tree\.h|rtl\.h" # only emit/gcc includes
 EMIT_DWARF = r"elfutils/|libelf\.h|gelf\.h|llvm/|bpf/"
 READERS = ["emit/dwarf/fast/fast_reader.h", "emit/dwarf/libdw/libdw_reader.h"]
 BTF_KERNEL = ["common/cli", "btf-kernel", "btf-kernel/package"]
-# What the steps of the deduplication share, and the steps: none includes a later one.
+# Headers that the steps of the deduplication share, and the steps. No step includes a later one.
 DEDUP = [f"merge/dedup/{name}.h"
          for name in ("ids", "hash_bits", "type_space", "partition")]
 DEDUP_STEPS = [f"merge/dedup/{step}" for step in ("classes", "conflicts", "join", "split")]
@@ -115,7 +116,7 @@ def lines_of(path):
 
 
 def includes(path):
-    """Number, bracket and target of each #include."""
+    """Yields line number, bracket and target of each #include."""
     for number, line in enumerate(lines_of(path), 1):
         include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)', line)
         if include:
@@ -123,7 +124,7 @@ def includes(path):
 
 
 def layers(root, _build):
-    """Folders include only what is below them; our own headers are named from the top."""
+    """Folders include only what LAYERS allows; our own headers are named from the top."""
     for name in sources(root, ".cc", ".h"):
         folder = name.parent.as_posix()
         if folder not in LAYERS and name.parts[0] not in NO_PRODUCT:
@@ -149,7 +150,7 @@ def length(root, _build):
 
 
 def heads(root, _build):
-    """Each source names its licence and its purpose; each header has #pragma once."""
+    """Each source begins with its licence and its purpose; each header has #pragma once."""
     for name in sources(root, ".cc", ".h", ".py", ".sh"):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
@@ -161,19 +162,19 @@ def heads(root, _build):
 
 
 def compile_commands(build):
-    """Source and words of each compile command of the build."""
+    """Yields source and words of each compile command of the build."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         path = os.path.normpath(os.path.join(entry["directory"], entry["file"]))
         yield pathlib.Path(path), shlex.split(entry["command"])
 
 
 def compile_flags(build):
-    """Per folder: the compiler, and all options with which its sources are compiled."""
+    """Returns for each folder the compiler, and all options with which its sources are compiled."""
     flags = {}
     for path, words in compile_commands(build):
         keep = list(itertools.takewhile(lambda w: not w.startswith("-"), words))  # the compiler
         keep += [w for w in words if w.startswith(("-I", "-isystem", "-D", "-std", "-W"))]
-        # A macro may be something else in each program; any will do.
+        # The value of a macro may differ between programs; any value will do.
         keys = [w.split("=")[0] if w.startswith("-D") else w for w in keep]
         flags.setdefault(path.parent, {}).update(zip(keys, keep))
     return {folder: list(words.values()) for folder, words in flags.items()}
@@ -181,7 +182,7 @@ def compile_flags(build):
 
 def headers(root, build):
     """Each header can be included alone."""
-    # The build has already shown this for headers that a source includes first.
+    # A header that a source includes first need not be checked: the build compiles it alone.
     firsts = (next(includes(path), None) for path in {p for p, _ in compile_commands(build)}
               if path.suffix == ".cc" and path.exists())
     shown = {first[2] for first in firsts if first}
@@ -192,7 +193,7 @@ def headers(root, build):
         while folder not in flags and folder != root:
             folder = folder.parent
         command = flags.get(folder) or next(iter(flags.values()))
-        # Included, because #pragma once in a main file is a warning.
+        # The header is included, because compilers warn about #pragma once in a main file.
         result = subprocess.run(command + ["-fsyntax-only", "-x", "c++", "-"],
                                 input=f'#include "{name}"\n', cwd=build, text=True,
                                 capture_output=True)
@@ -225,14 +226,14 @@ def clang_tidy(root, build):
     if not shutil.which("clang-tidy"):
         print("skipped: clang-tidy is not installed")
         sys.exit(SKIPPED)
-    # The commands are g++'s, with warnings of its own.
+    # The compile commands are for g++, and have warnings that clang does not know.
     command = ["clang-tidy", "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option"]
     compiled = {path: words for path, words in compile_commands(build)}
     files = [path for path in (root / name for name in sources(root, ".cc"))
              if path in compiled and not {"tests", "bench", "gcc"} & set(path.relative_to(root).parts)]
 
     def findings(path):
-        # clang-tidy 14 does not know g++'s -std=c++23; the sources are C++20.
+        # clang-tidy 14 does not know -std=c++23; the sources are C++20.
         older = ["--extra-arg=-std=c++20"] if "-std=c++23" in compiled[path] else []
         result = subprocess.run(command + older + [path], cwd=root, text=True, capture_output=True)
         return result.stdout if result.returncode else None

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Which commit --version names: none, a clean one, one with changes. One version everywhere.
+"""Checks the commit that --version prints, and that all files have the same version number.
 
 usage: version-test.py SOURCE_ROOT
 """
@@ -39,7 +39,7 @@ class Version(unittest.TestCase):
                 shutil.copy2(path, self.top / name)
 
     def test_one_version(self):
-        """What a release is called in each place that names it."""
+        """All files that contain the version have the same."""
         found = {name: re.search(pattern, (self.top / name).read_text(), re.M).group(1)
                  for name, pattern in (('meson.build', r"^  version: '(.*)',"),
                                        ('CHANGELOG.md', r'^## ([\d.]+)'),
@@ -54,7 +54,7 @@ class Version(unittest.TestCase):
         return run('git', 'rev-parse', '--short', 'HEAD', cwd=folder).strip()
 
     def named(self, build):
-        """What stands in brackets behind the version; "none": nothing does."""
+        """Returns the text in brackets after the version; "none" if there is none."""
         if not (self.top / build).exists():
             run('meson', 'setup', build, '-Dtests=disabled', cwd=self.top)
         run('ninja', '-C', build, 'common/version.cc', cwd=self.top)
@@ -70,7 +70,7 @@ class Version(unittest.TestCase):
         self.assertEqual(self.named('build'), commit + '-dirty')
 
     def test_no_checkout_of_ours(self):
-        """An unpacked archive, in a repository that is somebody else's."""
+        """An unpacked archive inside the repository of another project."""
         (self.top.parent / 'file').write_text('theirs')
         self.commit(self.top.parent)
         self.assertEqual(self.named('build'), 'none')
