@@ -28,12 +28,12 @@ std::string reader_text(const EmitReport &r)
 void print_stats(const std::string &path, const EmitReport &r)
 {
     auto line = [&](const char *name, uint64_t value) {
-        std::fprintf(stderr, "%s: %s: %" PRIu64 "\n", path.c_str(), name, value);
+        print_line(strf("%s: %s: %" PRIu64, path.c_str(), name, value));
     };
     if (r.reader)
-        std::fprintf(stderr, "%s: reader: %s\n", path.c_str(), reader_text(r).c_str());
+        print_line(path + ": reader: " + reader_text(r));
     if (!r.debug_file.empty())
-        std::fprintf(stderr, "%s: debug file: %s\n", path.c_str(), r.debug_file.c_str());
+        print_line(path + ": debug file: " + r.debug_file);
     line("input bytes", r.input_bytes);
     line("units", r.units);
     line("DIEs kept", r.dies);
@@ -80,18 +80,18 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
         text = "DWARF without anything for BTF, left alone";
         break;
     }
-    std::fprintf(stderr, "%s: %s", path.c_str(), text);
+    std::string line = path + ": " + text;
     if (r.btf_bytes)
-        std::fprintf(stderr, ": %" PRIu64 " type%s, %" PRIu64 " function%s, %" PRIu64 " variable%s",
+        line += strf(": %" PRIu64 " type%s, %" PRIu64 " function%s, %" PRIu64 " variable%s",
                      r.types, plural(r.types), r.functions, plural(r.functions), r.variables,
                      plural(r.variables));
     if (!r.reader_why.empty())
-        std::fprintf(stderr, "; read by %s", reader_text(r).c_str());
+        line += "; read by " + reader_text(r);
     if (!r.debug_file.empty())
-        std::fprintf(stderr, "; DWARF of %s", r.debug_file.c_str());
+        line += "; DWARF of " + r.debug_file;
     for (const auto &[reason, count] : r.skips)
-        std::fprintf(stderr, "; skipped %" PRIu64 " %s", count, skip_word(reason));
-    std::fputc('\n', stderr);
+        line += strf("; skipped %" PRIu64 " %s", count, skip_word(reason));
+    print_line(std::move(line));
 }
 
 } // namespace

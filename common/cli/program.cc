@@ -57,19 +57,25 @@ void begin_program(const char *name)
     std::set_terminate(on_terminate);
 }
 
+void print_line(std::string text)
+{
+    text += '\n';
+    std::fputs(text.c_str(), stderr);
+}
+
 void print_error(const Error &error)
 {
-    std::fprintf(stderr, "%s: ERROR: %s\n", program, error.str().c_str());
+    print_line(strf("%s: ERROR: %s", program, error.str().c_str()));
 }
 
 void print_warning(const std::string &text)
 {
-    std::fprintf(stderr, "%s: WARNING: %s\n", program, text.c_str());
+    print_line(strf("%s: WARNING: %s", program, text.c_str()));
 }
 
 void print_note(const std::string &text)
 {
-    std::fprintf(stderr, "%s: %s\n", program, text.c_str());
+    print_line(strf("%s: %s", program, text.c_str()));
 }
 
 int failure(const Error &error)
@@ -81,8 +87,7 @@ int failure(const Error &error)
 int usage_error(const Error &error, const char *command)
 {
     print_error(error);
-    std::fprintf(stderr, "Try '%s%s%s --help'.\n", program, command ? " " : "",
-                 command ? command : "");
+    print_line(strf("Try '%s%s%s --help'.", program, command ? " " : "", command ? command : ""));
     return exit_usage;
 }
 

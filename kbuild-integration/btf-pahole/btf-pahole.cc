@@ -105,16 +105,14 @@ void report_names(const EncodeReport &report, bool fatal)
     bool any = false;
     for (const emit::RejectedVariable &v : report.rejected)
         if (v.bad_name) {
-            std::fprintf(stderr,
-                         "PAHOLE: %s: Found invalid variable name when encoding btf%s (sym: "
-                         "'%s').\n",
-                         fatal ? "Error" : "Warning", fatal ? "" : ", ignored", v.name.c_str());
+            print_line(
+                strf("PAHOLE: %s: Found invalid variable name when encoding btf%s (sym: '%s').",
+                     fatal ? "Error" : "Warning", fatal ? "" : ", ignored", v.name.c_str()));
             any = true;
         }
     if (any && fatal)
-        std::fputs("PAHOLE: Error: Use '--btf_encode_force' to ignore such symbols and force emit "
-                   "the btf.\n",
-                   stderr);
+        print_line("PAHOLE: Error: Use '--btf_encode_force' to ignore such symbols and force emit "
+                   "the btf.");
 }
 
 /// -V: prints pahole's output, in pahole's words. Returns `done`, or its own error.

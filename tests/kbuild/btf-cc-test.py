@@ -5,10 +5,12 @@ which command lines are left alone; what is said, and when.
 
 usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
+import contextlib
 import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import unittest
@@ -383,6 +385,16 @@ class ForgottenPahole(KbuildCase):
             self.assertEqual(self.build(pahole, BTF_CC_QUIET='1'), '')
         self.assertEqual(self.build('true', SETTINGS='BTF_CC_QUIET=0'), self.SAID.format('true') * 3)
         self.assertEqual(os.listdir(self.path('tmp')), [])
+
+    def test_one_write_per_line(self):
+        """Lines of parallel compiles do not mix: a datagram socket keeps each write() apart."""
+        with contextlib.ExitStack() as stack:
+            ours, theirs = map(stack.enter_context,
+                               socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))
+            subprocess.run([self.btf_cc, 'gcc', *COMPILE], stderr=theirs, check=True,
+                           cwd=self.folder,
+                           env=self.environment({'objtree': 'tree', 'PAHOLE': 'true'}))
+            self.assertEqual(ours.recv(65536).decode(), self.SAID.format('true'))
 
     def test_what_is_right_is_silent(self):
         os.mkdir(self.path('bin'))
