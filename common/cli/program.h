@@ -14,8 +14,8 @@ constexpr int exit_good = 0, exit_bad_input = 1, exit_usage = 2;
 /// or threads ends the program with a message.
 void begin_program(const char *name);
 
-/// Writes the line to standard error by one write(), so that lines of parallel processes do not mix.
-/// fprintf() of glibc 2.37 and later writes 128 bytes at a time.
+/// Writes the line to standard error by one write(), so that lines of parallel processes do not
+/// mix. fprintf() of glibc 2.37 and later writes 128 bytes at a time.
 void print_line(std::string text);
 /// "NAME: ERROR: ...", "NAME: WARNING: ...", "NAME: ..." to standard error.
 void print_error(const Error &error);
