@@ -91,12 +91,15 @@ class BtfChecks:
 
     @staticmethod
     def same_sections(*paths):
-        """Contents of all sections but those of debug information and BTF, and lists of symbols, in
-        which gcc -g leaves labels that only DWARF names."""
+        """Compares all sections except debug information, BTF and symbol lists, in which gcc -g leaves
+        labels that only DWARF names. Build IDs are left out too, also those of a vDSO inside .rodata:
+        the linker computes them over DWARF, which names the build folder."""
         apart = ('.debug', '.BTF', '.rel', '.comment', '.note.gnu.build-id', '.symtab', '.strtab', '.shstrtab')
+        note = struct.pack('<III4s', 4, 20, 3, b'GNU') # Elf64_Nhdr and name of NT_GNU_BUILD_ID
+        build_id = re.compile(re.escape(note) + b'.{20}', re.DOTALL)
         def contents(path):
-            return [(section.name, bytes(section.data or b'')) for section in Elf(str(path)).sections
-                    if not section.name.startswith(apart)]
+            return [(section.name, build_id.sub(b'', section.data or b''))
+                    for section in Elf(str(path)).sections if not section.name.startswith(apart)]
         return contents(paths[0]) == contents(paths[1])
 
     def changed_functions(self, module):
