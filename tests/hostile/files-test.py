@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Files and names that are odd, and others who use the same files at the same time."""
+"""Tests unusual files and names, and other programs that change the same files at the same time."""
 import os
 import random
 import re
@@ -21,7 +21,7 @@ ODD = ["a b.o", "quote'.o", 'double".o', 'new\nline.o', '-dash.o', 'back\\slash.
 
 class Files(KbuildCase):
     def merge(self, *arguments, status=0, **options):
-        """Standard error of btf-merge, which ends with `status`."""
+        """Runs btf-merge, checks that it exits with `status`, and returns its standard error."""
         done = self.call(self.btf_merge, *arguments, **options)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
@@ -51,7 +51,7 @@ class Files(KbuildCase):
         self.assertEqual(self.names(), {'plain.o', 'plain.btf', 'odd'})
 
     def test_odd_names_of_compilers(self):
-        """btf-cc and the compiler get the same words, and no shell is between them."""
+        """btf-cc passes its arguments to the compiler without a shell."""
         for name in ODD:
             self.write('add.c', 'int v;\n')
             status, out, error = self.cc('gcc', '-g', '-c', 'add.c', '-o', './' + name)
@@ -61,7 +61,7 @@ class Files(KbuildCase):
             self.assertEqual(self.names(), {'add.c'})
 
     def test_4000_characters(self):
-        """Longer than any path may be: the system's error, of that file."""
+        """A path that is too long causes the system's error, with the file's name."""
         name = 'n' * 4000 + '.o'
         self.assertIn(name, self.bad('n{4000}.o: cannot open: .*', name) or name)
         self.assertIn(name, self.merge('-o', 'out', name, status=1))
@@ -69,7 +69,7 @@ class Files(KbuildCase):
         self.bad(r'n{4000}.o: cannot .*', '-o', name, 'add.o', same=['add.o'])
 
     def test_long_paths(self):
-        """3,900 characters of folders, which may be."""
+        """Folders with 3,900 characters, which the system allows."""
         folder = os.path.join(*['d' * 240] * 16)
         os.makedirs(self.path(folder))
         name = os.path.join(folder, 'add.o')
@@ -79,7 +79,7 @@ class Files(KbuildCase):
         self.assertEqual(set(os.listdir(self.path(folder))), {'add.o', 'out'})
 
     def test_long_symbols(self):
-        """Names of a million characters: C has no limit, nor has BTF."""
+        """Names of a million characters, which C and BTF allow."""
         long = 'n' * 1000000
         self.write('x.c', f'struct s{long} {{ int m{long}; }} v;\n')
         self.must('gcc', '-g', '-c', 'x.c', '-o', 'x.o')
@@ -90,8 +90,7 @@ class Files(KbuildCase):
         self.assertLess(len(said), 2000)
 
     def test_only_the_folders_that_were_named(self):
-        """Every file that is opened for writing, made, renamed or removed is in the output's
-        folder."""
+        """All files that are written, made, renamed or removed are in the output's folder."""
         if not shutil.which('strace'):
             self.skipTest('strace is not installed')
         self.object()
@@ -129,7 +128,7 @@ class Files(KbuildCase):
                              r'^btf-emit: ERROR: full/(add|new).o: cannot .*: No space left')
 
     def test_full_output(self):
-        """What cannot be printed is an error, also what a program says of itself."""
+        """A program that cannot write to standard output reports an error, also for --help."""
         built = os.path.dirname(self.btf_pahole)
         module = os.path.join(HERE, '..', '..', 'kbuild-integration', 'btf-module')
         questions = [(self.btf_emit, '--help'), (self.btf_emit, '--version'),
@@ -150,7 +149,8 @@ class Files(KbuildCase):
             self.assertIn('No space left on device', done.stderr, command)
 
     def test_file_that_shrinks(self):
-        """btf-merge maps the first input; it is cut off while the second, a pipe, is waited for."""
+        """The first input is truncated after btf-merge has mapped it, while btf-merge waits for the second
+        input, a pipe."""
         self.object('big.o', structs=3000)
         self.good(FEATURES, 'big.o')
         self.assertGreater(len(self.read('big.o')), 1 << 18)
@@ -159,7 +159,7 @@ class Files(KbuildCase):
         self.good(FEATURES, 'small.o')
 
         def cut():
-            with open(self.path('pipe'), 'wb') as pipe:  # it is opened on the other side now
+            with open(self.path('pipe'), 'wb') as pipe:  # returns when btf-merge has opened the pipe
                 os.truncate(self.path('big.o'), 4096)
                 pipe.write(self.read('small.o'))
 
@@ -172,7 +172,7 @@ class Files(KbuildCase):
         self.assertNotIn('out', self.names())
 
     def test_file_that_changes(self):
-        """As above, but other bytes are put in; of what was made of both, nothing is written."""
+        """The same, but bytes of the first input change. btf-merge writes no result."""
         self.object('big.o', structs=3000)
         self.good(FEATURES, 'big.o')
         good = self.read('big.o')
@@ -185,7 +185,7 @@ class Files(KbuildCase):
         changes = [(0, bytes(len(good))), (begin, bytes(size)), (begin, b'\xff' * size),
                    (begin, noise.randbytes(size))]
         changes += [(begin + noise.randrange(size - 4), noise.randbytes(4)) for _ in range(10)]
-        changes.append((begin, good[begin:begin + size]))  # nothing but the file's time tells
+        changes.append((begin, good[begin:begin + size]))  # only the file's time changes
         for at, data in changes:
             for options in ([], ['--dedup=libbpf']):
                 self.write('big.o', good)
@@ -210,8 +210,8 @@ class Files(KbuildCase):
                                'read\n')
 
     def test_file_that_keeps_changing(self):
-        """At whatever instant: an error, or a result that a kernel takes. A program that trips over
-        what has changed may end by a signal, but says of which file."""
+        """A file that changes at a random time causes an error, or the result is one that kernels accept. The
+        program may be killed by a signal, but then names the file."""
         self.object('big.o', structs=1000)
         dwarf = self.read('big.o')
         self.good(FEATURES, 'big.o')
@@ -219,7 +219,7 @@ class Files(KbuildCase):
         commands = [(good, [self.btf_merge, FEATURES, '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--image', '-o', 'out', 'big.o']),
                     (dwarf, [self.btf_emit, FEATURES, '--address-pool', '-o', 'out', 'big.o'])]
-        # Sanitizers, too, are to end by a signal.
+        # Sanitizers must also end with a signal.
         environment = {**os.environ, 'ASAN_OPTIONS': 'abort_on_error=1',
                        'UBSAN_OPTIONS': 'abort_on_error=1'}
         noise = random.Random(1)
@@ -253,7 +253,8 @@ class Files(KbuildCase):
         self.assertGreater(ended[1], 0)
 
     def test_two_at_once(self):
-        """Several runs on one object: one result, whoever was last; who was disturbed says so."""
+        """Several runs on one object at once: the object has the result of one run, and the others may fail
+        with a message."""
         plain = self.read(self.object(structs=300))
         before = self.sections('add.o')
         for options in ([], ['--strip-dwarf']):
@@ -269,8 +270,8 @@ class Files(KbuildCase):
                 said = [r.communicate()[1] for r in runs]
                 for text in said:
                     self.assertRegex(text, '^$|^btf-emit: ERROR: add.o: the file was changed')
-                # Who began while another one wrote keeps what that had appended, in no section.
-                # All may have been disturbed.
+                # A run that began while another one wrote may keep the appended bytes, in no section.
+                # It is possible that all runs fail.
                 done = any(r.returncode == 0 for r in runs)
                 finished += done
                 self.assertEqual(self.sections('add.o'), whole if done else before)
@@ -278,12 +279,12 @@ class Files(KbuildCase):
             self.assertGreater(finished, 0)
 
     def sections(self, name):
-        """Sorted: a run that finds the BTF of another one may put its own at another place."""
+        """The sections, sorted: a run that finds another run's BTF may write its own to another place."""
         return sorted((s.name, s.type, s.data) for s in Elf(self.path(name)).sections
                       if s.name != '.shstrtab')
 
     def test_endless_words(self):
-        """Response files and variables without measure: an error, soon, and no memory to speak of."""
+        """Response files and variables of excessive length cause an error soon, without using much memory."""
         self.object()
         with open(self.path('huge.rsp'), 'wb') as file:
             file.truncate(1 << 30)

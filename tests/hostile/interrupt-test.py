@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Runs that are killed: what they worked on is then the old file or the new one, and valid.
+"""Kills runs. The file on which a run worked must then be the old or the new one, and valid.
 
-BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A run that is killed may
-leave a file .tmp_btflink-XXXXXX beside its output, which nobody reads and the next run does not mind;
-nothing else.
+BTFLINK_KILLS sets how many runs of each kind are killed (default 40). A killed run may leave a file
+.tmp_btflink-XXXXXX in the folder of its output, which no program reads. It must not leave anything else.
 """
 import os
 import random
@@ -16,7 +15,7 @@ from helpers.btf_reader import Elf
 from helpers.kbuild_case import KbuildCase, run
 
 KILLS = int(os.environ.get('BTFLINK_KILLS', '40'))
-PER_FOLDER = 50  # leftovers are cleared away after so many
+PER_FOLDER = 50  # number of runs after which leftover files are removed
 
 
 def big_source(structs):
@@ -32,7 +31,7 @@ class Interrupt(KbuildCase):
         self.random = random.Random(1)
 
     def duration(self, command, target, old):
-        """The shortest of some whole runs, in seconds; the file that they make."""
+        """Returns the shortest time of some complete runs, in seconds, and the file that they make."""
         shortest = 60
         for _ in range(3):
             self.write(target, old)
@@ -42,13 +41,13 @@ class Interrupt(KbuildCase):
         return shortest, self.read(target)
 
     def kill_runs(self, command, target, old):
-        """Kill `command`, which changes `target`, at random instants of its life."""
+        """Kills `command`, which changes `target`, at random times."""
         shortest, new = self.duration(command, target, old)
         self.assertNotEqual(old, new)
         known = self.names()
         seen = {'old': 0, 'new': 0, 'old and more': 0, 'missing': 0}
         for number in range(KILLS * 20):
-            # More than asked for, should all have come too late.
+            # If all runs ended before they were killed, more are made.
             if number >= KILLS and seen['new'] < number:
                 break
             self.write(target, old)
@@ -62,7 +61,7 @@ class Interrupt(KbuildCase):
                 self.assertRegex(name, r'^\.tmp_btflink-[A-Za-z0-9]{6}$')
                 if number % PER_FOLDER == PER_FOLDER - 1:
                     os.unlink(self.path(name))
-            if number % 10 == 0:  # what is there now is as good as before
+            if number % 10 == 0:  # a complete run works on the leftovers
                 self.assertEqual(self.call(*command).returncode, 0)
                 self.assertEqual(self.sections(target), self.sections_of(new))
         print(f'{os.path.basename(command[0])}: killed {sum(seen.values())}: {seen}')
@@ -76,7 +75,7 @@ class Interrupt(KbuildCase):
             return 'new'
         if now == old:
             return 'old'
-        # Appended to, but not yet known to the header: the old file, and bytes behind it.
+        # The bytes are appended, but the header is still the old one: the old file, and bytes after it.
         self.assertTrue(now.startswith(old), f'{target} is neither the old nor the new file')
         Elf(self.path(target))
         return 'old and more'

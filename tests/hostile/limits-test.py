@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Every limit of the format is met with an error that names the place, never by a number that wraps.
+"""Tests that every limit of the format causes an error that names the place, and that no number overflows.
 
-The slow ones, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 files.
+The slow tests, class Slow, are in suite hostile-slow: 4 GB sections, 100,000 objects, 66,000 files.
 """
 import io
 import os
@@ -23,7 +23,7 @@ ABBREVIATIONS = bytes([1, 0x11, 1, 0, 0,
                        4, 0x21, 0, 0x37, 0x06, 0, 0,
                        5, 0x16, 0, 0x03, 0x08, 0x49, 0x13, 0, 0,
                        0])
-INT_DIE = 12  # its place, behind header and unit
+INT_DIE = 12  # offset of the base type, after the header and the unit's entry
 
 
 def info(kind, vlen=0):
@@ -31,7 +31,7 @@ def info(kind, vlen=0):
 
 
 class Blob:
-    """BTF, written down word by word."""
+    """Writes BTF word by word."""
 
     def __init__(self):
         self.words, self.strings = io.BytesIO(), io.BytesIO(b'\0')
@@ -52,7 +52,7 @@ class Blob:
 
 
 def typedefs(count, prefix, length=0):
-    """int and `count` names for it, of at least `length` characters."""
+    """BTF with int and `count` typedefs of it, with names of at least `length` characters."""
     blob = Blob()
     blob.add(blob.name('int'), info(INT), 4, 1 << 24 | 32)
     for i in range(count):
@@ -69,11 +69,11 @@ class LimitCase(KbuildCase):
         return error
 
     def refused(self, pattern, *inputs):
-        """One line, of btf-merge."""
+        """Checks that btf-merge fails with one line."""
         self.assertRegex(self.merge(*inputs, status=1), f'^btf-merge: ERROR: {pattern}\n$')
 
     def mended(self, pattern, *inputs):
-        """One warning."""
+        """Checks that btf-merge succeeds with one warning."""
         self.assertRegex(self.merge(*inputs), f'^btf-merge: WARNING: {pattern}\n$')
         os.unlink(self.path('out'))
 
@@ -93,7 +93,7 @@ class Limits(LimitCase):
     def test_types(self):
         half = MAX_TYPES // 2
         self.write('a', typedefs(half, 'a'))
-        self.write('b', typedefs(half, 'b'))  # without its int, which a has: one less
+        self.write('b', typedefs(half, 'b'))  # adds one type less, because a has the same int
         self.merge('a', 'b')
         self.assertEqual(len(self.heads()), MAX_TYPES)
         self.write('c', typedefs(1, 'c'))
@@ -104,7 +104,7 @@ class Limits(LimitCase):
         self.refused('.*more than 1048575 types', 'a')
 
     def test_names(self):
-        """16 MB of them; one has 511 characters at most."""
+        """16 MB of names; a name has at most 511 characters."""
         for name, megabytes in (('a', 7), ('b', 7), ('c', 3)):
             self.write(name, typedefs(megabytes << 11, name, 511))
         self.merge('a', 'b')
@@ -112,7 +112,7 @@ class Limits(LimitCase):
         self.refused('merged BTF.*(16777216|strings|names).*', 'a', 'b', 'c')
 
     def test_memory(self):
-        """Of too little memory: an error, not a signal."""
+        """Too little memory causes an error, not a signal."""
         self.write('a', typedefs(MAX_TYPES // 2, 'a'))
         self.write('dwarf.o', self.read(self.object_of(''.join(
             f'struct s{i} {{ int a{i}; }} v{i};\n' for i in range(20000)))))
@@ -129,12 +129,12 @@ class Limits(LimitCase):
             self.assertEqual(self.read('dwarf.o'), before)
 
     def limited(self, size, *command):
-        """A run that may have so many bytes of addresses."""
+        """Runs a command with a limited address space."""
         return self.call(*command, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS,
                                                                          (size, size)))
 
     def elements(self, make, what, kind):
-        """The most that may be is there; one more is left out with a warning, and the rest is there."""
+        """The largest allowed number is complete. One more is left out with a warning; the rest is kept."""
         self.assertEqual(self.emit(FEATURES, self.object_of(make(MAX_ELEMENTS))), '')
         self.merge('x.o')
         want = self.heads()
@@ -166,7 +166,7 @@ class Limits(LimitCase):
                          r'cannot express more than 65535 variables of section \.data\n$')
 
     def test_bitfield_offsets(self):
-        """24 bits of them, in bits. (Other shapes: tests/emit/dwarf/composites.py)"""
+        """Bitfields have offsets of 24 bits. (Other cases: tests/emit/dwarf/composites.py)"""
         most = (1 << 24) // 8
         source = 'struct big {{ char c[{}]; int b : 3; }} v;'
         self.good(FEATURES, self.object_of(source.format(most - 4)))
@@ -179,8 +179,8 @@ class Limits(LimitCase):
         self.assertIn('STRUCT big', self.heads())
 
     def test_variables_of_one_section(self):
-        """DATASEC: the most that all kernels read is there; more is left out with a warning,
-        unless the result is a kernel's that says that it reads more."""
+        """A DATASEC has at most the number of variables that all kernels read. More are left out with a
+        warning, unless the result shows that this kernel reads more."""
         for name, count in (('a', 40000), ('b', MAX_ELEMENTS - 40000), ('c', 1)):
             self.good(FEATURES, self.object_of(
                 ''.join(f'int {name}{i} = 1;' for i in range(count)), name + '.o'))
@@ -195,7 +195,7 @@ class Limits(LimitCase):
         self.assertIn('DATASEC .data', heads)
 
     def long_enum(self, count=0x12345):
-        """A count that takes 24 bits, as newer kernels have it."""
+        """An enum whose count needs 24 bits, as newer kernels allow."""
         blob = Blob()
         blob.add(blob.name('big'), info(ENUM, count), 4)
         for i in range(count):
@@ -204,7 +204,8 @@ class Limits(LimitCase):
         return blob
 
     def test_long_counts_are_read(self):
-        """Written for kernels that say that they read them, in base or result; else cut."""
+        """Long counts are written if the base or the result shows that the kernel reads them. Otherwise the
+        enum is truncated."""
         blob = self.long_enum()
         self.write('old', blob.bytes())
         rule = r'type 1 \(ENUM .big.\): vlen is 74565, older kernels read 65535 at most; .*'
@@ -217,7 +218,7 @@ class Limits(LimitCase):
         self.merge('new', 'old')
         self.write('whole', self.read('out'))
         self.assertEqual(self.heads(), ['ENUM big', 'TYPEDEF big_t', 'ENUM btf_max'])
-        # As a base: of what is merged over it, int and one typedef are new.
+        # As a base: the only new types of the merge are int and one typedef.
         self.write('c', typedefs(1, 'c'))
         self.merge('--base=whole', 'c', 'new')
         self.assertEqual(struct.unpack_from('<I', self.read('out'), 12), (16 + 12,))
@@ -248,10 +249,10 @@ class Slow(LimitCase):
                 file.write(contents + b'\n' * (len(contents) % 2))
 
     def test_many_objects(self):
-        """100,000 of them, in an archive and after ld -r; ten kinds, each variable static."""
+        """100,000 objects of ten kinds with static variables, in an archive and after ld -r."""
         kinds = []
         for i in range(10):
-            # As many in .bss as in .data: one section can have 65,535.
+            # Half of the variables in .bss, half in .data, because a section can have 65,535.
             self.object_of(f'static int v{i} = {i % 2}; int *f{i}(void) {{ return &v{i}; }}')
             self.good('--address-pool', FEATURES, 'x.o')
             self.must('objcopy', '--strip-debug', 'x.o')
@@ -267,7 +268,8 @@ class Slow(LimitCase):
         self.assertEqual(sorted(set(self.heads())), sorted(set(from_archive)))
 
     def test_more_files_than_mappings(self):
-        """A process has 65,530 (vm.max_map_count). The files are too large to be read at once."""
+        """A process can have 65,530 mappings (vm.max_map_count). The files are too large to be read into
+        memory."""
         self.good(FEATURES, self.object_of('int v;'))
         with open(self.path('x.o'), 'ab') as file:
             file.truncate(64 * 1024 + 1)
@@ -276,8 +278,8 @@ class Slow(LimitCase):
         self.assertIn('INT int', self.heads())
 
     def too_much(self, pattern, dies):
-        """More than one object can have for a kernel: said at the merge, if not before. `dies` are
-        written down as bytes: compilers and assemblers take minutes for so many."""
+        """An object with more types than a kernel can read causes an error, at the latest in the merge.
+        `dies` are bytes, because compilers and assemblers need minutes for so many entries."""
         unit = struct.pack('<HIBB', 4, 0, 8, 1) + b'\x02int\0\x04\x05' + b''.join(dies) + b'\0'
         self.write('info', struct.pack('<I', len(unit)) + unit)
         self.write('abbrev', ABBREVIATIONS)
@@ -291,7 +293,7 @@ class Slow(LimitCase):
             self.refused(f'.*{pattern}.*', 'x.o')
 
     def test_types_of_an_object(self):
-        """Arrays of int, each of another length."""
+        """Arrays of int with different lengths."""
         self.too_much('more than 1048575 types',
                       (struct.pack('<BIBIB', 3, INT_DIE, 4, i, 0) for i in range(MAX_TYPES)))
 
@@ -300,7 +302,7 @@ class Slow(LimitCase):
                                 struct.pack('<BI', 0, INT_DIE) for i in range(35000)))
 
     def test_large_sections(self):
-        """4 GB and more, of holes: nothing is allocated by what a header claims."""
+        """Sparse sections of 4 GB and more: memory is not allocated by the sizes in headers."""
         size = (1 << 32) + 4096
         for section, tool in (('.debug_info', 'emit'), ('.debug_str', 'emit'), ('.BTF', 'merge')):
             self.object_of('int v;')

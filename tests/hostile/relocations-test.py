@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Section headers of relocations that lie: an error, never a result without some of them.
+"""Tests wrong section headers of relocations. They must cause an error; no relocation may be ignored.
 
 usage: relocations-test.py BTF-EMIT [TEST...]
 """
@@ -11,13 +11,13 @@ from helpers.cli_case import CliCase, run
 
 READERS = ('fast', 'libdw')
 HEADER = struct.Struct('<IIQQQQIIQQ')
-SIZE, LINK, ENTRY_SIZE = 5, 6, 9  # fields of it
-RELA = 24  # bytes of an entry
+SIZE, LINK, ENTRY_SIZE = 5, 6, 9  # fields of a section header
+RELA = 24  # bytes of a relocation
 
 
 class Relocations(CliCase):
     def damage(self, section, field, value):
-        """bad.o: add.o with another value in the header of a section."""
+        """Writes bad.o: add.o with a changed field in a section header."""
         whole = bytearray(self.read('add.o'))
         names = [s.name for s in Elf(self.path('add.o')).sections]
         at = struct.unpack_from('<Q', whole, 40)[0] + HEADER.size * names.index(section)
@@ -46,13 +46,13 @@ class Relocations(CliCase):
                              f'--reader={reader}')
 
     def test_no_symbol_table(self):
-        """Symbols get other numbers when sections are dropped."""
+        """Without a symbol table, symbols cannot be renumbered when sections are dropped."""
         self.compile()
         self.damage('.rela.text', LINK, lambda _: 0)
         self.refused('.rela.text', 'relocations without the symbol table', '--strip-dwarf')
 
     def test_mips_n32(self):
-        """Its pointers are those of o32, its relocations those of n64."""
+        """MIPS n32 has pointers as in o32, and relocations as in n64."""
         self.compile('add.c', '--target=mips64el-linux-gnuabin32', compiler='clang', output='bad.o')
         self.bad(r'bad.o: unsupported ABI \(MIPS n32\)', 'bad.o', same=['bad.o'])
 

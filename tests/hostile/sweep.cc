@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
 // Problem. Whatever is wrong with a file, a tool must end soon, with a result or with an error that
-// says where the fault is; it must not crash, nor take memory out of proportion.
+// names the place. It must not crash or use excessive memory.
 //
-// Method. Bundles of good files (tests/hostile/fuzz/seeds.py makes them; objects can be given as
-// well) are changed in a way that a number decides: mutation number N is always the same one. Each
-// is then run in a process of its own, with a limit of time, and watched. Errors must name one of
-// the bundle's files, and a section or an offset but for those that say that it is another file
-// than was wanted; these are counted by what they say.
+// Method. Bundles of valid files (from tests/hostile/fuzz/seeds.py, or objects given by the user)
+// are changed. The number of a mutation decides the change, so mutation N is always the same. Each
+// bundle is run in its own process with a time limit. An error must name one of the bundle's files,
+// and a section or an offset. Errors about a file as a whole need no place; they are counted by
+// their text.
 //
-// Cost. A fork and a run of the tool's inside per mutation, 1 to 3 ms with small files.
+// Cost. One fork and one run of the tool's code per mutation, 1 to 3 ms for small files.
 //
 // usage: sweep [--count=N] [--first=N] [--keep=FOLDER] [--list] TARGET=FILE|FOLDER...
-// TARGET: emit, merge, check, package, words (bundles), or object (ELF objects with DWARF, as they
-// are: each is swept by emit, and by merge after it was emitted). Each --keep'd bundle is run again
-// by tests/hostile/fuzz/fuzz-TARGET. Exit status: 0, or 1 if a rule was violated.
+// TARGET is emit, merge, check, package or words, with bundles as files; or object, with ELF
+// objects that have DWARF (they are used for emit, and with their object BTF for merge). --keep
+// stores the bundles that violate a rule; tests/hostile/fuzz/fuzz-TARGET runs them again. Exit
+// status: 0, or 1 if a rule was violated.
 #include "common/io/bytes.h"
 #include "common/io/file_io.h"
 #include "emit/emit.h"
@@ -59,7 +60,7 @@ struct Seed {
     Bundle bundle;
 };
 
-/// What the child leaves for its parent.
+/// The results that the child passes to its parent.
 struct Outcome {
     bool ended, failed, names_file, names_place, about_all;
     long memory_before, memory_after; // kB
@@ -68,7 +69,7 @@ struct Outcome {
 
 struct Counts {
     uint64_t good = 0, refused = 0, violations = 0;
-    std::map<std::string, uint64_t> placeless; // what was said without a place, numbers left out
+    std::map<std::string, uint64_t> placeless; // errors without a place, by text without numbers
     uint64_t most_memory = 0;
     double most_time = 0;
 };
@@ -159,7 +160,7 @@ Bundle mutated(const std::vector<Seed> &seeds, uint64_t number, const Seed *&of)
     return bundle;
 }
 
-/// Errors that are about the file as a whole: it is another file than was wanted.
+/// Errors about the file as a whole, which is not of the expected kind.
 bool is_about_all(const std::string &what)
 {
     constexpr const char *texts[] = {"has no .BTF", "not an ELF file", "there is no BTF in it",
@@ -168,7 +169,7 @@ bool is_about_all(const std::string &what)
                        [&](const char *text) { return what.starts_with(text); });
 }
 
-/// Nor the file's folder, which may be a new one in each run.
+/// Also removes the name of the folder, which differs between runs.
 std::string without_numbers(const std::string &text)
 {
     std::string out;
@@ -192,7 +193,7 @@ void child(const Seed &seed, const Bundle &bundle, Outcome &out)
 {
     rlimit cpu{most_seconds, most_seconds};
     ::setrlimit(RLIMIT_CPU, &cpu);
-    ::alarm(static_cast<unsigned>(most_seconds * 30)); // of waiting, on a busy machine
+    ::alarm(static_cast<unsigned>(most_seconds * 30)); // longer, for waiting on a busy machine
     out.memory_before = memory_now();
     Run run = run_of(seed.target)(bundle);
     out.memory_after = memory_now();
@@ -219,7 +220,7 @@ uint64_t size_of(const Bundle &bundle)
     return sum;
 }
 
-/// What was violated; "" if nothing.
+/// The rule that was violated; "" if none was.
 std::string watch(const Seed &seed, const Bundle &bundle, Outcome &shared, Counts &counts)
 {
     shared = {};

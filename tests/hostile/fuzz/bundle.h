@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a fuzz target reads: some bytes of settings and some files, in one string of bytes.
+// The input of a fuzz target: settings and files, in one string of bytes.
 //
-//     4 bytes   settings, which each target explains
+//     4 bytes   settings; their meaning depends on the target (runs.h)
 //     per file  role (1 byte), length (4 bytes, little-endian), contents
 //
-// A file that is longer than what is left ends there.
+// If a length exceeds the remaining bytes, the file gets the remaining bytes.
 #pragma once
 
 #include <array>
@@ -28,13 +28,13 @@ struct Bundle {
     std::vector<BundleFile> files;
 };
 
-constexpr size_t most_files = 8; // further ones are left out
+constexpr size_t most_files = 8; // further files are ignored
 
 Bundle read_bundle(const uint8_t *data, size_t size);
 Text write_bundle(const Bundle &bundle);
 
-/// A file that is nowhere but in memory. It has a path, so that what is tested opens, maps and
-/// changes it like any other.
+/// A file in memory. It has a path, so that the code under test opens, maps and changes it like any
+/// other file.
 class MemoryFile
 {
 public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An ELF file (64 bits, little-endian) taken apart into sections, for changing them, and put
-// together again. Lies inside headers survive both ways as far as they can.
+// Splits an ELF file (64 bits, little-endian) into sections, so that they can be changed, and joins
+// them again. Wrong values in headers are kept as far as possible.
 #pragma once
 
 #include "tests/hostile/fuzz/bundle.h"
@@ -15,7 +15,7 @@ struct ElfPart {
     Elf64_Shdr header{};
     std::string name;
     Text contents;
-    bool keeps_place = false; // a length that is no file's stays as it is
+    bool keeps_place = false; // offset and length are written unchanged, even if they are wrong
 };
 
 struct ElfParts {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// libFuzzer's own way of changing an input, replaced by ours for bundles of files.
+// Replaces libFuzzer's mutation by our own, which knows bundles of files.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ size_t give(const Bundle &bundle, const uint8_t *old, size_t old_size, uint8_t *
 {
     Text bytes = write_bundle(bundle);
     if (bytes.size() > most)
-        bytes.assign(old, old + std::min(old_size, most)); // too large: none at all
+        bytes.assign(old, old + std::min(old_size, most)); // the result is too large: no mutation
     std::copy(bytes.begin(), bytes.end(), out);
     return bytes.size();
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. A change anywhere in a file is found out by whoever reads it first: a magic, a length, a
-// sum of lengths. What lies behind is then never reached.
+// Problem. A random change in a file is detected by the first check that sees it: a magic, a
+// length, a sum of lengths. The code behind this check is never reached.
 //
-// Method. An ELF file is taken apart, one section of those that our tools read is changed, and the
-// file is put together with offsets and lengths that fit. In BTF the change is one of a word: ids
-// become other ids, names other names, numbers numbers at an edge; where an element is added or
-// taken out, the lengths in the header follow. In DWARF the length of the first unit follows. One
-// in eight changes is made without any of this.
+// Method. An ELF file is split into sections, one section that our tools read is changed, and the
+// file is joined again with matching offsets and lengths. In BTF one word is changed: an id becomes
+// another id, a name another name, a number an extreme value. If an element is added or removed,
+// the lengths in the header are adjusted. In DWARF the length of the first unit is adjusted. One in
+// eight changes is made without any of this.
 #include "tests/hostile/fuzz/mutate.h"
 
 #include "common/btf/btf_format.h"
@@ -63,10 +63,10 @@ uint32_t edge(Random &random, uint32_t old)
     }
 }
 
-/// Where the parts of a blob are; nothing if `at` is no place for one.
+/// The positions of a blob's parts; nothing if there is no blob at `at`.
 struct Blob {
     size_t at = 0, types = 0, types_end = 0, strings = 0, end = 0;
-    std::vector<size_t> heads; // of the types
+    std::vector<size_t> heads; // positions of the types
 };
 
 bool find_blob(const Text &bytes, size_t at, Blob &out)
@@ -106,7 +106,7 @@ std::vector<Blob> find_blobs(const Text &bytes)
     return found;
 }
 
-/// Add or take out words among the types; offsets and padding follow.
+/// Adds words to the types or removes some, and adjusts offsets and padding.
 void resize_types(Text &bytes, const Blob &blob, size_t at, int words)
 {
     auto place = bytes.begin() + static_cast<ptrdiff_t>(at);
@@ -145,7 +145,7 @@ void mutate_type(Text &bytes, const Blob &blob, Random &random)
         set_word(bytes, head + 4, (t.info & ~(0x1fu << 24)) | other << 24);
         break;
     }
-    case 1: // one element more or less, and the lengths to go with it
+    case 1: // one element more or less, with matching lengths
         if (element && (btf::vlen_of(t) == 0 || below(random, 2))) {
             set_word(bytes, head + 4, t.info + 1);
             resize_types(bytes, blob, head + words * 4, element);
@@ -184,7 +184,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     size_t next = chosen + 1 < blobs.size() ? blobs[chosen + 1].at : bytes.size();
     auto from = bytes.begin() + static_cast<ptrdiff_t>(blob.at);
     switch (below(random, 12)) {
-    case 0: { // a contribution twice, or one of another file
+    case 0: { // repeat a contribution, or add one of another file
         Text more(from, bytes.begin() + static_cast<ptrdiff_t>(next));
         if (!other.empty() && below(random, 2))
             more = other;
@@ -202,7 +202,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
         if (size_t at = blob.at + below(random, 6) * 4; at)
             set_word(bytes, at, edge(random, word(bytes, at)));
         break;
-    case 4: // the trailer's header, or anything behind it
+    case 4: // the trailer's header, or anything after it
     case 5:
     case 6:
         if (trailer + 4 < next) {
@@ -223,7 +223,7 @@ void mutate_btf(Text &bytes, const Text &other, Random &random, const ByteMutato
     }
 }
 
-/// Sections of split DWARF are changed as those of the same name elsewhere.
+/// Sections of split DWARF are changed like the ordinary sections of the same name.
 std::string plain_name(const ElfPart &part)
 {
     return part.name.ends_with(".dwo") ? part.name.substr(0, part.name.size() - 4) : part.name;
@@ -240,7 +240,7 @@ bool is_package_index(const std::string &name)
     return name == ".debug_cu_index" || name == ".debug_tu_index";
 }
 
-/// How often a section is chosen.
+/// The weight with which a section is chosen.
 unsigned weight(const ElfPart &part)
 {
     const std::string n = plain_name(part);
@@ -262,7 +262,7 @@ void mutate_header(ElfPart &part, Random &random)
     Elf64_Xword *wide[] = {&h.sh_flags, &h.sh_addr, &h.sh_addralign, &h.sh_entsize};
     switch (below(random, 4)) {
     case 0:
-        part.keeps_place = true; // with a length or place that is none
+        part.keeps_place = true; // with an invalid length or offset
         (below(random, 2) ? h.sh_size : h.sh_offset) =
             edge(random, static_cast<uint32_t>(h.sh_size));
         break;
@@ -295,7 +295,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
         ++part;
     }
     auto others = take_apart(other);
-    Text same; // section of the other file
+    Text same; // contents of the section with the same name in the other file
     if (others)
         for (const ElfPart &p : others->sections)
             if (p.name == part->name)
@@ -309,7 +309,7 @@ bool mutate_elf(Text &bytes, const Text &other, Random &random, const ByteMutato
     } else if (part->name == ".BTF" || part->name == ".BTF.base") {
         mutate_btf(part->contents, same, random, plain);
     } else if (is_units(name) && part->contents.size() > 4) {
-        // Lengths that fit what is there, mostly.
+        // Most of the time with correct lengths.
         bool fits = word(part->contents, 0) == part->contents.size() - 4;
         Text body(part->contents.begin() + 4, part->contents.end());
         plain(body, most);

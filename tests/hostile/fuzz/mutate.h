@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Changes to files that keep the shape which a reader looks for first, so that what comes behind it
-// is tested, too.
+// Mutations that keep what a reader checks first, so that the code after these checks is tested,
+// too.
 #pragma once
 
 #include "tests/hostile/fuzz/bundle.h"
@@ -13,14 +13,14 @@ namespace btflink::fuzz
 
 using Random = std::mt19937;
 
-/// Changes bytes that it knows nothing about; the result has at most `most` bytes.
+/// Changes bytes without knowing their meaning; the result has at most `most` bytes.
 using ByteMutator = std::function<void(Text &bytes, size_t most)>;
 
-/// Bit flips, truncations, numbers at the edges, pieces that are repeated, moved or taken out.
+/// Flips bits, truncates, writes extreme values, and repeats, moves or removes pieces.
 void mutate_bytes(Text &bytes, size_t most, Random &random);
 
-/// Change `bytes`, an ELF file, BTF or anything else, in one place or a few. `other` gives pieces
-/// for splicing; it may be empty.
+/// Changes `bytes`, an ELF file, BTF or anything else, in one place or a few. Pieces of `other` may
+/// be inserted; it may be empty.
 void mutate_file(Text &bytes, const Text &other, Random &random, const ByteMutator &plain);
 
 } // namespace btflink::fuzz

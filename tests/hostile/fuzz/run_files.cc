@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Stands in for libFuzzer in ordinary builds: runs the target over files, and over what is in
-// folders. usage: fuzz-TARGET FILE|FOLDER... Exit status 0, or 1 if there was nothing to run.
+// Replaces libFuzzer in ordinary builds: runs the target on files, and on the files in folders.
+// usage: fuzz-TARGET FILE|FOLDER... Exit status: 0, or 1 if there was nothing to run.
 #include "tests/hostile/fuzz/bundle.h"
 
 #include <algorithm>
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
     }
     std::sort(files.begin(), files.end());
     for (const fs::path &file : files) {
-        std::printf("%s\n", file.c_str()); // the last one is the culprit
+        std::printf("%s\n",
+                    file.c_str()); // after a crash, the last name is the file that caused it
         std::fflush(stdout);
         std::ifstream in(file, std::ios::binary);
         std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};

@@ -28,7 +28,7 @@ void write_report(const kernel::Kernel &kernel, unsigned threads)
     CHECK(!kernel::report::page(data).empty());
 }
 
-/// With itself, and with its vmlinux alone.
+/// Compares the package with itself, and with its vmlinux alone.
 void compare(const kernel::Kernel &kernel, unsigned threads)
 {
     kernel::Findings same;

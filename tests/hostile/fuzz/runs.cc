@@ -54,7 +54,7 @@ std::vector<MemoryFile> files_of(const Bundle &bundle)
     return files;
 }
 
-/// The result's bytes, or what went wrong.
+/// The bytes of the result, or an error.
 Text merge_into(merge::Options options, std::optional<Error> &error)
 {
     MemoryFile out({});
@@ -69,8 +69,8 @@ Text merge_into(merge::Options options, std::optional<Error> &error)
     return {first, first + bytes->size()};
 }
 
-/// A folder in which the files have the names by which seeds.py has them found: from the first one,
-/// INPUT there.
+/// A folder in which the files have the names that the seeds of seeds.py refer to. The first file
+/// is INPUT.
 struct DebugFolder {
     std::string path, input;
 
@@ -87,7 +87,7 @@ struct DebugFolder {
             const char *name = role == 'w'   ? "/part.dwo"
                                : role == 'p' ? "/input.dwp"
                                              : "/.dwz/alternate";
-            std::error_code ignored; // of several with one role, the first counts
+            std::error_code ignored; // fails for the second file of one role, which is ignored
             fs::create_symlink(files[i].path(), path + name, ignored);
         }
     }
@@ -130,7 +130,7 @@ Run run_emit(const Bundle &bundle)
     options.unit.features = features_of(bundle);
     auto done = emit::emit_file(input, options);
     if (done && bits & 128) {
-        // Whatever comes of it: hostile DWARF may well make BTF that no kernel takes.
+        // The result does not matter: hostile DWARF may lead to BTF that kernels refuse.
         std::optional<Error> ignored;
         merge::Options then;
         then.inputs = {input};
@@ -169,7 +169,7 @@ Run run_merge(const Bundle &bundle)
     options.threads = 1;
     options.verbose = true;
     if (options.features.has(Feature::distilled_base)) {
-        // Two results: they find room in a module only.
+        // A distilled base is a second result, which only a module can store.
         std::optional<Error> only;
         options.update = options.inputs.front();
         merge_into(options, only);
@@ -215,7 +215,7 @@ Run run_words(const Bundle &bundle)
     std::string text(bytes.begin(), bytes.end());
     std::string response = "@" + files[0].path();
     auto split = split_words(text, Where{files[0].path()});
-    // Not what else a file may name: this machine has endless ones, and ones that wait.
+    // Other files that the text names are not opened: some files of a system are endless, or block.
     std::vector<std::string> words;
     if (split)
         for (const std::string &word : *split)
@@ -246,7 +246,7 @@ Run run_words(const Bundle &bundle)
         error = error_of(settings);
         break;
     }
-    case 5: { // files that name each other, and themselves
+    case 5: { // response files that name each other and themselves
         MemoryFile start({});
         std::vector<std::string> links = {"@" + start.path()};
         for (const MemoryFile &file : files)

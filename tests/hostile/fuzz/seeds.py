@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Makes what the fuzz targets start from, out of the tests' sources: bundles as bundle.h has them.
+"""Makes the seeds of the fuzz targets, bundles in the format of bundle.h, from the tests' sources.
 
 usage: seeds.py OUT BTF_EMIT BTF_MERGE        fills OUT/emit, OUT/merge, OUT/check, OUT/package, OUT/words
 
-Reproducers of what was found once are in found/TARGET-NAME.hex, and become seeds as well.
+Inputs that once caused an error are in found/TARGET-NAME.hex; they become seeds, too.
 Exit status: 0, or 77 if there is no compiler.
 """
 import gzip
@@ -25,7 +25,7 @@ TESTS = HERE.parents[1]
 sys.path.insert(0, str(TESTS))
 from helpers.compilers import clangs  # noqa: E402
 CASES = TESTS / 'emit' / 'cases'
-ALL_FEATURES = 0x3fff & ~1  # of common/object_btf/features.h
+ALL_FEATURES = 0x3fff & ~1  # bits of common/object_btf/features.h
 TRUE_SIGNATURE = 0x2000
 DEFAULT_FEATURES = 0x2fe | 1024
 EMIT = {'plain': 0, 'image': 1, 'strip': 2, 'pool': 4, 'complete': 8, 'output': 16, 'detached': 32,
@@ -36,14 +36,13 @@ MERGE = {'libbpf': 1, 'object': 2, 'update': 4, 'threads': 8, 'verify': 16, 'own
 READERS = (0, 2)  # automatic, libdw
 # Any will do.
 CLANG = next(iter(clangs()), 'clang')
-# Compiler and flags of debug information that only libdw reads, or that it reads beside the fast
-# reader.
+# Compilers and flags for debug information that libdw reads, alone or in addition to the fast reader.
 FORMS = [('gcc', '-gdwarf-4', '-fdebug-types-section'), ('gcc', '-gdwarf-5', '-gz'),
          (CLANG, '-gdwarf-5', '-gsplit-dwarf=single'), ('g++', '-x', 'c++', '-std=c++20'),
          ('gcc', '-gdwarf-5', '-fdebug-types-section'), (CLANG, '-gdwarf-4'),
          ('gcc', '-gdwarf-2'), ('gcc', '-gdwarf64'), ('gcc', '-flto', '-ffat-lto-objects')]
 
-# A kernel in small: kfuncs, per-CPU variables, weak and strong, one name twice.
+# A very small kernel: kfuncs, per-CPU variables, weak and strong definitions, one name twice.
 KERNEL = {
     'core.c': '''
         struct task { struct task *next; int flags : 3; unsigned state : 5; void *stack; };
@@ -109,7 +108,7 @@ class Seeds:
         return (self.work / name).read_bytes()
 
     def compile(self, source, name, compiler, *flags):
-        """The object's bytes, or None if this compiler does not take it."""
+        """Compiles; returns the object's bytes, or None if this compiler refuses the source."""
         done = subprocess.run([*compiler.split(), '-g', *flags, '-c', source, '-o', name],
                               cwd=self.work, capture_output=True, check=False)
         return self.read(name) if done.returncode == 0 else None
@@ -138,7 +137,7 @@ class Seeds:
                          bundle([('i', made)], ways[n % len(ways)], last=READERS[n % 2]))
 
     def shared_debug_seeds(self):
-        """Partial units, and an alternate file, by dwz; zstd, by objcopy."""
+        """Partial units and an alternate file, made by dwz; zstd, made by objcopy."""
         for name, text in KERNEL.items():
             (self.work / name).write_text(text)
         for image, version in (('one', '-gdwarf-5'), ('two', '-gdwarf-4')):
@@ -173,7 +172,7 @@ class Seeds:
             name = f'{compiler}{version}'
             files = ('i', self.read('part.o')), ('w', self.read('part.dwo'))
             self.put('emit', 'split-' + name, bundle(files, EMIT['output']))
-            # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
+            # GNU's dwp does not support DWARF 5, and llvm-dwp hangs on gcc's files.
             tool = 'llvm-dwp-19' if version == '-gdwarf-5' else 'dwp'
             if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
                 self.compile('more.c', 'more.o', compiler, *flags)
@@ -224,7 +223,7 @@ class Seeds:
         self.put('check', 'module', bundle([('i', module), ('b', base)]))
         self.put('check', 'module-other', bundle([('i', module), ('b', whole)]))
         self.package_seeds(base, module, image)
-        # Object BTF of every construct.
+        # Object BTF with every construct.
         for n, source in enumerate(sorted(CASES.glob('*.c'))):
             if not self.compile(str(source), 'x.o', 'gcc', '-O2'):
                 continue
