@@ -151,10 +151,10 @@ std::string places(const Data &d)
     std::string out = "<h2 id=\"places\">Where the bytes come from</h2>\n<p>";
     out +=
         d.by_source
-            ? "By source folder and file. A type that several files bring counts in equal parts; "
-              "<em>alone</em> is what would go without the file or folder."
-            : "Modules by their folder. A package does not say which sources brought the types of "
-              "vmlinux; the objects of a build do.";
+            ? "By source folder and file. A type of several files is divided equally among them; "
+              "<em>alone</em> counts only types that no other file or folder has."
+            : "Modules by folder. A package does not show from which sources the types of vmlinux "
+              "come; the objects of a build do.";
     out +=
         "</p>\n<div class=\"scroll tree\" tabindex=\"0\" role=\"region\" aria-label=\"places\">\n"
         "<div class=\"place head\"><span>folder or file</span><span class=\"n\">bytes</span>"
@@ -173,9 +173,9 @@ std::string modules(const Data &d)
     if (d.modules.empty())
         return "";
     const size_t shown = std::min(d.modules.size(), most_rows);
-    std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>BTF of each module, beside its file. "
-                      "<em>Redefined</em> counts structs, unions and enums for which vmlinux has "
-                      "another definition: readers may take the wrong one.</p>\n" +
+    std::string out = "<h2 id=\"modules\">Modules</h2>\n<p>Sizes of each module's BTF and file. "
+                      "<em>Redefined</em> counts structs, unions and enums that vmlinux defines "
+                      "differently: readers may use the wrong definition.</p>\n" +
                       table_begin("module-table",
                                   {{"module"},
                                    {"BTF", true},
@@ -198,9 +198,9 @@ std::string duplicates(const Data &d)
 {
     std::string out = "<h2 id=\"duplicates\">Names with several definitions in vmlinux</h2>\n";
     if (d.duplicates.empty())
-        return out + "<p>There are none.</p>\n";
-    out += "<p>Each name causes duplicates of its own type and of all types that reach that type. "
-           "First, how the versions differ.</p>\n";
+        return out + "<p>None.</p>\n";
+    out += "<p>Each name causes duplicates of its own type and of all types that reach it. "
+           "An entry shows first how the versions differ.</p>\n";
     for (const Duplicate &duplicate : d.duplicates) {
         out += "<details><summary><code>" + html_text(duplicate.name) +
                "</code>: " + number(duplicate.versions.size()) + " versions, " +
@@ -228,7 +228,7 @@ std::string left_out(const Data &d)
 {
     std::string out = "<h2 id=\"left-out\">Functions left out</h2>\n";
     if (!d.has_left_out)
-        return out + "<p>Only the objects of a build tell which functions were left out, and "
+        return out + "<p>Only the objects of a build show which functions were left out, and "
                      "why.</p>\n";
     std::map<std::string, uint64_t> reasons;
     uint64_t most = 0;
@@ -255,9 +255,9 @@ std::string steps(const Data &d)
     double most = 0;
     for (const Step &step : d.steps)
         most = std::max(most, step.wall);
-    std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>Of " + number(d.traces) +
+    std::string out = "<h2 id=\"time\">Time of the BTF steps</h2>\n<p>From " + number(d.traces) +
                       (d.traces == 1 ? " trace" : " traces") +
-                      "; a step includes those inside it.</p>\n" +
+                      ". The time of a step includes the steps inside it.</p>\n" +
                       table_begin("time-table",
                                   {{"step"},
                                    {"times", true},
@@ -294,9 +294,9 @@ std::string page(const Data &d)
     for (const ModuleSize &m : d.modules)
         in_modules += double(m.bytes);
     out += "<div class=\"tiles\">\n" + tile(size_text(double(d.vmlinux_bytes)), "BTF of vmlinux") +
-           tile(number(d.vmlinux_types), "types in it") +
-           tile(number(d.functions), "functions in it") +
-           tile(size_text(double(d.vmlinux_strings)), "strings in it");
+           tile(number(d.vmlinux_types), "vmlinux types") +
+           tile(number(d.functions), "vmlinux functions") +
+           tile(size_text(double(d.vmlinux_strings)), "vmlinux strings");
     if (!d.modules.empty())
         out += tile(number(d.modules.size()), "modules") +
                tile(size_text(in_modules), "BTF of modules");

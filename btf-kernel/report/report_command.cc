@@ -38,9 +38,10 @@ Result<void> take_file(Draft &draft, std::string_view text)
 constexpr Option<Draft> options[] = {
     {.words = {.letter = 'h', .name = "help", .help = "Print this help and exit"},
      .flag = [](Draft &d) -> bool & { return d.help; }},
-    {.words = {.name = "image",
-               .value = "ELF",
-               .help = "The file linked from the objects (default: vmlinux beside vmlinux.o)"},
+    {.words =
+         {.name = "image",
+          .value = "ELF",
+          .help = "The file linked from the objects (default: vmlinux in the folder of vmlinux.o)"},
      .text = [](Draft &d) -> std::string & { return d.image; }},
     {.words = {.letter = 'j',
                .name = "threads",

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-kernel check --against: builds of one kernel that differ, each in one way.
+"""Tests btf-kernel check --against with builds of one kernel that differ in one way each.
 
 usage: against-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -16,7 +16,7 @@ class Against(PackageCase):
         return json.loads(done.stdout) if done.stdout else done.stderr
 
     def build(self, name, source=SOURCE, flags=(), features=(), path='vmlinux.c'):
-        """The vmlinux of another build, in a folder of its own; `path`: as the compiler is told."""
+        """Builds another vmlinux in its own folder. `path` is the source's name in the compile command."""
         folder = self.top / name
         folder.mkdir()
         (folder / 'vmlinux.c').write_text(source)
@@ -31,7 +31,7 @@ class Against(PackageCase):
         must(PROGRAMS['merge'], *features, '--image=vmlinux', '--update=vmlinux', *objects, cwd=folder)
 
     def differences(self, here, there, status=1):
-        """Texts of the findings, and of the notes."""
+        """Returns the texts of the findings and of the notes."""
         report = self.check(here, options=[f'--against={there}'], status=status)
         self.assertTrue(all(f['rule'] == 'against' for f in report['findings']), report)
         return ([f['what'] for f in report['findings']],
@@ -52,7 +52,7 @@ class Against(PackageCase):
         self.assertIn("only there (STRUCT 'files_struct' of 8 bytes, 2 elements)", what)
 
     def test_order(self):
-        """The same objects, linked the other way round."""
+        """The same objects, linked in reverse order."""
         (self.top / 'order').mkdir()
         folders = [self.top / 'order' / name for name in 'ab']
         for folder, objects in zip(folders, (['one.o', 'two.o'], ['two.o', 'one.o'])):
@@ -66,21 +66,21 @@ class Against(PackageCase):
         self.assertTrue(what.startswith('order: the same types, but type '), what)
 
     def test_user(self):
-        """It is in the kernel, and not in its BTF."""
+        """The name of the user who built the kernel is in the kernel, but not in its BTF."""
         other = self.build('user', SOURCE.replace('(a@b) #1', '(c@d) #2'))
         said, notes = self.differences(self.make / 'vmlinux', other / 'vmlinux', 0)
         self.assertEqual(said, [])
         self.assertEqual(notes, ['user: a@b here, c@d there', 'build: #1 here, #2 there'])
 
     def test_build_folder(self):
-        """By way of the length of __FILE__, and in no other way."""
+        """The build folder affects BTF only through the length of __FILE__."""
         source = SOURCE + 'const char origin[] = __FILE__;\n'
         features = ['--features=+global_var']
         short, long = (self.build(name, source, features=features, path='{}/vmlinux.c')
                        for name in ('short', 'much-longer'))
         (what,), _ = self.differences(short / 'vmlinux', long / 'vmlinux')
         sizes = [len(f'{folder}/vmlinux.c') + 1 for folder in (short, long)]
-        # The section that has it may be longer, too.
+        # The section with the array may be longer, too.
         self.assertRegex(what, rf"types only here \(ARRAY '' of {sizes[0]} elements.*types only there \(ARRAY '' "
                                rf"of {sizes[1]} elements")
         self.assertNotIn('STRUCT', what)
@@ -89,7 +89,7 @@ class Against(PackageCase):
         self.assertEqual(self.differences(*(folder / 'vmlinux' for folder in same), 0), ([], []))
 
     def test_configuration_and_compiler(self):
-        """Are named as causes where types differ."""
+        """If types differ, configuration and compiler are named as causes."""
         def package(name, compiler, config, more):
             source = SOURCE.replace('(a@b) #1', f'(a@b) ({compiler}) #1').replace('int count;', more)
             folder = self.build(name, source)
@@ -102,7 +102,7 @@ class Against(PackageCase):
             'compiler: gcc (Debian 12) 12.2, ld 2.40 here, gcc (Debian 13) 13.1, ld 2.40 there',
             'configuration: A is y here, not set there; B is not set here, m there'])
         self.assertIn("STRUCT 'files_struct'", said[0])
-        # Where BTF is the same they are worth a note.
+        # If the BTF is the same, they are only noted.
         three = package('three', 'gcc (Debian 14) 12.2, ld 2.40', 'CONFIG_SAME=2\nCONFIG_A=y\n', 'int count;')
         said, notes = self.differences(one, three, 0)
         self.assertEqual((said, len(notes)), ([], 2))

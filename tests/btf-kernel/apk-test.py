@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A small kernel in Alpine's packages of version 3, whole and damaged.
+"""Tests a small kernel in Alpine's packages of version 3, valid and damaged.
 
 usage: apk-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -15,7 +15,7 @@ from helpers.kernel_packages import (APK3_PACKINGS, PROGRAMS, RELEASE, PackageCa
 
 class Apk(PackageCase):
     def check(self, data, *options):
-        """Of that package."""
+        """Runs btf-kernel check on the package."""
         return run(PROGRAMS['kernel'], 'check', '--json', *options, self.write('linux.apk', data))
 
     def report(self, data, status=0):
@@ -40,7 +40,7 @@ class Apk(PackageCase):
     def test_forms(self):
         files = self.files()
         self.good(apk3(files, long=True))
-        deep = 'very-long-name/' * 20 # a text with two bytes of length
+        deep = 'very-long-name/' * 20 # long enough for a length of two bytes
         self.good(apk3([(deep + name, data) for name, data in files]))
         self.good(apk3([('usr/bin/other', b'x' * 100001), *files, ('usr/share/more', b'y')]))
 
@@ -63,7 +63,7 @@ class Apk(PackageCase):
                          [('unreadable', "its path has '..'")])
 
     def test_size(self):
-        """More than a configuration may have."""
+        """The file is larger than a configuration may be."""
         files = [*self.files(), (f'boot/config-{RELEASE}', bytes((64 << 20) + 1))]
         report = self.report(APK3_PACKINGS['deflate'](apk3(files[1:])), status=1)
         self.assertIn('has more than 67108864 bytes', [f['what'] for f in report['findings']])
@@ -93,7 +93,7 @@ class Apk(PackageCase):
                     self.refused(pack(whole[:size]), ': is cut off')
                     packed = pack(whole)
                     self.refused(packed[:len(packed) * size // (len(whole) + 1)], '')
-        # Between two blocks.
+        # Cut off between two blocks.
         last = 4 + 8 + len(self.modules[2])
         self.refused(whole[:-(last + -last % 8)], ': is cut off')
 
@@ -107,7 +107,7 @@ class Apk(PackageCase):
                 self.refused(bytes(whole), ': is damaged')
 
     def test_block_that_is_repeated(self):
-        """It would stand for a file that is lost."""
+        """A repeated block would be taken for another file, which would be lost."""
         whole = bytearray(apk3(self.files()))
         at = whole.rindex(self.modules[1]) - 8
         folder, file = struct.unpack_from('<II', whole, at)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Packages that mix builds of one release; BTF with a layout section.
+"""Tests packages that mix builds of one release, and BTF with a layout section.
 
 usage: builds-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -19,7 +19,7 @@ class Builds(PackageCase):
         return json.loads(done.stdout)
 
     def make_other(self, source, features='default'):
-        """vmlinux of another build."""
+        """Builds another vmlinux of the same release."""
         self.write('other.c', source.encode())
         must('gcc', '-g', '-O1', '-ffreestanding', '-c', 'other.c', cwd=self.top)
         must(PROGRAMS['emit'], '--address-pool', 'other.o', cwd=self.top)
@@ -49,7 +49,7 @@ class Builds(PackageCase):
         self.check(self.unpacked(files, 'one'))
 
     def test_modules_of_another_build(self):
-        """Equal releases do not prove one build. If the BTF fits, nothing is reported."""
+        """Builds can differ although the release is the same. If the BTF fits, nothing is reported."""
         other = self.make_other('struct first { long more; } first(void) { }\n' + SOURCE)
         for release, said in ((RELEASE, f'1 of these modules states release {RELEASE}, as vmlinux does: one '
                                         'is of another build of it, or of another flavour'),

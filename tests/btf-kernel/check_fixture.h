@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A good kernel in memory, of BTF as text, for tests that damage it.
+// A valid kernel in memory, made from BTF text. Tests damage it.
 #pragma once
 
 #include "btf-kernel/check/check_kernel.h"
@@ -57,12 +57,12 @@ inline std::string replaced(std::string text, std::string_view what, std::string
     return text.replace(at, what.size(), by);
 }
 
-/// A section .BTF_ids, word by word, with its symbols.
+/// Makes a section .BTF_ids and its symbols, word by word.
 struct Ids {
     std::vector<uint32_t> words;
     std::vector<PlacedSymbol> symbols;
 
-    /// A set of kfuncs.
+    /// Adds a set of kfuncs.
     void set8(const std::string &name, const std::vector<std::pair<uint32_t, uint32_t>> &pairs,
               const std::vector<std::string> &names)
     {
@@ -113,7 +113,7 @@ protected:
         kernel_.vmlinux = std::move(binary);
     }
 
-    /// Over the BTF of vmlinux, or over what `distilled` describes.
+    /// Sets a module over the BTF of vmlinux, or over the base that `distilled` describes.
     void set_module(const std::string &text, const char *distilled = nullptr)
     {
         const TextBlob base = distilled ? from_text(distilled) : TextBlob{};
@@ -137,7 +137,7 @@ protected:
         }
     }
 
-    /// "RULE BINARY: WHAT" of all findings.
+    /// Runs the checks; returns "RULE BINARY: WHAT" of all findings.
     std::vector<std::string> findings(unsigned threads = 1)
     {
         CheckOptions options;
@@ -153,7 +153,7 @@ protected:
         return out;
     }
 
-    /// "RULE: WHY" of what the last findings() could not check.
+    /// Returns "RULE: WHY" of the checks that the last findings() skipped.
     std::vector<std::string> unchecked() const
     {
         std::vector<std::string> out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kernels whose .BTF_ids does not fit, each in one way.
+// Kernels with a wrong .BTF_ids, each in one way.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel

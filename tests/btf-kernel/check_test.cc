@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Kernels that are damaged on purpose, each in one way: btf-kernel check names that way, and no
-// other. What concerns .BTF_ids is in check_ids_test.cc.
+// Kernels that are damaged in one way each. btf-kernel check reports this damage and nothing else.
+// check_ids_test.cc has the tests of .BTF_ids.
 #include "tests/btf-kernel/check_fixture.h"
 
 namespace btflink::kernel
@@ -41,7 +41,7 @@ TEST_F(CheckKernel, AllTagsLost)
     std::string text = replaced(vmlinux_text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'");
     set_vmlinux(replaced(text, "DECL_TAG 'bpf_kfunc'", "DECL_TAG 'other'"));
     set_module(module_text);
-    EXPECT_EQ(findings(), Lines()); // an old pahole makes none
+    EXPECT_EQ(findings(), Lines()); // an old pahole makes no tags
     EXPECT_EQ(lines(report_.notes),
               Lines{"kfunc-tag vmlinux: none of 2 kfuncs has the tag bpf_kfunc"});
     EXPECT_EQ(unchecked(), Lines());
@@ -86,7 +86,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
         lines(report_.notes),
         Lines{"redefined mine: files_struct is not vmlinux's of that name: 8 bytes here, 4 in "
               "vmlinux"});
-    // A kfunc that takes it.
+    // A kfunc takes the type.
     const std::string taking = replaced(module_text,
                                         "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
                                         "type_id=18\n        'task' type_id=5",
@@ -98,7 +98,7 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
               "22), not vmlinux's (2); 8 bytes here, 4 in vmlinux");
 }
 
-/// Of these there may be many, all by one way of an encoder: they have one cause.
+/// An encoder may cause many of these findings in the same way, so they have one cause.
 TEST_F(CheckKernel, RedefinedByADeclaration)
 {
     std::string text = replaced(vmlinux_text, "'x' type_id=1", "'x' type_id=5");
@@ -123,7 +123,7 @@ TEST_F(CheckKernel, RedefinedByADeclaration)
     EXPECT_EQ(report_.notes[1].subject, "struct task_struct");
 }
 
-/// What no kfunc and no helper takes may be there twice.
+/// A type that neither kfuncs nor helpers take may have copies.
 TEST_F(CheckKernel, CopyThatNobodyTakes)
 {
     const std::string copy = R"(
@@ -154,7 +154,7 @@ TEST_F(CheckKernel, CutValues)
     kernel_.version = std::nullopt;
     EXPECT_EQ(findings(), said);
     EXPECT_EQ(report_.findings[0].degree, Degree::suspicious);
-    kernel_.version = KernelVersion{5, 19}; // knows no other way; then ENUM64 is wrong, by itself
+    kernel_.version = KernelVersion{5, 19}; // has no ENUM64, so an ENUM64 is an error
     findings();
     EXPECT_EQ(lines(report_.notes), said);
 }
@@ -185,7 +185,7 @@ TEST_F(CheckKernel, NoBtf)
 TEST_F(CheckKernel, BadStringSection)
 {
     std::vector<std::byte> &btf = kernel_.modules[0].btf;
-    btf.back() = std::byte{'x'}; // no end
+    btf.back() = std::byte{'x'}; // the last string does not end
     const Lines found = findings();
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found[0].substr(0, 14), "verifier mine:");
@@ -199,14 +199,14 @@ TEST_F(CheckKernel, WrongBase)
     const Lines found = findings();
     ASSERT_FALSE(found.empty());
     EXPECT_EQ(found[0].substr(0, 50), "base mine: strings: was made over a base with 134 ");
-    // None of its types is followed, but all else is looked at.
+    // The module's types are not followed, but everything else is checked.
     for (const std::string &line : found)
         EXPECT_TRUE(line.starts_with("base mine:") || line.starts_with("verifier mine:")) << line;
 }
 
 TEST_F(CheckKernel, TruncatedBase)
 {
-    // A vmlinux whose BTF ends early: cut off behind type 8.
+    // A vmlinux whose BTF is cut off after type 8.
     const std::string whole = vmlinux_text;
     set_vmlinux(whole.substr(0, whole.find("    [9]")));
     kernel_.vmlinux->btf_ids.clear();
@@ -224,7 +224,7 @@ TEST_F(CheckKernel, TruncatedBase)
 
 TEST_F(CheckKernel, RenumberedBase)
 {
-    // The same types and strings, two of them the other way round.
+    // The same types and strings, but two are swapped.
     std::string text = vmlinux_text;
     text = replaced(
         text, "[5] PTR '' type_id=2\n    [6] FUNC_PROTO '' ret_type_id=1\n        'task' type_id=5",
@@ -287,7 +287,7 @@ TEST_F(CheckKernel, DistilledBase)
                replaced(distilled, "size=16", "size=24").c_str());
     EXPECT_EQ(findings(), Lines{"base mine: type 2 (STRUCT 'task_struct'): what has this name in "
                                 "vmlinux is of another kind, size or encoding"});
-    // Two of one name and size: the kernel takes neither.
+    // Two types with the same name and size: the kernel uses neither.
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
     set_module(over_it, distilled);
     EXPECT_EQ(findings(),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Packages that are damaged as real ones were: btf-kernel check calls each damage by its name, and finds
-nothing else. Kernel and modules are ELF files of a compiler, with kfuncs and per-CPU variables;
-check_test.cc has the rules one by one, without files.
+"""Tests packages with damage that occurred in real packages. btf-kernel check must report the damage and
+nothing else. Kernel and modules are compiled ELF files with kfuncs and per-CPU variables. check_test.cc tests
+each rule without files.
 
 usage: damage-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -34,13 +34,13 @@ struct mine {{ struct task_struct *task; struct files_struct files; }};
 int bpf_mine(struct mine *mine, struct task_struct *task) {{ return mine->task->pid + task->pid + mine_counter; }}
 '''
 FLAGS = {'bpf_hide': 1 << 16} # KF_IMPLICIT_ARGS
-# Otherwise the linker takes per-CPU variables for ordinary data.
+# Without this, the linker puts per-CPU variables into .data.
 LINKER_SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 WITH_TAGS, WITHOUT_TAGS = '+decl_tag_kfuncs', 'var,float,decl_tag,type_tag,enum64,optimized_func,consistent_func'
 
 
 def ids_of(name, *kfuncs):
-    """Assembler for a set in .BTF_ids, as in include/linux/btf_ids.h."""
+    """Assembler text of a set in .BTF_ids, as in include/linux/btf_ids.h."""
     lines = ['.pushsection .BTF_ids,"a"', '.balign 4', f'__BTF_ID__set8__{name}: .long {len(kfuncs)}, 1']
     lines += [f'__BTF_ID__func__{kfunc}__{n}: .long 0, {FLAGS.get(kfunc, 0)}'
               for n, kfunc in enumerate(kfuncs)]
@@ -70,7 +70,7 @@ class Damage(PackageCase):
 
     @classmethod
     def module(cls, folder, source=MODULE, kfuncs=('bpf_mine',), options=(), features=WITH_TAGS):
-        """Over the vmlinux in `folder`."""
+        """Builds a module over the vmlinux in `folder`."""
         name = 'mine.ko'
         (folder / 'mine.c').write_text(source + ids_of('mine_kfuncs', *kfuncs))
         must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', name, 'mine.c', cwd=folder)
@@ -84,7 +84,7 @@ class Damage(PackageCase):
 
     @staticmethod
     def fill_ids(path, blobs):
-        """What resolve_btfids does: the ids of functions, in order."""
+        """Fills in the ids of functions, sorted, as resolve_btfids does."""
         heads = heads_of(blobs)
         elf = Elf(path)
         ids = next(s for s in elf.sections if s.name == '.BTF_ids')
@@ -114,7 +114,7 @@ class Damage(PackageCase):
         return self.unpacked(files, 'package')
 
     def findings(self, *package):
-        """(rule, binary) of each, and all words."""
+        """Returns (rule, binary) of each finding, and the texts of all."""
         done = run(PROGRAMS['kernel'], 'check', '--json', self.package(*package))
         report = json.loads(done.stdout)
         errors = [f for f in report['findings'] if f['degree'] == 'error']
@@ -134,7 +134,7 @@ class Damage(PackageCase):
         self.assertEqual((report['kfuncs'], report['kfuncs_tagged'], report['unchecked']), (3, 3, []))
 
     def test_tags_lost(self):
-        """By a pahole without them, of a part of the functions, or of a module."""
+        """Tags are missing because pahole does not make them, or for some functions, or in a module."""
         folder = self.copy('tags')
         self.build(folder, features=WITHOUT_TAGS)
         self.expect([('kfunc-tag', 'vmlinux')],
@@ -151,7 +151,7 @@ class Damage(PackageCase):
         self.expect([('kfunc-func', 'vmlinux')], ['kfunc bpf_gone of kfuncs has no FUNC'], folder)
 
     def test_redefined_base_type(self):
-        # A struct of the kernel's name far down makes the module's task_struct another one.
+        # The module defines files_struct differently, so its task_struct differs from the kernel's.
         folder = self.copy('redefined')
         source = MODULE.replace('{ int count; }', '{ int count; long more; }')
         module = self.module(folder, source)
@@ -165,17 +165,17 @@ class Damage(PackageCase):
         must('objcopy', '--redefine-sym', 'first=other', folder / 'vmlinux')
         self.expect([('per-cpu', 'vmlinux')], ['per-CPU variable first at offset ', 'the symbol other is there'],
                     folder)
-        # The link was done again behind the BTF, and put them elsewhere.
+        # vmlinux was linked again after its BTF was made, and the variables are at other addresses.
         folder = self.copy('percpu')
         (folder / 'percpu.lds').write_text(LINKER_SCRIPT.replace('{ *(', '{ . = . + 64; *('))
         must('gcc', '-nostdlib', '-static', '-Wl,-T,percpu.lds', '-o', 'vmlinux', 'vmlinux.o', cwd=folder)
         must('objcopy', '--add-section=.BTF=vmlinux.btf', 'vmlinux', cwd=folder)
         self.fill_ids(folder / 'vmlinux', [(folder / 'vmlinux.btf').read_bytes()])
         self.expect([('per-cpu', 'vmlinux')], ['per-CPU variable ', ' at offset 0: the symbol is at 64'], folder)
-        # In a file that has no such section.
+        # A file without section .data..percpu.
         must('objcopy', '--rename-section=.data..percpu=.data.other', 'vmlinux', cwd=folder)
         self.expect([('per-cpu', 'vmlinux')], ['but there is no section .data..percpu'], folder)
-        # Without symbols this is not checked, and that is said.
+        # Without symbols this is not checked, and the report says so.
         folder = self.copy('percpu')
         must('strip', folder / 'vmlinux')
         report = self.expect([], [], folder)
@@ -183,7 +183,7 @@ class Damage(PackageCase):
                          [('ids', ['vmlinux']), ('per-cpu', ['vmlinux'])])
 
     def distilled(self, name, source, module=MODULE):
-        """A module with a base of its own, over a vmlinux of this source."""
+        """Builds a module with a distilled base, over a vmlinux of this source."""
         folder = self.copy(name)
         self.build(folder, source)
         return self.module(folder, module, options=['--distilled-base'])
@@ -195,12 +195,12 @@ class Damage(PackageCase):
         module = self.distilled('bigger', VMLINUX.replace(TYPES, bigger), MODULE.replace(TYPES, bigger))
         self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): what has this name in vmlinux is of another "
                                          'kind, size or encoding'], self.sound, module)
-        # Another name: nothing has it.
+        # A name that the kernel does not have.
         other = [text.replace('files_struct', 'gone_struct') for text in (VMLINUX, MODULE)]
         self.expect([('base', 'mine')], ["(STRUCT 'gone_struct')"], self.sound, self.distilled('gone', *other))
 
     def test_base_of_ambiguous_names(self):
-        """Two of one name and size: the kernel takes neither."""
+        """Two types have the same name and size: the kernel uses neither."""
         module = self.distilled('one', VMLINUX)
         folder = self.copy('two')
         (folder / 'more.c').write_text('struct files_struct { unsigned other; };\n'
@@ -259,13 +259,13 @@ def section(path, name):
 
 
 def symbols_of(path):
-    """(address, name) of all."""
+    """Returns (address, name) of all symbols."""
     lines = must('nm', path).splitlines()
     return [(int(line.split()[0], 16), line.split()[2]) for line in lines if len(line.split()) == 3]
 
 
 def heads_of(blobs):
-    """Ids by 'KIND name', of BTF and its base."""
+    """Returns 'KIND name' -> id, for BTF and its base."""
     base = blobs[0]
     heads = type_heads(base)
     if len(blobs) > 1:
@@ -280,7 +280,7 @@ def strings_of(blob):
 
 
 def split_heads(blob, base):
-    """The strings of the base and of the BTF as one blob."""
+    """Returns the types, with the strings of the base and of the BTF as one blob."""
     own, before = strings_of(blob), strings_of(base)
     header, _, types_size = struct.unpack_from('<III', blob, 4)
     types = blob[header:header + types_size]

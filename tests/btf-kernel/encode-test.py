@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-kernel encode: BTF of kernels in folders and packages.
+"""Tests btf-kernel encode with kernels in folders and packages.
 
 usage: encode-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -45,7 +45,7 @@ class Encode(PackageCase):
             must(PROGRAMS['merge'], f'--check={out}/drivers/m-{n}.ko.btf', f'--base={out}/vmlinux.btf')
         checked = json.loads(must(PROGRAMS['kernel'], 'check', '--json', out))
         self.assertEqual((checked['modules_with_btf'], checked['findings']), (3, []))
-        # Its own files are no input, wherever they are.
+        # Files that encode itself wrote are not inputs, wherever they are.
         inside = folder / 'encoded'
         self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', inside))
         self.assertIn(count % (0, 3, 0), self.encode(folder, '-o', inside))
@@ -58,13 +58,14 @@ class Encode(PackageCase):
         self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--anew', '-j1'))
         self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--self-contained'))
         must(PROGRAMS['merge'], f'--check={out}/drivers/m-1.ko.btf')
-        # One that is damaged is named, and has no file; the others have theirs.
+        # A damaged module is named and gets no file; the others get theirs.
         module = folder / 'drivers/m-2.ko'
         module.write_bytes(module.read_bytes()[:3000])
         said = self.encode(folder, '-o', out, '--anew', status=1)
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
-        # What has nothing for BTF any more has no file of an earlier run. Who runs it may ignore SIGCHLD.
+        # If there is nothing to encode any more, the file of an earlier run is removed. The parent process may
+        # ignore SIGCHLD.
         self.write('empty.S', b'nop\n')
         must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -80,7 +81,7 @@ class Encode(PackageCase):
     # Archives.
 
     def members(self):
-        """Of a package of debug information."""
+        """Returns the members of a package with debug information."""
         modules = []
         for n in range(3):
             must('gcc', '-g', '-O1', '-gdwarf-5', '-ffreestanding', '-c', '-o', f'dwarf-{n}.ko',
@@ -89,12 +90,12 @@ class Encode(PackageCase):
         return (f'usr/lib/debug/boot/vmlinux-{RELEASE}', (self.make / 'vmlinux').read_bytes()), modules
 
     def made(self, folder):
-        """Contents by file name, without the settings."""
+        """Returns file name -> contents, without the settings."""
         return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob('*')
                 if path.is_file() and not path.is_symlink() and path.name != 'btf-kernel.settings'}
 
     def test_named_by_its_own_release(self):
-        """The link is named by the release in vmlinux; the link for another release is removed."""
+        """The symbolic link has the name of the release in vmlinux. A link for another release is removed."""
         folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
         out = self.top / 'named-out'
         for _ in range(2):
@@ -122,7 +123,7 @@ class Encode(PackageCase):
         compressed = [(name + '.gz', gzip.compress(data)) for name, data in modules]
         deb = ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                   ('data.tar.xz', tar([vmlinux, *modules], 'w:xz'))])
-        # In RPMs modules come first.
+        # In RPMs modules precede vmlinux.
         for n, (data, suffix) in enumerate((
                 (deb, ''), (tar([*modules, vmlinux]), ''), (tar([modules[0], vmlinux, *modules[1:]]), ''),
                 (tar([vmlinux, *compressed]), '.gz'))):
@@ -146,13 +147,13 @@ class Encode(PackageCase):
         (out / f'{PLACE}/kernel/m-1.ko.btf').unlink()
         self.assertEqual(self.report(package, '-o', out), counts[2])
         self.assertEqual(self.made(out), before)
-        # A newer package, other settings: anew.
+        # A newer package or other settings cause a new encoding.
         later = time.time() + 100
         os.utime(package, (later, later))
         self.assertEqual(self.report(package, '-o', out), counts[0])
         os.utime(package)
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[0])
-        # Another package in its place, which was written long ago.
+        # The package is replaced by one that is older.
         other = self.write('other.tar', tar([vmlinux, *modules]))
         os.utime(other, (1, 1))
         other.rename(package)
@@ -160,7 +161,7 @@ class Encode(PackageCase):
         self.assertEqual(self.report(package, '-o', out, '--self-contained'), counts[3])
 
     def test_archives_that_end_early(self):
-        """What comes before damage is encoded; nothing is left half-written."""
+        """Everything before the damage is encoded; no file is half-written."""
         vmlinux, modules = self.members()
         last = f'{PLACE}/kernel/last.ko', random.Random(1).randbytes(50000)
         for order, members in enumerate(([vmlinux, *modules], [*modules, vmlinux])):
@@ -189,7 +190,7 @@ class Encode(PackageCase):
                          ['../../outside.ko)', f'{PLACE}/cut.ko', f'{PLACE}/kernel/d.ko)',
                           f'{PLACE}/kernel/h.ko)'])
         self.assertEqual([path.name for path in (self.top / 'lies').iterdir()], ['out'])
-        # The first of two of a name; nothing is left half-written.
+        # Of two modules with one name the first is encoded; no file is half-written.
         first = self.report(self.write('first.tar', tar([vmlinux, modules[0]])), '-o', self.top / 'first')
         self.assertEqual(first['written'], 1)
         name = modules[0][0] + '.btf'
@@ -200,13 +201,13 @@ class Encode(PackageCase):
         self.assertEqual([path.name for path in out.rglob('*') if path.is_symlink()], [f'{RELEASE}.btf'])
 
     def test_archives_of_any_bytes(self):
-        """BTFLINK_MUTATIONS: how many."""
+        """Random changes. BTFLINK_MUTATIONS is their number."""
         vmlinux, modules = self.members()
         whole = {'tar': tar([vmlinux, *modules]), 'tar.gz': tar([vmlinux, *modules], 'w:gz'),
                  'deb': ar([('debian-binary', b'2.0\n'), ('data.tar', tar([vmlinux, *modules]))])}
         bounded = {'preexec_fn': lambda: resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))}
         if run(PROGRAMS['kernel'], '--help', **bounded).returncode:
-            bounded = {}  # a sanitizer
+            bounded = {}  # a sanitizer needs more address space
         top = self.top / 'mutations'
         top.mkdir()
         ends = collections.Counter()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-kernel check as a gate: causes, degrees, exit status, a file of known findings. The kernel and both of its
-modules have enums that were cut off; what this means depends on the version.
+"""Tests what package builds use of btf-kernel check: causes, degrees, exit status, a file of known findings.
+The kernel and both modules have enums whose values were truncated; the degree depends on the version.
 
 usage: gate-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
@@ -9,7 +9,7 @@ import json
 
 from helpers.cli_case import CliCase, run
 
-OLD = '--features=encode_force,var,float,decl_tag,type_tag'  # no enum64
+OLD = '--features=encode_force,var,float,decl_tag,type_tag'  # without enum64
 
 
 class Gate(CliCase):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A small kernel in everything that kernels are packed in, and packages that lie.
+"""Tests a small kernel in all package formats, and malicious packages.
 
 usage: package-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -58,7 +58,7 @@ class Package(PackageCase):
         self.good(self.make / 'vmlinux', *(self.make / f'm-{n}.ko' for n in range(3)))
 
     def test_kfuncs_of_a_flat_image(self):
-        """A flat image has no sections; .BTF_ids follows .BTF."""
+        """A flat image has no sections; .BTF_ids is found after .BTF."""
         func = type_heads(self.btf).index('FUNC use') + 1
         struct_id = type_heads(self.btf).index('STRUCT task_struct') + 1
         end_of_btf = len(flat_image(self.btf, b''))
@@ -67,8 +67,8 @@ class Package(PackageCase):
             for words, kfuncs, rules in (
                     ((struct_id, 1, 1, func, 0), 1, []),
                     ((struct_id, 0, 0, 2, 1, 0, 0, func, 32, struct_id), 1, ['kfunc-func']),
-                    ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that there are not
-                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # behind its end
+                    ((struct_id, 1, 1, func, 1 << 20), 0, []), # flags that do not exist
+                    ((struct_id, 0x7fffffff, 1, 1, func, 0), 0, [])): # beyond its end
                 with self.subTest(gap=gap, words=words):
                     ids = struct.pack(f'<{len(words)}I', *words)
                     image = flat_image(self.btf, bytes(gap) + ids + bytes(-len(ids) % 4096) + b'\xff' * 64)
@@ -78,13 +78,13 @@ class Package(PackageCase):
                     self.assertEqual(self.unchecked(report), [('ids', ['vmlinux'])] +
                                      [('kfunc-tag', ['vmlinux'])] * kfuncs)
 
-        # Nothing that looks like a set may be longer than sets of kernels: else what lies behind it would be
-        # searched to its end from each place.
+        # Data that looks like a set longer than a kernel's sets is skipped. Otherwise the rest of the image
+        # would be searched again from each position.
         for count in (1024, 1025):
             ids = struct.pack('<II', count, 1) + struct.pack('<II', func, 0) * count
             image = flat_image(self.btf, bytes(word) + ids + b'\xff' * 64)
             self.assertEqual(self.check(self.write('Image', image))['kfuncs'], count if count == 1024 else 0)
-        # Behind it may be anything, and much of it: of that, a megabyte is looked at.
+        # Much other data may follow. Only the first megabyte is searched.
         pairs = struct.pack('<II', func, 1) * 0x200000
         report = self.check(self.write('Image', flat_image(self.btf, bytes(word) + pairs)))
         self.assertEqual(report['kfuncs'], (1 << 17) // (func + 1) * func)
@@ -99,14 +99,14 @@ class Package(PackageCase):
         self.assertIn('not checked: ids: vmlinux: there is no .BTF_ids, which has ids and kfuncs\n',
                       done.stdout)
         self.assertNotIn('not checked', run(PROGRAMS['kernel'], 'check', '--ignore=ids', image).stdout)
-        # Without a configuration nobody knows what it promises.
+        # Without a configuration it is not known which BTF the package should have.
         bare = self.write('bare.ko', self.make.joinpath('m-0.ko').read_bytes())
         must('objcopy', '--remove-section=.BTF', bare)
         report = self.check(image, bare)
         self.assertEqual(self.unchecked(report), [('no-btf', ['bare']), ('ids', ['vmlinux'])])
 
     def test_what_encode_wrote(self):
-        """Raw BTF of vmlinux and modules is ignored beside the kernel's own files."""
+        """Raw BTF of vmlinux and modules is ignored if the kernel's own files are there, too."""
         files = [('vmlinux.btf', self.btf)]
         for n, name in enumerate(('m-0.ko', 'm-1.ko.xz', 'm-2-9.ko')):
             raw = self.write('raw', b'')
@@ -122,7 +122,7 @@ class Package(PackageCase):
         self.assertIn('not checked: ids: vmlinux, 3 modules: raw BTF comes without .BTF_ids', done.stdout)
         for command in ('diff', folder, folder), ('report', '-o', self.top / 'page.html', folder):
             must(PROGRAMS['kernel'], *command)
-        # Self-contained.
+        # With --self-contained.
         whole = self.unpacked([files[0], ('m-0.ko.btf', self.btf)], 'whole')
         report = self.check(whole)
         self.assertEqual(self.unchecked(report), [('base', ['m_0']), ('ids', ['vmlinux', 'm_0']),
@@ -133,7 +133,7 @@ class Package(PackageCase):
         self.assertEqual(self.found(report), [('verifier', 'm_2_9')])
         self.unpacked([*files[:3], (files[3][0], b'')], 'cut')
         self.assertEqual(self.found(self.check(self.top / 'cut', status=1)), [('unreadable', 'm_2_9')])
-        # Beside a kernel.
+        # In one folder with a kernel.
         both = self.unpacked([*self.files(), *files], 'both')
         report = self.check(both)
         self.assertEqual((report['modules'], self.unchecked(report)), (3, [('ids', ['vmlinux'])]))
@@ -159,12 +159,12 @@ class Package(PackageCase):
                     ('data.tar' + (kind and '.' + kind), data)])))
 
     def package(self, files):
-        """A Debian package."""
+        """Makes a Debian package."""
         return ar([('debian-binary', b'2.0\n'), ('control.tar.xz', tar([('control', b'')], 'w:xz')),
                    ('data.tar.xz', tar(files, 'w:xz'))])
 
     def test_apk(self):
-        """Alpine's (version 2): tar archives, each compressed; but for the last they have no end."""
+        """An Alpine package of version 2 is several compressed tar archives. Only the last has an end marker."""
         end = 2 * 512
         parts = [tar([('.SIGN.RSA.test', b'signature')]), tar([('.PKGINFO', b'pkgname = linux\n')]),
                  tar(self.files())]
@@ -188,7 +188,7 @@ class Package(PackageCase):
         self.refused(self.unpacked([('broken.deb', b'!<arch>\n')], 'broken'), 'has neither vmlinux')
 
     def test_modules_signed_and_compressed(self):
-        """The signature is behind the ELF file."""
+        """The signature follows the ELF file."""
         def sign(module):
             return module + b'signature' + bytes(28) + b'~Module signature appended~\n'
         for suffix, compress in COMPRESSIONS.items():
@@ -199,7 +199,7 @@ class Package(PackageCase):
     def test_tar_and_several_packages(self):
         files = self.files()
         self.good(self.write('package.tar.gz', tar(files, 'w:gz')))
-        # Fedora has vmlinuz and modules in packages of their own; modules may come first.
+        # Fedora has vmlinuz and modules in separate packages, in any order.
         parts = (self.write('modules.tar', tar(files[2:])), self.write('core.tar', tar(files[:2])))
         self.good(*parts)
         report = self.check(parts[0], status=1)
@@ -241,7 +241,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
                      options=['--release=6.14.0'])
 
     def test_what_cannot_be_read_is_no_good_kernel(self):
-        """As another user than root, who may read everything."""
+        """The test runs as another user, because root may read everything."""
         folder = self.unpacked(self.files(), 'closed')
         closed = next(path.parent for path in folder.rglob('*.ko*'))
         closed.chmod(0)
@@ -286,7 +286,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.assertIn(('base', 'm_1'), self.found(report))
         self.assertEqual({f['binary'] for f in report['findings']}, {'m_1'})
 
-    # Packages that lie.
+    # Malicious packages.
 
     def test_paths_and_links(self):
         files = self.files()
@@ -294,7 +294,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         hard.type, hard.linkname = tarfile.LNKTYPE, '/etc/passwd'
         device.type, link.type, link.linkname = tarfile.CHRTYPE, tarfile.SYMTYPE, '/etc/passwd'
         files.append(('../../outside/m-9.ko', self.modules[0]))
-        files.append(('/absolute/m-8.ko', self.modules[0])) # its path is as good as any
+        files.append(('/absolute/m-8.ko', self.modules[0])) # an absolute path is allowed
         report = self.check(self.write('lies.tar', tar(files, extra=(hard, device, link))), status=1)
         self.assertEqual(report['modules'], 4)
         self.assertEqual(sorted((f['rule'], f['file'].split('(')[1], f['what'])
@@ -308,7 +308,7 @@ mkdir -p %{{buildroot}}; cp -r {folder}/* %{{buildroot}}
         self.good(folder)
 
     def test_names_give_terminals_no_orders(self):
-        """Those of files, which become names of modules and of the kernel."""
+        """File names become names of modules and of the kernel. Control characters in them are not printed."""
         files = self.files()
         files[2] = (files[2][0].replace('m-0', 'm\x1b[31m\n'), b'none')
         folder = self.unpacked([(path.replace(RELEASE, '6.12.0-\x07'), data) for path, data in files])

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Pieces of work in processes of their own: all are accounted for, however processes end.
+// Tests that the result of each piece of work is known, however its process ends.
 #include "btf-kernel/encode/worker_pool.h"
 
 #include <csignal>
@@ -16,7 +16,7 @@ namespace
 class Workers : public testing::Test
 {
 protected:
-    void SetUp() override { ::alarm(120); } // nothing may take forever
+    void SetUp() override { ::alarm(120); } // ends tests that hang
     void TearDown() override { ::alarm(0); }
 
     static std::vector<WorkResult> run(size_t count, unsigned workers,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A small kernel in everything that firmware and boot loaders want around it, and headers that lie.
+"""Tests a small kernel in the formats of firmware and boot loaders, and wrong headers.
 
 usage: wrapping-test.py BTF-KERNEL BTF-EMIT BTF-MERGE
 """
@@ -41,7 +41,7 @@ class Wrapping(PackageCase):
         self.good(images.uki(self.btf, release='6.12.7-from-uname'), release='6.12.7-from-uname')
         self.refused(images.uki(inner, sections=('.uname',)), 'is a program for EFI without a kernel')
         self.refused(images.uki(b''), 'is a program for EFI without a kernel')
-        # By the name that it has in a folder.
+        # It is found in a folder by its name.
         folder = self.top / 'esp/EFI/Linux'
         folder.mkdir(parents=True)
         (folder / 'e2ec-6.12.efi').write_bytes(images.uki(inner))
@@ -60,7 +60,7 @@ class Wrapping(PackageCase):
         flat = flat_image(self.btf)
         for payload in (flat, *(pack(flat) for pack in COMPRESSIONS.values())):
             self.good(images.uimage(payload))
-        # No header inside, as on most machines with U-Boot.
+        # The kernel inside has no header, as on most machines with U-Boot.
         self.good(images.uimage(gzip.compress(images.arm_image(self.btf))))
         self.good(images.uimage(images.zimage(images.arm_image(self.btf), 'xz')))
         self.good(images.uimage(gzip.compress(flat), kind=4))
@@ -70,7 +70,7 @@ class Wrapping(PackageCase):
         flat = gzip.compress(flat_image(self.btf))
         for external in (False, True):
             self.good(images.fit(flat, external))
-        for chosen in ('conf-1', ''): # that, or the first
+        for chosen in ('conf-1', ''): # '': the first configuration
             self.refused(images.fit(flat, chosen=chosen), 'is not a kernel image of a known form')
         tree = images.Tree()
         tree.node('', {'compatible': 'board'}, [('cpus', {})])
@@ -129,7 +129,7 @@ class Wrapping(PackageCase):
         self.refused(b'VNDRBOOT' + bytes(4096), 'vendor_boot.img, which has no kernel')
 
     def test_modules_of_android(self):
-        """vendor_dlkm has them without a folder of the release, some in folders of their own."""
+        """vendor_dlkm has modules without a folder named like the release; some are in subfolders."""
         boot = self.write('boot.img', images.boot_img(lz4(flat_image(self.btf)), 4))
         folder = self.top / 'vendor_dlkm/lib/modules'
         (folder / 'extra').mkdir(parents=True)
@@ -150,7 +150,7 @@ class Wrapping(PackageCase):
         return (self.top / 'other.btf').read_bytes()
 
     def test_zboot_of_older_and_newer_kernels(self):
-        """The payload's size, with or without the unpacked size behind it."""
+        """The size of the payload includes the unpacked size after it, or does not."""
         flat = flat_image(self.btf)
         for kind in COMPRESSIONS:
             image = bytearray(zboot(flat, kind))
@@ -166,14 +166,14 @@ class Wrapping(PackageCase):
         self.good(image)
 
     def test_incidental_magics(self):
-        """In front of a bzImage's payload."""
+        """Magics of compressed data before a bzImage's payload are ignored."""
         image = bytearray(bz_image(self.vmlinux, 'xz'))
         image[0x320:0x330] = b'\x1f\x8b\x08\0 is no gzip'[:16].ljust(16, b'\0')
         image[0x340:0x346] = b'\xfd7zXZ\0'
         self.good(image)
 
     def test_vmlinux_without_sections(self):
-        """A vmlinux whose section headers were stripped."""
+        """A vmlinux without section headers."""
         whole = bytearray(self.vmlinux)
         struct.pack_into('<Q', whole, 40, 0)
         struct.pack_into('<2H', whole, 60, 0, 0)
@@ -183,7 +183,7 @@ class Wrapping(PackageCase):
         self.good(bare.read_bytes())
 
     def test_headers_that_lie(self):
-        """Each word of each header, larger than any file and zero; files cut off anywhere."""
+        """Each word of each header becomes zero, or larger than any file. Files are cut off anywhere."""
         flat = flat_image(self.btf)
         for make in (lambda: images.uki(flat), lambda: images.uimage(flat, 4), lambda: images.fit(flat, True),
                      lambda: images.boot_img(flat, 2), lambda: images.zimage(flat, 'gz'),
@@ -197,7 +197,7 @@ class Wrapping(PackageCase):
                     self.survives(whole[:at] + value + whole[at + 4:])
 
     def survives(self, data):
-        """It is read, or an error names the file; nothing else."""
+        """The image is read, or an error names the file."""
         done = run(PROGRAMS['kernel'], 'check', '-q', self.write('lie', data))
         self.assertIn(done.returncode, (0, 1), done.stderr)
         if done.stderr:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Comparing as text before and after: each file of cases/ has two kernels as BTF text and what must
-// be said of them, word by word. "== old", "== new", "== old module NAME", "== new module NAME" and
-// "== said" begin the parts (" ==" is what is said); '#' begins a comment.
+// Compares two kernels given as BTF text. Each file of cases/ has the kernels and the expected
+// output, word by word. "== old", "== new", "== old module NAME", "== new module NAME" and "==
+// said" begin the parts; "== said" is the output. '#' begins a comment.
 #include "btf-kernel/diff/compare.h"
 #include "btf-kernel/diff/print.h"
 #include "common/io/file_io.h"
@@ -37,7 +37,7 @@ Parts read_case(const std::string &path)
     return parts;
 }
 
-/// A kernel of a case, and the bytes that its BTF lies in.
+/// A kernel of a case, with the bytes of its BTF.
 struct Made {
     std::vector<std::vector<std::byte>> blobs;
     KernelTypes types;
@@ -66,7 +66,7 @@ Made make(const Parts &parts, const std::string &side)
     return made;
 }
 
-/// What is said below the table of numbers.
+/// The output after the table of numbers.
 std::string said(const Parts &parts, unsigned threads)
 {
     Made before = make(parts, "old"), after = make(parts, "new");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A kernel in small, as it was, and as it is with -DNEW. */
+/* A very small kernel: the old version, or with -DNEW the new one. */
 #define KFUNC __attribute__((used, noinline))
 
 enum state { RUNNING, SLEEPING,
@@ -40,7 +40,7 @@ struct task {
 };
 struct task init_task;
 
-/* Two structs of one name cannot come from one C file; see the test of modules. */
+/* One C file cannot define two structs with the same name; the test of modules has them. */
 typedef void (*btf_trace_event)(void *, struct task *
 #ifdef NEW
 				, int

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-kernel diff on kernels made from C, with BPF programs made by clang.
+"""Tests btf-kernel diff --bpf with kernels compiled from C, and with BPF programs compiled by clang.
 
 usage: program-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]
 """
@@ -14,13 +14,13 @@ from helpers.cli_case import CliCase, run
 HERE = os.path.dirname(os.path.abspath(__file__))
 KERNEL = os.path.join(HERE, 'kernel.c')
 PROGRAM = os.path.join(HERE, 'program.bpf.c')
-# What becomes of each thing that the program wants: on the old kernel, and on the new one.
+# The verdict on each relocation, kfunc and attach point of the program: on the old kernel, on the new one.
 EXPECTED = {
     ('CO-RE offset', 'struct task.pid'): ('holds', 'holds'),
     ('CO-RE offset', 'struct task.flags'): ('holds', 'holds'),  # moved
-    ('CO-RE offset', 'struct task.grown'): ('holds', 'holds'),  # unsigned: the load is mended
+    ('CO-RE offset', 'struct task.grown'): ('holds', 'holds'),  # unsigned, so libbpf adjusts the load
     ('CO-RE offset', 'struct task.signed_grown'): ('holds', 'broken'),
-    ('CO-RE offset', 'struct task.in_struct'): ('holds', 'broken'),  # inside another struct now
+    ('CO-RE offset', 'struct task.in_struct'): ('holds', 'broken'),  # now inside another struct
     ('CO-RE offset', 'struct task.gone'): ('holds', 'broken'),
     ('CO-RE offset', 'struct task.number'): ('holds', 'broken'),  # another kind
     ('CO-RE offset', 'struct task.in.second'): ('holds', 'holds'),
@@ -29,13 +29,13 @@ EXPECTED = {
     ('CO-RE offset', 'struct task.list[3]'): ('holds', 'broken'),  # fewer elements
     ('CO-RE offset', 'struct task.tail[3]'): ('holds', 'holds'),  # flexible
     ('CO-RE offset', 'struct task.unnamed_b'): ('holds', 'holds'),
-    ('CO-RE offset', 'struct task___old.gone'): ('holds', 'absent'),  # the program asks before
+    ('CO-RE offset', 'struct task___old.gone'): ('holds', 'absent'),  # the program tests for it
     ('CO-RE exists', 'struct task___old.gone'): ('holds', 'absent'),
     ('CO-RE exists', 'struct task___new.added'): ('absent', 'holds'),
     ('CO-RE exists', 'struct nowhere'): ('absent', 'absent'),
     ('CO-RE exists', 'struct inner'): ('holds', 'holds'),
     ('CO-RE exists', 'enum state.DEAD'): ('holds', 'absent'),
-    ('CO-RE value', 'enum state.DEAD'): ('holds', 'absent'),  # the program asks before
+    ('CO-RE value', 'enum state.DEAD'): ('holds', 'absent'),  # the program tests for it
     ('CO-RE value', 'enum state.LAST'): ('holds', 'holds'),
     ('CO-RE size', 'struct task'): ('holds', 'holds'),
     ('CO-RE size', 'struct task.grown'): ('holds', 'holds'),
@@ -132,7 +132,7 @@ class Diff(CliCase):
                      for r in said['programs'][0]['requirements']}
             for key, verdicts in EXPECTED.items():
                 if key[0] == 'CO-RE matches' and key not in found:
-                    continue  # clang 14 does not know it
+                    continue  # because clang 14 does not support it
                 self.assertEqual(found.pop(key, None), verdicts, f'{program}: {key}')
             self.assertEqual(found, {}, program)
 
@@ -151,7 +151,7 @@ class Diff(CliCase):
         self.assertIn('compile it with -g', done.stderr)
 
     def two_adapters(self):
-        """A kernel with two structs of one name."""
+        """A kernel with two structs of the same name."""
         for number, members in enumerate(('char pad[600]; long x;', 'char pad[12000]; long o, y;')):
             self.write(f'{number}.c', f'struct adapter {{ {members} }} *a{number};\n')
             self.must('gcc', '-g', '-c', f'{number}.c')
@@ -168,7 +168,7 @@ class Diff(CliCase):
         self.must('clang', '-target', target, '-g', '-O2', '-c', 'p.c', '-o', 'p.o')
 
     def test_candidates_are_of_one_type(self):
-        """If a struct lacks a field, libbpf strikes it for all later relocations."""
+        """If a struct lacks a field, libbpf excludes the struct from all later relocations."""
         kernel = self.two_adapters()
         self.adapters_program('return a->x + a->y;')
         said = self.diff(kernel, kernel, '--bpf=p.o')
@@ -179,7 +179,7 @@ class Diff(CliCase):
         self.assertIn('2 hold, 0 absent', self.diff(kernel, kernel, '--bpf=p.o', status=0))
 
     def test_question_needs_one_place(self):
-        """libbpf refuses candidates that disagree even if the program asks only whether."""
+        """libbpf refuses candidates that disagree, even if the program only tests for existence."""
         self.write('2.c', 'struct adapter { long x; } *a2;\n')
         self.must('gcc', '-g', '-c', '2.c')
         self.must(self.btf_emit, '2.o')

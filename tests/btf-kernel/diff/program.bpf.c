@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause */
-/* A program for the kernel of kernel.c as it was, with each kind of relocation. */
+/* A program for the old version of kernel.c, with each kind of relocation. */
 #define SEC(name) __attribute__((section(name), used))
 #define CORE __attribute__((preserve_access_index))
 #define EXISTS 2
@@ -22,7 +22,7 @@ struct task {
 	union { int unnamed_a; long unnamed_b; };
 	int tail[];
 } CORE;
-/* Flavours: other looks of the same struct. */
+/* Flavours: other definitions of the same struct. */
 struct task___old { int gone; } CORE;
 struct task___new { long added; } CORE;
 struct nowhere { int x; } CORE;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-kernel report: the page of a small build, as text and in a browser.
+"""Tests the page that btf-kernel report writes for a small build, as text and in a browser.
 
 usage: report-test.py BTF-KERNEL BTF-EMIT BTF-MERGE [TEST...]       TEST: Report, InBrowser
 
-The browser is headless Chromium, driven by chromedriver. BTFLINK_SCREENSHOTS=FOLDER keeps pictures.
+The browser is headless Chromium, driven by chromedriver. BTFLINK_SCREENSHOTS=FOLDER keeps screenshots.
 """
 import base64
 import html.parser
@@ -30,13 +30,13 @@ int g_NAME(struct own_NAME *p) { return twice(p, 3); }
 '''
 FILES = [('kernel/sched/core.c', ()), ('kernel/sched/fair.c', ('-DPM',)), ('net/core/dev.c', ()),
          ('drivers/usb/<&>.c', ('-DPM',)), ('main.c', ())]
-ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'  # of WebDriver
+ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'  # WebDriver's key for an element
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # no proxy
 KEYS = {'enter': '\ue007'}
 
 
 class Wellformed(html.parser.HTMLParser):
-    """Are all elements closed in order?"""
+    """Checks that all elements are closed in order."""
     VOID = {'meta', 'link', 'input', 'br'}
 
     def __init__(self):
@@ -121,7 +121,7 @@ class Browser:
 
 
 class ReportCase(CliCase):
-    """A small build, and its page."""
+    """Makes a small build and its page."""
     btf_kernel = None  # set by run()
     btf_emit = None
     btf_merge = None
@@ -159,7 +159,7 @@ class Report(ReportCase):
         parser = Wellformed()
         parser.feed(page)
         self.assertEqual((parser.open, parser.bad), ([], []))
-        # Nothing comes from elsewhere.
+        # The page loads nothing from other places.
         self.assertEqual([link for link in parser.links if not link.startswith(('#', 'data:'))], [])
         self.assertRegex(page, r'>drivers/usb/</span>[^\n]*\n.*>&lt;&amp;&gt;\.c</span>')
         self.assertIn('<code>struct device</code>: 2 versions', page)
@@ -171,13 +171,13 @@ class Report(ReportCase):
     def test_sizes(self):
         page = self.page()
         rows = dict(re.findall(r'<span>([^<]*)</span><span class="n" title="(\d+) bytes">', page))
-        # The same types in three files: a third each.
+        # Three files have the same types, so a third counts for each.
         folders = sum(int(rows[name]) for name in ('kernel/sched/', 'drivers/usb/', 'net/core/', 'main.c'))
         files = sum(int(size) for name, size in rows.items() if name.endswith('.c'))
         self.assertAlmostEqual(folders, files, delta=4)
 
     def test_merge(self):
-        """btf-merge has the same page written."""
+        """btf-merge --report writes the same page."""
         self.build()
         environment = {**os.environ, 'PATH': os.path.dirname(self.btf_kernel) + ':' + os.environ['PATH']}
 
@@ -191,7 +191,7 @@ class Report(ReportCase):
         self.assertRegex(page, r'>kernel/sched/</span>(?s:.*)>core\.c</span>')
         self.assertIn('<tr><td>twice</td><td>ambiguous</td></tr>', page)
         self.assertIn('btf-merge: select_contents', page)
-        # A module, which loses its object BTF by the merge.
+        # A module, whose object BTF the merge replaces.
         self.write('module.c', SOURCE.replace('NAME', 'module').replace('SIZE', '9'))
         self.must('gcc', '-g', '-O2', '-c', 'module.c', '-o', 'module.ko')
         self.must(self.btf_emit, 'module.ko')
@@ -199,7 +199,7 @@ class Report(ReportCase):
         page = self.read('module.html').decode()
         self.assertIn('<span>module.c</span>', page)
         self.assertIn('>module</td>', page)
-        # What cannot be.
+        # Refused combinations of options.
         self.assertIn('--report of BTF', merge('--report=x.html', '--base=vmlinux', '-o', 'raw', 'main.o', status=2))
         self.assertIn('--report does not', merge('--report=x.html', '--format=object', '-o', 'raw', 'main.o', status=2))
         self.assertIn('is an input, too', merge('--report=raw.btf', '-o', 'raw.btf', 'vmlinux.o', status=1))
@@ -208,7 +208,7 @@ class Report(ReportCase):
         self.assertFalse({'x.html', 'raw', 'new.btf'} & self.names())
 
     def test_merge_shares_its_threads(self):
-        """The page is written by as many threads as the merge itself may have, under make, too."""
+        """btf-kernel gets as many threads as the merge may have, also under make."""
         self.build()
         os.mkdir(self.path('bin'))
         self.write('bin/btf-kernel', '#!/bin/sh\nprintf "%s\\n" "$@" > arguments\n')
@@ -232,7 +232,7 @@ class Report(ReportCase):
         self.build()
         self.write('bad-\udcff\udcc3.ko', b'none')
         self.report('.', '-o', 'report.html', status=1)
-        page = self.read('report.html').decode()  # strictly
+        page = self.read('report.html').decode()  # fails unless the page is valid UTF-8
         self.assertIn('>bad_\ufffd\ufffd</td>', page)
 
     def test_damaged_objects_are_an_error(self):
@@ -240,13 +240,13 @@ class Report(ReportCase):
         whole = self.read('vmlinux.o')
         self.write('vmlinux.o', whole[:len(whole) // 2])
         self.assertIn('ERROR: ./vmlinux.o', self.report('.', '-o', 'report.html', status=1))
-        # The rest is there; objects that have no object BTF are none.
+        # The rest is on the page. Objects without object BTF are not counted.
         self.assertIn('<code>struct device</code>: 2 versions', self.read('report.html').decode())
         self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
         self.report('.', '-o', 'report.html')
 
     def test_builds_with_link_time_optimisation(self):
-        """Their objects are bitcode, and vmlinux.o has no object BTF."""
+        """With link-time optimisation objects are bitcode, and vmlinux.o has no object BTF."""
         self.build()
         self.must('objcopy', '--remove-section=.BTF', 'start.o', 'vmlinux.o')
         os.mkdir(self.path('init'))
@@ -288,7 +288,7 @@ class InBrowser(ReportCase):
         for width, height, phone in ((1280, 900, False), (390, 844, True)):
             for dark in (False, True):
                 browser.look(width, height, dark, phone)
-                # Nothing sticks out, and the colours are those that were asked for.
+                # The page is not wider than the window, and has the requested colours.
                 self.assertLessEqual(browser.js('return document.documentElement.scrollWidth'), width)
                 light = browser.js('return getComputedStyle(document.body).backgroundColor')
                 first = int(re.search(r'\d+', light)[0])
@@ -306,7 +306,7 @@ class InBrowser(ReportCase):
 
     def sorts(self, browser):
         names = self.column(browser, 'kind-table', 0)
-        # By keyboard: the heading is a button.
+        # With the keyboard: the heading is a button.
         browser.js('document.querySelector("#kind-table th button").focus()')
         browser.key('enter')
         self.assertEqual(self.column(browser, 'kind-table', 0), sorted(names))
@@ -329,7 +329,7 @@ class InBrowser(ReportCase):
                          rf'{len(names)} of \d+')
 
     def opens(self, browser):
-        """Folders of the tree, by keyboard, too."""
+        """Folders of the tree open by click and by keyboard."""
         seen = ('return [...document.querySelectorAll(".tree span:first-child")]'
                 '.filter(e => e.checkVisibility()).map(e => e.textContent)')
         self.assertNotIn('dev.c', browser.js(seen))
