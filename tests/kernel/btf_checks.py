@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What a build's BTF must be: the same as pahole's of the very same image and modules."""
+"""Checks the BTF of a build: it must be the same as pahole's BTF of the same image and modules."""
 import functools
 import pathlib
 import re
@@ -14,22 +14,22 @@ from finalisation_checks import Parts
 from helpers.btf_reader import Elf
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Debian 12 has pahole 1.24. It chooses functions (and with them prototypes and tags) by other
-# rules, and makes one ARRAY of several dimensions; everything else must be the same. Variables are
-# compared apart: 1.24 drops those at offset 0 of their section.
+# Debian 12 has pahole 1.24. It selects functions (and their prototypes and tags) by other rules, and
+# writes multidimensional arrays as one ARRAY. Everything else must be the same. Variables are compared
+# separately, because 1.24 drops those at offset 0 of their section.
 OTHER_RULES_124 = 'FUNC,FUNC_PROTO,DECL_TAG,VAR,DATASEC,ARRAY'
-# What libbpf before 1.8 puts into a module although its base has it: it does not look for a base's
-# typedefs. Its BTF has the shorter header, without the layout of kinds.
+# Kinds that libbpf before 1.8 repeats in a module although the base has them: it does not search the
+# base for typedefs. Its BTF has the shorter header, without the layout section.
 SECOND_COPIES = 'PTR,ARRAY,TYPEDEF,VOLATILE,CONST,RESTRICT,FUNC_PROTO,TYPE_TAG'
 HEADER_OF_LIBBPF_1_8 = 32  # bytes
-# The kernels that there are stored digests of.
+# The kernels for which digests are stored.
 DIGESTS_OF = {'6.12': '6.12.117', '7.3': '7.3.4'}
-# What kernels ask of pahole 1.24.
+# The options with which kernels call pahole 1.24.
 PAHOLE_FLAGS = ['--btf_gen_floats', '--lang_exclude=rust']
 
 
 def header_length(btf):
-    """In bytes, of a file of raw BTF in the byte order of x86 and arm."""
+    """The length of the header in bytes, of a file with raw little-endian BTF."""
     magic, _, _, length = struct.unpack('<HBBI', pathlib.Path(btf).read_bytes()[:8])
     if magic != 0xEB9F:
         raise Failed(f'{btf} is not BTF')
@@ -37,7 +37,7 @@ def header_length(btf):
 
 
 class BtfChecks:
-    """`tree` was built; `name` says which in the checks' names. Results go to WORK/results."""
+    """Checks of the built `tree`. `name` is its name in the output. Results are written to WORK/results."""
 
     def __init__(self, checks, tree, name):
         self.checks = checks
@@ -60,20 +60,20 @@ class BtfChecks:
         self.checks.ok(f'{self.name}: {title}', condition, why)
 
     def compare(self, title, *args):
-        """A check by btf-compare."""
+        """Compares with btf-compare."""
         status, output = output_of([self.compare_tool, *args])
         self.ok(title, status == 0, output)
 
     def compare_module(self, title, file, theirs, *bases):
-        """The same. With link-time optimisation but for functions whose parameters were optimised
-        away: pahole leaves them out of a vmlinux, but keeps those of modules, as it does not find
-        their addresses (docs/differences.md)."""
+        """Compares a module. With link-time optimisation, functions whose parameters were optimised away
+        are excepted: pahole leaves them out of vmlinux but keeps them in modules, because it does not find
+        their addresses there (docs/differences.md)."""
         status, output = output_of([self.compare_tool, '--deep', file, theirs, *bases])
         if status and 'CONFIG_LTO_' in self.tree.options and 'only A:' not in output:
             lost = set(re.findall(r'only B: \[\d+\] FUNC ([^:]+):', output))
             rest, _ = output_of([self.compare_tool, file, theirs, *bases,
                                  '--ignore=FUNC,FUNC_PROTO'])
-            # Not all may be named above, but all are counted.
+            # The output above may not name all functions, but it counts all.
             counted = re.search(r'^FUNC +(?:\d+ +){4}0 +(\d+)$', output, re.M)
             if (rest == 0 and lost and counted and int(counted[1]) == len(lost)
                     and lost <= self.changed_functions(file)):
@@ -82,7 +82,7 @@ class BtfChecks:
         self.ok(title, status == 0, output)
 
     def nearly(self, title, *args, allowed):
-        """Where the plugin and DWARF may judge otherwise: at most so many in a thousand."""
+        """Compares functions, for which the plugin and DWARF may differ in a few of a thousand."""
         _, output = output_of([self.compare_tool, '--show=100', *args])
         total = re.search(r'^total types A (\d+) ', output, re.M)
         differing = re.findall(r'^    only [AB]: .*', output, re.M)
@@ -103,7 +103,7 @@ class BtfChecks:
         return contents(paths[0]) == contents(paths[1])
 
     def changed_functions(self, module):
-        """Those that lost a parameter and do not have the ABI of their prototype, by DWARF."""
+        """Functions that lost a parameter and do not have the ABI of their prototype, by DWARF."""
         copy = self.results / 'changed.ko'
         command([self.objcopy, '-R', '.BTF', '-R', '.BTF.base', module, copy])
         command([self.emit, '--quiet', '--address-pool', copy])
@@ -111,14 +111,14 @@ class BtfChecks:
                               command([self.dump_tool, '--trailer', copy]), re.M))
 
     def merge(self, out, *args):
-        """btf-merge in the build folder; the path of its result."""
+        """Runs btf-merge in the build folder; returns the path of its result."""
         path = self.results / out
         path.unlink(missing_ok=True)
         command([self.merge_tool, *args, '-o', path], cwd=self.tree.build)
         return path
 
     def against_digest(self, what, btf, *args):
-        """Beside a stored digest of what a newer pahole made of the same."""
+        """Compares with a stored digest of a newer pahole's result."""
         digest = HERE / f'{what}.digest'
         if not digest.exists():
             self.checks.skip(f'{self.name}: {what}: by stored digest', f'there is no {digest.name}')
@@ -132,7 +132,7 @@ class BtfChecks:
         self.compare(title, btf, f'--against={digest}', *args)
 
     def encoded(self, path, pahole, flags, base=''):
-        """The BTF that a pahole makes of the DWARF of vmlinux or a module: a file."""
+        """Runs a pahole on the DWARF of vmlinux or a module; returns the file with its BTF."""
         elf = self.tree.image if path == 'vmlinux' else self.tree.build / path
         bare = self.results / f'bare-{elf.name}'
         command([self.objcopy, '--remove-section=.BTF', elf, bare])
@@ -143,11 +143,11 @@ class BtfChecks:
         return btf
 
     def theirs(self, path, pahole, flags, base=''):
-        """The same, finished as the kernel does it."""
+        """Returns pahole's BTF, finished as the kernel does it."""
         return self.finalisation.final(self.encoded(path, pahole, flags, base), path, base)
 
     def variables(self, btf, *base):
-        """The entries of DATASECs: (section, variable, offset, size)."""
+        """Returns the entries of DATASECs: (section, variable, offset, size)."""
         text = command([self.dump_tool, 'raw', btf, *base])
         names = dict(re.findall(r"^\[(\d+)\] VAR '(.*?)'", text, re.M))
         entries = set()
@@ -161,12 +161,12 @@ class BtfChecks:
         return entries
 
     def against_pahole(self, what, btf, theirs, base='', their_base=''):
-        """Types and variables beside those of Debian's pahole."""
+        """Compares types and variables with those of Debian's pahole."""
         version = command(['pahole', '--version']).strip()
         self.compare(f'{what}: the same types as pahole {version}', btf, theirs,
                      '--flat-arrays', f'--ignore={OTHER_RULES_124}',
                      *([f'--base-a={base}', f'--base-b={their_base}'] if base else []))
-        # Of several symbols at one address it takes any.
+        # If several symbols have one address, pahole takes any of them.
         addresses = {line.split()[2]: line.split()[0] for line in
                      command([self.tree.tool('nm'), '--defined-only', btf]).splitlines()}
 
@@ -179,7 +179,7 @@ class BtfChecks:
                 f'in one of the two only: {sorted(wrong)[:5]}')
 
     def by_pahole(self):
-        """vmlinux and modules beside pahole's; needs DWARF in image and modules."""
+        """Compares vmlinux and modules with pahole's results; needs DWARF in image and modules."""
         with Progress('pahole on the image'):
             theirs = self.theirs('vmlinux', 'pahole', PAHOLE_FLAGS)
         self.against_pahole('vmlinux', self.vmlinux, theirs)
@@ -190,7 +190,7 @@ class BtfChecks:
                                 theirs)
 
     def by_digests(self, version):
-        """vmlinux and modules beside the stored digests for that version of the kernel."""
+        """Compares vmlinux and modules with the stored digests for this version of the kernel."""
         stored = self.tree.machine.digests
         self.against_digest(f'{stored}small-{version}', self.vmlinux)
         for path in self.tree.modules():
@@ -199,8 +199,8 @@ class BtfChecks:
                                 f'--base-a={self.vmlinux}')
 
     def by_reference(self, pahole, digests='', renew=False):
-        """vmlinux and modules beside what a newer pahole makes with the kernel's own options. `renew`:
-        its digests are stored."""
+        """Compares vmlinux and modules with the results of a newer pahole, run with the kernel's own
+        options. With `renew` its digests are stored."""
         version = command([pahole, '--version']).strip()
         their_base = ''
         for path in ['vmlinux', *self.tree.modules()]:
@@ -233,7 +233,7 @@ class BtfChecks:
             their_base = their_base or theirs
 
     def same_bytes(self):
-        """However the merge is run, the bytes are those that the build has."""
+        """The merge makes the same bytes as in the build, with any options that must not matter."""
         expected = self.contents_of(self.vmlinux)
         late = kernel_tree.LATE_OBJECTS
         image = f'--image={self.tree.image}'
@@ -251,14 +251,14 @@ class BtfChecks:
                     self.finalisation.final(other, 'vmlinux').read_bytes() == expected)
 
     def contents_of(self, path, section='.BTF'):
-        """The section's bytes."""
+        """Returns the section's bytes."""
         out = self.results / 'section.btf'
         out.unlink(missing_ok=True)
         command([self.objcopy, f'--dump-section={section}={out}', path, '/dev/null'])
         return out.read_bytes()
 
     def image_alone(self):
-        """The image's own DWARF instead of the objects' BTF: for what was not emitted per object."""
+        """Encodes the image's DWARF instead of the objects' BTF, as for objects without object BTF."""
         encoded = self.results / 'image.btf'
         features = self.finalisation.features()
         command([self.emit, '--image', '--threads=2', *features, f'--detached={encoded}',
@@ -268,14 +268,14 @@ class BtfChecks:
                      self.finalisation.final(merged, 'vmlinux'), self.vmlinux)
 
     def readers(self):
-        """Every entry of every object, as libdw reads it, and the object BTF made of them."""
+        """Both readers read the same entries from every object, and make the same object BTF."""
         objects = self.tree.objects()
         status, output = output_of([self.readers_tool, *objects], cwd=self.tree.build)
         self.ok(f'{len(objects)} objects: the same entries as libdw reads, and the same object BTF '
                 'to the byte', status == 0, output)
 
     def running_kernel_loads_it(self):
-        """It may be older than 7.1, which refuses a layout section."""
+        """Loads the BTF into the running kernel. Kernels before 7.1 refuse a layout section."""
         title = f'{self.name}: vmlinux: the running kernel accepts it, without a layout section'
         plain = self.results / 'plain.btf'
         plain.write_bytes(Parts(self.contents_of(self.vmlinux)).without_layout())
@@ -286,7 +286,7 @@ class BtfChecks:
             self.checks.ok(title, status == 0, output)
 
     def sections(self):
-        """Nothing of object BTF is left where a kernel's users would find it."""
+        """vmlinux and modules have no sections of object BTF."""
         for path in ['vmlinux', *self.tree.modules()]:
             table = command(['readelf', '-SW', self.tree.build / path])
             found = re.findall(r'\]\s+(\S*BTF)\s+(\S+)\s+\S+\s+\S+\s+\S+\s+\S+\s*([A-Z]*)', table)
@@ -295,15 +295,15 @@ class BtfChecks:
                     found == [('.BTF', 'PROGBITS', wanted)], table)
 
     def layout(self):
-        """A kernel that knows what a layout section is has one, since it asks for it; an older one,
-        which would refuse it, has none."""
+        """Kernels that know layout sections ask for one and get it. Older kernels, which would refuse it,
+        get none."""
         known = 'struct btf_layout' in (self.tree.source / 'include/uapi/linux/btf.h').read_text()
         found = Parts(self.contents_of(self.vmlinux)).layout
         self.ok(f'vmlinux: {"a" if known else "no"} layout section, as this kernel wants it',
                 bool(found) == known, f'{len(found)} bytes')
 
     def split_dwarf(self):
-        """The image has none but what names the .dwo files, and a debugger finds these."""
+        """The image has only the DWARF that names the .dwo files, and a debugger finds these files."""
         without = [path for path in self.tree.objects() if path.startswith(('kernel/', 'net/'))
                    and '.debug_info' in command(['readelf', '-SW', self.tree.build / path])
                    and not (self.tree.build / path).with_suffix('.dwo').exists()]
@@ -320,7 +320,7 @@ class BtfChecks:
 
     @staticmethod
     def debug_bytes(paths):
-        """Sum of the sizes of their .debug_info sections."""
+        """Returns the sum of the sizes of the objects' .debug_info sections."""
         total = 0
         for path in paths:
             table = command(['readelf', '-SW', path])
@@ -329,8 +329,8 @@ class BtfChecks:
         return total
 
     def same_but_for_folder(self, *paths):
-        """Are two objects the same but for their debug information? That names the folder of the
-        build, which may be another tree's: the compiler's cache serves all."""
+        """True if two objects are the same except for debug information. This names the build folder, which
+        may be that of another tree, because all trees share the compiler cache."""
         sections, rest = [], []
         for path in paths:
             table = command(['readelf', '-SW', path])
@@ -341,7 +341,7 @@ class BtfChecks:
         return sections[0] == sections[1] and rest[0] == rest[1]
 
     def unharmed(self):
-        """Objects of programs that are not vmlinux are just what the compiler makes."""
+        """Objects of programs other than vmlinux are exactly as the compiler writes them."""
         harmed, too_few = [], []
         total = 0
         for folder, at_least in self.tree.machine.apart.items():
@@ -351,7 +351,7 @@ class BtfChecks:
                 try:
                     made_by = self.tree.saved_command(name)
                 except OSError:
-                    continue # of a host program
+                    continue # because it belongs to a host program
                 if not made_by.startswith('btf-cc ') or name in self.linked:
                     continue
                 plain = self.results / 'plain.o'
@@ -369,6 +369,6 @@ class BtfChecks:
 
     @functools.cached_property
     def linked(self):
-        """Objects of vmlinux, and what objcopy made copies of for it."""
+        """Returns the objects of vmlinux, including those of which objcopy made copies."""
         objects = self.tree.objects()
         return {*objects, *(path.replace('.pi.o', '.o') for path in objects)}

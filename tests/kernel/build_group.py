@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A running build, killed where the kernel's own tools can be."""
+"""Kills a running build, at a moment when the kernel's own tools can be killed."""
 import os
 import signal
 import time
@@ -15,13 +15,13 @@ WAIT = 120 # seconds at most for such an instant
 
 
 def processes():
-    """pid: (name, parent, process group) of all that run."""
+    """Returns pid -> (name, parent, process group) of all processes."""
     found = {}
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
             pid, rest = stat.read_text(errors='replace').split(' (', 1)
         except OSError:
-            continue # ended
+            continue # because the process has ended
         name, fields = rest.rsplit(') ', 1)
         state, parent, group = fields.split()[:3]
         if state != 'Z':
@@ -30,14 +30,14 @@ def processes():
 
 
 def working_in(group):
-    """Names of the processes of a group that wait for no other."""
+    """Names of the processes of a group that have no children."""
     running = processes()
     parents = {parent for _, parent, _ in running.values()}
     return {name for pid, (name, _, its) in running.items() if its == group and pid not in parents}
 
 
 def kill_compiling(build, kind):
-    """Send the signal to the group that `build` leads, at an instant when all jobs compile. Whether
+    """Sends the signal to the process group of `build`, at a moment when all jobs compile. Returns whether
     the build was still running."""
     deadline = time.monotonic() + WAIT
     while build.poll() is None:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Part of a kernel built twice through ccache and a Redis: the objects come with their BTF.
+"""Builds part of a kernel twice with ccache and Redis. The cached objects must have their BTF.
 
 usage: caches.py --tools=BUILD --source=KERNEL --build=DIR [--jobs=N] [GOAL...]
 
-BUILD is a meson build folder with the programs, KERNEL a kernel's source, DIR the output folder,
-which is made if need be (small.config); what it has of the GOALs (folders; kernel/ and lib/ if none
-are named) is removed before each build. Between the two builds the local cache is emptied. Exit
-status: 0 all passed, 1 a check failed, 77 skipped.
+BUILD is a meson build folder with the programs, KERNEL a kernel's source, DIR the output folder. DIR is
+configured with small.config if it does not exist. GOALs are folders, by default kernel/ and lib/; their
+objects are removed before each build. Between the two builds the local cache is emptied. Exit status: 0 all
+passed, 1 a check failed, 77 skipped.
 """
 import argparse
 import os
@@ -39,7 +39,7 @@ class Slice:
                                              BTF_CC_STRICT='1')
 
     def make(self, *goals, **settings):
-        """What it printed on both streams."""
+        """Runs make; returns its output."""
         done = subprocess.run(['make', '-s', '-C', self.options.source, f'O={self.build}',
                                f'-j{self.options.jobs}', *FIXED, CC, *goals],
                               env={**self.environment, **settings}, stdin=subprocess.DEVNULL,
@@ -56,7 +56,7 @@ class Slice:
         self.make('prepare')
 
     def clean_build(self, title, **settings):
-        """All of the goals: ccache's counters and what was printed."""
+        """Builds all goals; returns ccache's counters and the output."""
         for goal in self.options.goals:
             shutil.rmtree(self.build / goal, ignore_errors=True)
         self.cache.statistics()
@@ -72,7 +72,7 @@ class Slice:
         return counters, said
 
     def objects(self):
-        """Path -> contents of each object of the goals that is no link of others."""
+        """Returns path -> contents of all objects of the goals, without those that ld -r made."""
         found = {}
         for goal in self.options.goals:
             for path in sorted((self.build / goal).rglob('*.o')):
@@ -82,7 +82,7 @@ class Slice:
         return found
 
     def without_btf(self, paths):
-        """Objects that have DWARF and no BTF."""
+        """Returns the objects that have DWARF but no BTF."""
         def lacks(path):
             elf = Elf(self.build / path)
             names = {section.name for section in elf.sections}
@@ -91,7 +91,7 @@ class Slice:
 
 
 def check(name, wrong):
-    """One line; `wrong` says what, and is empty if all is well."""
+    """Prints the line of a check. `wrong` is what is wrong, or empty."""
     print(f'{"FAIL" if wrong else "PASS"}: {name}{f": {wrong}" if wrong else ""}', flush=True)
     return not wrong
 
@@ -102,7 +102,7 @@ def run(part, redis):
     made = part.objects()
     bare = part.without_btf(made)
     part.cache.clear()
-    # What the first build printed would be repeated from the cache: it was not told to say more.
+    # ccache repeats the output of the first build, which was not verbose.
     second, said = part.clean_build('second build, local cache emptied', BTF_CC_VERBOSE='1')
     taken = part.objects()
     part.clean_build('third build, local cache filled')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What the parts of the kernel suite share: checks, commands, progress."""
+"""Checks, commands and progress, shared by the parts of the kernel suite."""
 import os
 import shlex
 import subprocess
@@ -7,22 +7,22 @@ import time
 
 SKIPPED = 77
 
-# What the kernel's scripts/Makefile.btf asks pahole for (up to 6.19; then resolve_btfids tags kfuncs).
+# The features in scripts/Makefile.btf of kernels up to 6.19. In newer ones resolve_btfids tags kfuncs.
 FEATURES = ('encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func,'
             'decl_tag_kfuncs')
 
 
 def default_jobs():
-    """Processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 class Skip(Exception):
-    """This machine cannot do it; the reason."""
+    """A check cannot be made on this machine. The text is the reason."""
 
 
 class Failed(Exception):
-    """A command failed; what it printed."""
+    """A command failed. The text is its output."""
 
 
 class Checks:
@@ -49,7 +49,7 @@ class Checks:
 
 
 class Progress:
-    """One line per step on stdout: what, and how long it took."""
+    """Prints a line per step on standard output, with its time."""
 
     def __init__(self, text):
         self.text = text
@@ -63,7 +63,7 @@ class Progress:
 
 
 def output_of(argv, cwd=None, env=None):
-    """Run; exit status and all that it printed, both streams in one."""
+    """Runs a command; returns exit status and output (both streams in one)."""
     done = subprocess.run([str(a) for a in argv], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors='replace', check=False)
@@ -71,7 +71,7 @@ def output_of(argv, cwd=None, env=None):
 
 
 def command(argv, cwd=None, env=None):
-    """Run; all that it printed. It must succeed."""
+    """Runs a command, which must succeed; returns its output."""
     status, output = output_of(argv, cwd, env)
     if status != 0:
         raise Failed(f'{shlex.join(map(str, argv))}: exit status {status}\n{output[-4000:]}')

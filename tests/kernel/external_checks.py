@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A module from outside the kernel's tree, built against a headers tree: what a distribution's
-headers package has, no vmlinux, no objects. The base of its BTF is a saved copy of vmlinux's.
+"""Builds an external module against a headers tree as in a distribution's package, without vmlinux and
+objects. The base of its BTF is a saved copy of vmlinux's BTF.
 """
 import pathlib
 import re
@@ -10,7 +10,7 @@ from btf_checks import BtfChecks
 from checks import command, output_of
 
 SOURCE = pathlib.Path(__file__).resolve().parent / 'external'
-# What building a module reads of Kbuild's output folder.
+# The files of Kbuild's output folder that the build of a module reads.
 HEADERS = ['.config', 'Makefile', 'Module.symvers', 'include', 'scripts', 'arch/x86/include',
            'tools/objtool/objtool', 'tools/bpf/resolve_btfids/resolve_btfids', 'source']
 
@@ -27,14 +27,14 @@ def headers_tree(tree):
             shutil.copytree(source, copy, symlinks=True)
         else:
             shutil.copy2(source, copy)
-    # Since 6.13 it names its own folder.
+    # From 6.13 on the Makefile names its own folder.
     makefile = headers / 'Makefile'
     makefile.write_text(makefile.read_text().replace(str(tree.build), str(headers)))
     return headers
 
 
 def external_module(checks, tree):
-    """Builds and checks it, without DWARF and then with; the path of the latter's module."""
+    """Builds and checks the module with DWARF dropped, then kept; returns the path of the latter."""
     btf = BtfChecks(checks, tree, f'{tree.name}: external module')
     headers = headers_tree(tree)
     saved = tree.workshop.work / 'saved.btf'
@@ -48,7 +48,7 @@ def external_module(checks, tree):
         return command(['make', '-s', '-C', headers, f'M={module}', *tree.arguments],
                        env=tree.workshop.environment(settings))
 
-    # No base: what no one would merge must not be in the module.
+    # Without a base nothing would merge object BTF, so the module must not have any.
     output = build()
     btf.ok('without vmlinux Kbuild skips BTF, and so does btf-cc',
            'Skipping BTF generation' in output and len(output.splitlines()) == 1
@@ -60,7 +60,7 @@ def external_module(checks, tree):
     btf.ok("btf-pahole by hand, over a saved copy of the kernel's BTF", status == 0, output)
     self_made(btf, by_hand, saved)
 
-    # The saved copy stands for vmlinux; DWARF dropped after the compile.
+    # The saved copy takes the place of vmlinux. DWARF is dropped after the compile.
     shutil.copyfile(saved, headers / 'vmlinux')
     for name in ('hello.o', 'hello.mod.o', '.module-common.o'):
         (module / name).unlink(missing_ok=True)
@@ -73,7 +73,7 @@ def external_module(checks, tree):
 
 
 def self_made(btf, module, base):
-    """What the module's source says is in its BTF."""
+    """The module's BTF has what its source defines."""
     text = command([btf.dump_tool, 'c', module, f'--base={base}'])
     btf.ok(f'{module.name}: its struct, with a field of a kernel type',
            'struct hello_visit {' in text and 'struct task_struct *who;' in text, text)

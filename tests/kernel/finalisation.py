@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The step between btf-pahole and the finished BTF, in kernels that have scripts/gen-btf.sh:
-resolve_btfids adds what .BTF_ids says about kfuncs, removes what is equal and sorts by name."""
+"""Runs the step between btf-pahole and the finished BTF in kernels with scripts/gen-btf.sh: resolve_btfids
+tags the kfuncs of .BTF_ids, removes duplicates, and sorts by name."""
 import functools
 import shlex
 
@@ -8,20 +8,19 @@ from checks import Failed, command
 
 
 class Finalisation:
-    """Of one tree. Files go to `results`; nothing in the build folder is written to."""
+    """Finishes the BTF of one tree. Files are written to `results`; the build folder is not changed."""
 
     def __init__(self, tree, results):
         self.tree = tree
         self.results = results
         self.tool = tree.build / 'tools/bpf/resolve_btfids/resolve_btfids'
-        # An ELF file without BTF: the kernel's own objects may be bitcode.
+        # An ELF file without BTF. An object of the kernel would not do, because it may be bitcode.
         self.host_object = self.tool.with_name('main.o')
         self.pahole = tree.workshop.bin / 'btf-pahole'
         self.there = (tree.source / 'scripts/gen-btf.sh').exists()
 
     def linked(self, path):
-        """vmlinux or a module as it was when btf-pahole got it: resolve_btfids has changed the
-        .BTF_ids since."""
+        """Returns vmlinux or a module as btf-pahole got it, before resolve_btfids changed its .BTF_ids."""
         if path == 'vmlinux':
             return self.tree.image
         words = shlex.split(self.tree.saved_command(path).split(';')[0])
@@ -31,8 +30,8 @@ class Finalisation:
         return fresh
 
     def resolve(self, btf, elf, *options):
-        """resolve_btfids with this BTF of a file: the path of its result, and what it said."""
-        beside = self.results / f'resolved-{self.tree.name}' # it writes beside the ELF file
+        """Runs resolve_btfids on a file with this BTF; returns the path of the result, and the output."""
+        beside = self.results / f'resolved-{self.tree.name}' # it writes to the folder of the ELF file
         beside.unlink(missing_ok=True)
         beside.symlink_to(elf)
         said = command([self.tool, *options, '--btf', btf, beside])
@@ -41,19 +40,18 @@ class Finalisation:
         return result, said
 
     def final(self, btf, path, base=''):
-        """`btf`, as it comes out of a merge or pahole for vmlinux or a module, finished as the
-        kernel does it, if it does."""
+        """Finishes `btf`, the result of a merge or of pahole for vmlinux or a module, if this kernel does."""
         if not self.there:
             return btf
         return self.resolve(btf, self.linked(path), *over(base))[0]
 
     def deduplicated(self, btf, base=''):
-        """`btf` by nothing but libbpf's btf__dedup(), and sorted: for a file without .BTF_ids."""
+        """Runs only btf__dedup() and the sorting on `btf`, as for a file without .BTF_ids."""
         return self.resolve(btf, self.host_object, *over(base))[0]
 
     @functools.cached_property
     def flags(self):
-        """What Kbuild gives pahole."""
+        """Returns the options that Kbuild gives to pahole."""
         said = self.tree.make('--eval=print_flags: ; @echo "flags:" $(PAHOLE_FLAGS)', 'print_flags')
         lines = [line for line in said.splitlines() if line.startswith('flags: -')]
         if not lines:
@@ -61,8 +59,8 @@ class Finalisation:
         return lines[0].split()[1:]
 
     def features(self):
-        """The same for btf-emit and btf-merge, which refuse what pahole passes over; older kernels
-        ask for the default."""
+        """Returns the features of these options for btf-emit and btf-merge, which refuse unknown ones. Older
+        kernels ask for the default."""
         if not self.there:
             return []
         known = command([self.pahole, '--supported_btf_features']).strip().split(',')
@@ -71,8 +69,8 @@ class Finalisation:
                 if all(name.strip('+') in known for name in names.split(','))]
 
     def written(self, path, base=''):
-        """What btf-pahole wrote of vmlinux or a module: Kbuild has removed it since. `base`: of a
-        module, if it is not vmlinux."""
+        """Makes again what btf-pahole wrote for vmlinux or a module, because Kbuild removes it. `base` is the
+        base of a module, if it is not vmlinux."""
         btf = self.results / f'written-{self.tree.name}.btf'
         btf.unlink(missing_ok=True)
         if path != 'vmlinux':
@@ -83,5 +81,5 @@ class Finalisation:
 
 
 def over(base):
-    """The option of pahole and resolve_btfids."""
+    """Returns the option for a base, as pahole and resolve_btfids have it."""
     return ['--btf_base', base] if base else []

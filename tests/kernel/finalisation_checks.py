@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What kernels with scripts/gen-btf.sh rely on: that resolve_btfids finds nothing to remove in what
-btf-pahole wrote, that it finds all kfuncs there, and that btf-pahole reads what it made as a base.
+"""Checks for kernels with scripts/gen-btf.sh: resolve_btfids finds no duplicates in the BTF that btf-pahole
+wrote, it finds all kfuncs, and btf-pahole can read the finished BTF as a base.
 """
 import re
 import struct
@@ -8,10 +8,10 @@ import struct
 from checks import command
 from finalisation import over
 
-# struct btf_header up to str_len, of a little-endian machine.
+# struct btf_header up to str_len, little-endian.
 HEADER = '<HBBIIIII'
-# The layout section, of pahole --btf_features=layout: for each kind the size of what follows
-# struct btf_type, that of each element, and flags (include/uapi/linux/btf.h).
+# The layout section (feature layout): for each kind the size of the data after struct btf_type, the size of
+# an element, and flags (include/uapi/linux/btf.h).
 LAYOUT = [(0, 0)] * 20
 LAYOUT[1] = LAYOUT[14] = LAYOUT[17] = (4, 0) # INT, VAR, DECL_TAG
 LAYOUT[3] = (12, 0) # ARRAY
@@ -44,7 +44,7 @@ class Parts:
 
 
 class FinalisationChecks:
-    """`btf`: BtfChecks of a tree that was built with the hook."""
+    """`btf` has the BtfChecks of a tree that was built with the hook."""
 
     def __init__(self, btf):
         self.btf = btf
@@ -63,7 +63,7 @@ class FinalisationChecks:
         self.bases()
 
     def fixpoint(self, path, written, base):
-        """btf__dedup() finds nothing that is there twice."""
+        """btf__dedup() finds no duplicates."""
         result = self.step.deduplicated(written, base)
         self.btf.compare(f"{path}: the same types after libbpf's dedup", written, result,
                          *([f'--base-a={base}', f'--base-b={base}'] if base else []))
@@ -75,7 +75,7 @@ class FinalisationChecks:
                     f'{len(before.strings)} {len(after.strings)} of strings')
 
     def kfuncs(self):
-        """Every kfunc that .BTF_ids names has its FUNC, and has been tagged."""
+        """Every kfunc in .BTF_ids has a FUNC and a tag."""
         _, said = self.step.resolve(self.step.written('vmlinux'), self.step.linked('vmlinux'), '-v')
         found = set(re.findall(r'^found kfunc (\S+) in ', said, re.M))
         warnings = re.findall(r'^WARN: .* kfunc .*', said, re.M)
@@ -88,7 +88,7 @@ class FinalisationChecks:
                     '\n'.join(warnings[:5] + sorted(found ^ tagged)[:5]))
 
     def bases(self):
-        """A base is read in whatever form it comes. That of the build is sorted by name."""
+        """A base can be read in any order of types. In the build it is sorted by name."""
         path = next(path for path in self.tree.modules() if path.endswith('/veth.ko'))
         expected = self.step.written(path).read_bytes()
         blob = self.btf.contents_of(self.btf.vmlinux)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The machines that kernels are built for: how Kbuild names them, and what boots them in QEMU."""
+"""The machines for which kernels are built: their names in Kbuild, and how QEMU boots them."""
 import typing
 
 
 class Machine(typing.NamedTuple):
     arch: str  # Kbuild's ARCH
-    cross: str  # what the names of its tools begin with; '': it is the one that builds
-    kernel: str  # what boots, below the build folder
-    emulator: tuple  # QEMU's program, and the options that make it this machine
-    packages: str  # group of tests/ci/install-packages that has the program
-    arguments: str  # of the kernel
+    cross: str  # prefix of the tools' names; '' for the build machine
+    kernel: str  # the file that boots, below the build folder
+    emulator: tuple  # QEMU's program and options
+    packages: str  # group of tests/ci/install-packages with QEMU
+    arguments: str  # arguments of the kernel
     init: str  # process 1, below the build folder of the tools
-    seconds: int  # enough to boot and to check, on a busy host
-    apart: dict  # folders of programs that are not vmlinux; each has at least so many objects
-    digests: str  # what the names of its stored digests begin with
-    plugin_keeps: str  # a function that has no BTF by DWARF, and that boot-init attaches to
+    seconds: int  # time limit for boot and checks, on a busy host
+    apart: dict  # folders of programs other than vmlinux -> minimum number of their objects
+    digests: str  # prefix of the names of its stored digests
+    plugin_keeps: str  # a function that has BTF only with the plugin; boot-init attaches to it
 
 
 X86 = Machine(
@@ -23,8 +23,8 @@ X86 = Machine(
     kernel='arch/x86/boot/bzImage',
     emulator=('qemu-system-x86_64',),
     packages='kernel',
-    # The emulated CPU may stand still while its timers run: the kernel must not judge by that
-    # whether its timer works (it panics).
+    # The emulated CPU may pause while its timers continue. The kernel would conclude that its timer does not
+    # work, and panic.
     arguments='console=ttyS0 no_timer_check',
     init='tests/kernel/boot/boot-init',
     seconds=300,
@@ -42,7 +42,7 @@ ARM64 = Machine(
     arguments='console=ttyAMA0',
     init='tests/kernel/boot/boot-init-arm64',
     seconds=600,
-    apart={'arch/arm64/kernel/vdso': 5}, # its EFI stub is part of vmlinux
+    apart={'arch/arm64/kernel/vdso': 5}, # the EFI stub is part of vmlinux
     digests='arm64-',
     plugin_keeps='enter_vmid_context')
 

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Boots a kernel in QEMU, by software emulation, and checks its BTF from inside.
+"""Boots a kernel in QEMU, with software emulation, and checks its BTF from inside.
 
 usage: boot.py --kernel=FILE --init=BUILD/tests/kernel/boot/boot-init [--module=FILE.ko]...
                [--machine=x86|arm64] [--work=DIR] [--timeout=SECONDS]
 
-FILE is what machine.py names, a bzImage for x86; arm64 has a boot-init of its own, boot-init-arm64.
+FILE is the file that machine.py names, for x86 a bzImage. arm64 has its own boot-init, boot-init-arm64.
 
-The machine has two CPUs, a serial console and an initramfs with nothing but boot-init, which is
-process 1, its libraries if it is not static, and the modules, loaded in the order given. Modules for hardware that QEMU has not fail
-to load. With dummy and with veth, a program uses the module's own BTF. One line per check: PASS or
-FAIL, and what was seen. DIR (default: a temporary one) keeps initramfs.cpio and console.log. Exit
-status: 0 all passed, 1 a check failed or the machine did, 77 this machine has no QEMU or could not
-build boot-init.
+The machine has two CPUs, a serial console and an initramfs. The initramfs has only boot-init, which is
+process 1, its libraries if it is not static, and the modules, which are loaded in the given order. Modules
+for hardware that QEMU does not have fail to load. For dummy and veth, a BPF program uses the module's own
+BTF. Prints a line per check: PASS or FAIL, and what was seen. initramfs.cpio and console.log are kept in DIR
+(default: a temporary folder). Exit status: 0 all checks passed, 1 a check or the machine failed, 77 QEMU is
+not installed or boot-init was not built.
 """
 import argparse
 import pathlib
@@ -30,27 +30,27 @@ from machine import MACHINES, X86
 
 SKIPPED = 77
 LAST_LINES = 25
-# A panic ends the machine at once: it reboots, and -no-reboot makes that the end of QEMU. On a busy
-# host the emulated CPU may stand still while its timers run: the kernel must not judge by that
-# whether a CPU hangs (it complains in its log).
+# After a panic the kernel reboots at once, and with -no-reboot QEMU then exits. On a busy host the
+# emulated CPU may pause while its timers continue. The kernel would report a hanging CPU in its log,
+# so the watchdogs are off.
 KERNEL_ARGUMENTS = 'panic=-1 rcupdate.rcu_cpu_stall_suppress=1 nosoftlockup'
-# One thread for both CPUs: with one for each, QEMU 7.2 has let a CPU run into a breakpoint that the other
-# had already replaced (the kernel patches itself), and the kernel panicked ("Oops: int3").
+# One thread for both CPUs. The kernel patches its own code. With a thread for each CPU, a CPU in QEMU 7.2
+# once executed a breakpoint that the other CPU had already replaced, and the kernel panicked ("Oops: int3").
 ACCELERATOR = 'tcg,thread=single'
 
 
 class BootError(Exception):
-    """The machine did not get to the end of its checks: why, and its last words."""
+    """The machine ended before its checks did. The text has the reason and the end of the console."""
 
 
 class Check(typing.NamedTuple):
     name: str
     passed: bool
-    detail: str  # what was seen; of a failure perhaps many lines
+    detail: str  # what was seen; may have many lines for a failure
 
 
 def why_not(init, machine=X86):
-    """Why boot() cannot work here; '' if it can."""
+    """Returns the reason why boot() cannot work on this machine, or ''."""
     if not shutil.which(machine.emulator[0]):
         return f'{machine.emulator[0]} not found (tests/ci/install-packages {machine.packages})'
     if not pathlib.Path(init).exists():
@@ -62,7 +62,7 @@ def why_not(init, machine=X86):
 class Initramfs:
     """A cpio archive in the newc format (the kernel's driver-api/early-userspace/buffer-format).
 
-    Written here because device nodes on disk, which cpio would pack, need root.
+    It is written here because cpio packs device nodes from the disk, and making them needs root.
     """
 
     def __init__(self):
@@ -70,7 +70,7 @@ class Initramfs:
         self.number = 0
 
     def add(self, name, mode, content=b'', device=(0, 0)):
-        """A file of any kind; `mode` has its type and permissions."""
+        """Adds a file of any kind; `mode` has its type and permissions."""
         self.number += 1
         encoded = name.encode() + b'\0'
         # inode, mode, uid, gid, links, time, size, device of the archive (2), of the node (2),
@@ -92,15 +92,15 @@ class Initramfs:
 
 
 def libraries(init):
-    """Paths of the shared libraries that it is started with, the loader included."""
+    """Paths of a program's shared libraries, including the loader."""
     said = subprocess.run(['ldd', init], capture_output=True, text=True, check=False)
-    if said.returncode: # it is static, or another machine's
+    if said.returncode: # the program is static, or for another machine
         return []
     return re.findall(r'^\s+(?:\S+ => )?(/\S+) \(', said.stdout, re.M)
 
 
 def initramfs(init, modules):
-    """What init.cc wants to find."""
+    """Makes the initramfs that init.cc expects."""
     archive = Initramfs()
     shared = [pathlib.Path(path) for path in libraries(init)]
     folders = {str(folder)[1:] for path in shared for folder in path.parents if str(folder) != '/'}
@@ -117,12 +117,12 @@ def initramfs(init, modules):
 
 
 def text_of(log):
-    """What the console showed, without the escape sequences of the firmware."""
+    """The console's text, without the escape sequences of the firmware."""
     return re.sub(r'\x1b(\[[?0-9;]*[A-Za-z]|.)', '', log.read_text(errors='replace'))
 
 
 def checks_of(console):
-    """The checks that init printed; None if it did not come to its end."""
+    """The checks that init printed; None if init did not finish."""
     checks = []
     for line in console.splitlines():
         result = re.match(r'boot: (PASS|FAIL): (.*?): (.*)', line)
@@ -138,7 +138,7 @@ def checks_of(console):
 
 
 def fault_of(console, ending):
-    """Why there is no result."""
+    """The reason why there is no result."""
     lines = console.splitlines()
     panic = next((line for line in lines if 'Kernel panic' in line), None)
     what = f'the kernel panicked: {panic}' if panic else f'no result from the machine, {ending}'
@@ -147,8 +147,9 @@ def fault_of(console, ending):
 
 
 def start(kernel, archive, log, timeout, machine=X86, memory=512, arguments=''):
-    """Boot `kernel` with the initramfs in the file `archive`, and wait until the machine is off: how
-    it ended. Its console goes to the file `log`. `memory`: MB. `arguments`: more for the kernel."""
+    """Boots `kernel` with the initramfs in the file `archive`, waits until the machine is off, and returns
+    how it ended. The console goes to the file `log`. `memory` is in MB. `arguments` are further arguments
+    of the kernel."""
     command = [*machine.emulator, '-accel', ACCELERATOR, '-m', memory, '-smp', '2', '-nographic',
                '-nodefaults', '-no-reboot', '-serial', 'stdio', '-kernel', kernel,
                '-initrd', archive, '-append', f'{machine.arguments} {KERNEL_ARGUMENTS} {arguments}']
@@ -163,11 +164,11 @@ def start(kernel, archive, log, timeout, machine=X86, memory=512, arguments=''):
 
 
 def boot(kernel, modules, init, work, machine=X86, timeout=None):
-    """Boot `kernel` with `modules` (.ko files, in order) and `init` (boot-init), all of `machine`.
+    """Boots `kernel` with `modules` (.ko files, in order) and `init` (boot-init), all for `machine`.
 
-    The list of Checks that init made. `work` is a folder, made if need be, for initramfs.cpio and
-    console.log. Raises BootError if the machine does not come to its end in `timeout` seconds
-    (default: the machine's).
+    Returns the list of Checks that init made. `work` is a folder for initramfs.cpio and console.log; it is
+    made if it does not exist. Raises BootError if init does not finish in `timeout` seconds (default: the
+    machine's).
     """
     timeout = timeout or machine.seconds
     work = pathlib.Path(work)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The types that libbpf's <bpf/bpf_helpers.h> wants to be defined before it. With these a BPF
-// program needs no header of a kernel.
+// Defines the types that libbpf's <bpf/bpf_helpers.h> uses, so that BPF programs need no headers of
+// a kernel.
 #pragma once
 
 typedef signed int __s32;

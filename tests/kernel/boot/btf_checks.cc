@@ -23,7 +23,7 @@ namespace
 
 constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
 constexpr const char *percpu_section = ".data..percpu";
-/// In a detail, of what there may be thousands.
+/// The number of names that a detail lists at most.
 constexpr size_t most_names = 5;
 
 struct FreeBtf {
@@ -42,7 +42,7 @@ const char *name_of(const btf *types, const btf_type *type)
     return name ? name : "";
 }
 
-/// Addresses by name: of the kernel, or of one module.
+/// Symbols of the kernel or of one module: name -> addresses.
 using Symbols = std::unordered_multimap<std::string, unsigned long long>;
 
 Symbols kallsyms(const std::string &module = "")
@@ -60,7 +60,7 @@ Symbols kallsyms(const std::string &module = "")
     return symbols;
 }
 
-/// The names up to their first dot: BTF names foo.isra.0 foo.
+/// The names up to their first dot: the name of foo.isra.0 in BTF is foo.
 Symbols without_suffixes(const Symbols &symbols)
 {
     Symbols plain;
@@ -69,8 +69,8 @@ Symbols without_suffixes(const Symbols &symbols)
     return plain;
 }
 
-/// Since 7.0 a kfunc with implicit arguments has two FUNCs, NAME without them and NAME_impl with
-/// them, but one symbol.
+/// From 7.0 on, a kfunc with implicit arguments has one symbol but two FUNCs: NAME without these
+/// arguments, and NAME_impl with them.
 bool has_symbol(const Symbols &symbols, const std::string &function)
 {
     constexpr std::string_view suffix = "_impl";
@@ -87,7 +87,7 @@ std::string some_of(const std::vector<std::string> &names)
     return text;
 }
 
-/// Is the parameter a pointer to a struct or union of the base?
+/// True if the parameter is a pointer to a struct or union of the base.
 bool points_to_base(const btf *types, const btf_param &parameter, unsigned first_id)
 {
     const btf_type *pointer = btf__type_by_id(types, parameter.type);
@@ -109,10 +109,10 @@ bool takes_types_of_base(const btf *types, const btf_type *function, unsigned fi
     return false;
 }
 
-/// The kernel's log, from the start of the machine.
+/// The kernel's log since the start of the machine.
 std::string kernel_log()
 {
-    constexpr int read_all = 3, size_of_buffer = 10; // of syslog(2)
+    constexpr int read_all = 3, size_of_buffer = 10; // commands of syslog(2)
     int size = klogctl(size_of_buffer, nullptr, 0);
     std::string text(size > 0 ? static_cast<size_t>(size) : 0, '\0');
     int length = klogctl(read_all, text.data(), size > 0 ? size : 0);
@@ -221,7 +221,7 @@ Outcome split_btf(const std::string &name)
         if (!btf_is_func(type))
             continue;
         functions++;
-        // Initialisation is over, and functions that were only for that are gone.
+        // Functions for initialisation only have no symbols any more.
         if (!symbols.contains(name_of(types.get(), type)))
             continue;
         present++;

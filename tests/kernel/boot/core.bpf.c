@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// CO-RE: what the current task looks like, read by definitions that no kernel has. Order, offsets,
-// sizes and values here are all wrong until libbpf corrects them by the kernel's BTF.
+// CO-RE: reads the current task with definitions that no kernel has. Order, offsets, sizes and
+// values are wrong until libbpf corrects them with the kernel's BTF.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Writes files as definitions of what programs.h declares.
+"""Writes the definitions for programs.h, from files.
 
-usage: embed.py OUT.cc FILE...     FILE is named NAME.bpf.o
+usage: embed.py OUT.cc FILE...     each FILE is named NAME.bpf.o
 """
 import pathlib
 import sys
@@ -14,7 +14,7 @@ def main():
     for path in files:
         name = path.name.removesuffix('.bpf.o')
         content = path.read_bytes()
-        # libbpf reads the object in place: as ELF it has 8-byte fields.
+        # Aligned, because libbpf reads the object in place, and ELF has fields of 8 bytes.
         text += [f'alignas(8) static const unsigned char {name}_data[] = {{',
                  ','.join(map(str, content)), '};',
                  f'const Bytes {name}_object{{"{name}", {name}_data, sizeof {name}_data}};']

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A program at the entry of a kernel function, whose arguments the verifier knows by BTF: fields
-// are read through pointers without a helper.
+// A program at the entry of a kernel function. The verifier knows the arguments' types from BTF, so
+// the program reads fields through pointers without a helper.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

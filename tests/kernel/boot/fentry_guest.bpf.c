@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A program at the entry of KVM's enter_vmid_context, which has BTF by the gcc plugin, but not by
-// DWARF: on arm64 there are two of that name with different parameters, of which one is renamed
-// after the compile.
+// A program at the entry of KVM's enter_vmid_context. The function has BTF with the gcc plugin, but
+// not with DWARF: arm64 has two functions of this name with different parameters, one of which is
+// renamed after the compile.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A program at the entry of a function that has BTF by the gcc plugin, but not by DWARF
-// (docs/differences.md): the arguments are where the calling convention says.
+// A program at the entry of a function that has BTF with the gcc plugin, but not with DWARF
+// (docs/differences.md). The arguments are in the registers of the calling convention.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 
@@ -15,7 +15,8 @@ struct btf_func_model {
 struct TrampolineSeen seen;
 
 SEC("fentry/arch_bpf_trampoline_size")
-int BPF_PROG(trampoline_size, struct btf_func_model *model, __u32 flags, void *links, void *function)
+int BPF_PROG(trampoline_size, struct btf_func_model *model, __u32 flags, void *links,
+             void *function)
 {
     seen.calls++;
     seen.argument_count = model->nr_args;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The only program of the machine that boot.py starts: process 1, from an initramfs that has
-// nothing else but the modules, in /modules, to be loaded in the order of their names, which are
-// NN-NAME.ko. Prints what each check saw, then powers off.
+// The only program of the machine that boot.py starts: process 1, from an initramfs. Loads the
+// modules in /modules in the order of their names, NN-NAME.ko. Prints the result of each check,
+// then powers off.
 #include "tests/kernel/boot/btf_checks.h"
 #include "tests/kernel/boot/loader.h"
 #include "tests/kernel/boot/program_checks.h"
@@ -23,7 +23,7 @@ using namespace btflink::boot;
 namespace
 {
 
-/// Says what went wrong, which boot.py then shows as the machine's last words.
+/// Prints an error, which boot.py shows as the end of the console.
 bool works(const char *what, int result)
 {
     if (result < 0)
@@ -92,13 +92,13 @@ int main()
         std::fprintf(stderr, "boot-init: must be process 1 (tests/kernel/boot/boot.py)\n");
         return 2;
     }
-    constexpr int console_level = 8, only_panics = 1; // of syslog(2)
-    klogctl(console_level, nullptr, only_panics);     // else it writes between our lines
+    constexpr int console_level = 8, only_panics = 1; // command and level of syslog(2)
+    klogctl(console_level, nullptr, only_panics); // keeps the kernel's messages out of our lines
     capture_messages();
     if (prepare())
         check_all();
     std::fflush(stdout);
     reboot(RB_POWER_OFF);
-    reboot(RB_AUTOBOOT); // where there is no ACPI; QEMU ends then, too
+    reboot(RB_AUTOBOOT); // without ACPI; this also ends QEMU
     return 1;
 }

@@ -14,7 +14,7 @@ namespace btflink::boot
 namespace
 {
 
-/// The verifier's log comes as one message, and what matters is at its end.
+/// The verifier's log is one message; its end says what is wrong.
 constexpr size_t most_text = 3000;
 
 std::string messages;

@@ -12,18 +12,19 @@
 namespace btflink::boot
 {
 
-/// From now on, what libbpf and the verifier say goes to error texts instead of standard error.
+/// Collects the messages of libbpf and the verifier for error texts, instead of printing them.
 void capture_messages();
 
-/// Functions return whether it worked; if not, error() says why, with libbpf's messages.
+/// The functions return true on success. Otherwise error() has the reason, with libbpf's messages.
 class Loader
 {
 public:
-    /// Open, relocate by the kernel's BTF, load.
+    /// Opens the object, relocates it with the kernel's BTF, and loads it.
     bool load(const Bytes &object);
-    /// Attach to what the program's section names.
+    /// Attaches the program as its section says.
     bool attach();
-    /// Run once, in the calling thread (a tracing program: what the kernel has for its test).
+    /// Runs the program once, in the calling thread. A tracing program is run by the kernel's own
+    /// test functions.
     bool run();
 
     template <class Seen>

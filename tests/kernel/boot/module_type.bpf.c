@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // CO-RE with a type that only the module veth has: libbpf finds it in the module's split BTF. The
-// structure is behind the device's own, as the kernel's netdev_priv() has it.
+// structure follows the device's structure in memory, as in the kernel's netdev_priv().
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

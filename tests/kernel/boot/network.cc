@@ -15,12 +15,11 @@ namespace btflink::boot
 namespace
 {
 
-/// An rtnetlink request for a link of kind veth, and the acknowledgement: a header and what follows
-/// it (rtnetlink(7)).
+/// An rtnetlink request for a link of kind veth, and the acknowledgement (rtnetlink(7)).
 struct Request {
     nlmsghdr header;
     ifinfomsg link;
-    nlattr info; // IFLA_LINKINFO, contains what follows
+    nlattr info; // IFLA_LINKINFO, contains the next fields
     nlattr kind; // IFLA_INFO_KIND
     char kind_name[4];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the checks of modules need of the network.
+// Network devices for the checks of modules.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 namespace btflink::boot
 {
 
-/// Makes two connected devices of the module veth, named by the kernel: veth0 and veth1 if there
-/// are none yet. An error text, "" if it worked.
+/// Makes two connected devices of the module veth. The kernel names them veth0 and veth1 if there
+/// are none yet. Returns an error text, or "".
 std::string make_veth_pair();
 
 } // namespace btflink::boot

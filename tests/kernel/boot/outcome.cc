@@ -12,10 +12,10 @@ namespace btflink::boot
 namespace
 {
 
-/// Seconds for one check, on an emulated machine whose host may be busy.
+/// The time limit of a check in seconds. The machine is emulated, and its host may be busy.
 constexpr unsigned patience = 120;
 
-/// One write per line, lest something else gets between.
+/// Writes a line with one call, so that no other output is inserted.
 void print(const std::string &line)
 {
     const std::string text = "boot: " + line + "\n";
@@ -23,12 +23,12 @@ void print(const std::string &line)
     while (done < text.size()) {
         ssize_t length = write(STDOUT_FILENO, text.data() + done, text.size() - done);
         if (length < 0)
-            return; // Nobody to tell: boot.py misses the line.
+            return; // The error cannot be printed; boot.py notices the missing line.
         done += static_cast<size_t>(length);
     }
 }
 
-/// In the child: "1" or "0", then the detail.
+/// Runs in the child: writes "1" or "0", then the detail.
 void send(int pipe, const Outcome &outcome)
 {
     const std::string text = (outcome.passed ? "1" : "0") + outcome.detail;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a check found, and how init prints it for boot.py to read.
+// The result of a check, and how init prints it for boot.py.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,13 @@
 namespace btflink::boot
 {
 
-/// Passed or not, and what was seen, for people; further lines of it are logs.
+/// Whether a check passed, and a text for people. Further lines of the text are logs.
 struct Outcome {
     bool passed = false;
     std::string detail;
 };
 
-/// Collects values that a check saw beside those it wanted.
+/// Compares values that a check saw with expected values, and collects both.
 class Sightings
 {
 public:
@@ -30,7 +30,7 @@ public:
         }
     }
 
-    /// `holds` must be true of `seen`; `otherwise` says what is wrong.
+    /// `holds` must be true for `seen`; `otherwise` is the text if it is not.
     template <class Seen>
     void require(const char *what, const Seen &seen, bool holds, const char *otherwise)
     {
@@ -62,8 +62,9 @@ private:
 class Report
 {
 public:
-    /// Runs `check` in a process of its own: one that crashes or hangs has failed, no more. And in
-    /// a thread that is not its first: process id, thread id and parent are three numbers there.
+    /// Runs `check` in its own process, so that a check that crashes or hangs only fails. It runs
+    /// in the second thread of this process, where process id, thread id and parent are all
+    /// different.
     void check(const std::string &name, const std::function<Outcome()> &check);
     void end() const;
 

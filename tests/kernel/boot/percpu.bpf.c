@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the kernel's per-CPU variables, two structures and a number, found by the VARs of BTF. The
-// second structure and the number are of the architecture: weak, since others have not got them.
+// Reads per-CPU variables of the kernel, two structures and a number, which libbpf finds by the
+// VARs in BTF. The second structure and the number exist only on one architecture, so they are
+// weak.
 #include "tests/kernel/boot/bpf_types.h"
 #include "tests/kernel/boot/seen.h"
 

@@ -32,7 +32,7 @@ namespace btflink::boot
 namespace
 {
 
-/// Of an array that a program filled; the kernel's strings end with NUL, but who knows.
+/// The text in an array that a program filled. It ends at a NUL, or at the end of the array.
 template <size_t size>
 std::string text(const char (&array)[size])
 {
@@ -53,7 +53,7 @@ std::string folder_of(const std::string &device)
     return "/sys/class/net/" + device;
 }
 
-/// -1: there is no such network device.
+/// Returns -1 if there is no such network device.
 int index_of(const char *device)
 {
     unsigned index = if_nametoindex(device);
@@ -62,7 +62,7 @@ int index_of(const char *device)
 
 constexpr const char *kernel_btf = "/sys/kernel/btf/vmlinux";
 
-/// Bytes, by the BTF that the kernel shows; 0 if it is not in there.
+/// The size in bytes from the kernel's BTF; 0 if the type is not in it.
 unsigned size_of_struct(const char *name)
 {
     btf *kernel = btf__parse(kernel_btf, nullptr);
@@ -75,7 +75,7 @@ unsigned size_of_struct(const char *name)
     return size;
 }
 
-/// A process of a given name that waits to be killed.
+/// A process with a given name that waits until it is killed.
 class Sleeper
 {
 public:
@@ -88,7 +88,7 @@ public:
         if (pid_ == 0) {
             prctl(PR_SET_NAME, name);
             close(ends[0]);
-            close(ends[1]); // tells that it has its name
+            close(ends[1]); // shows the parent that the name is set
             for (;;)
                 pause();
         }
@@ -108,14 +108,14 @@ public:
     Sleeper(const Sleeper &) = delete;
     Sleeper &operator=(const Sleeper &) = delete;
 
-    /// -1: there is none.
+    /// -1 if there is no process.
     pid_t pid() const { return pid_; }
 
 private:
     pid_t pid_ = -1;
 };
 
-// of_architecture(): the variables that only kernels for this architecture have.
+// of_architecture() checks the variables that only kernels for this architecture have.
 #if defined(__x86_64__)
 
 /// The value of the first line "KEY : VALUE" of /proc/cpuinfo.
@@ -137,8 +137,7 @@ void of_architecture(const PercpuSeen &seen, Sightings &sightings)
 
 #elif defined(__aarch64__)
 
-/// A number that a file of the folder /sys/devices/system/cpu/cpuN has, decimal or with 0x; 0 if
-/// there is none.
+/// The number in a file of /sys/devices/system/cpu/cpuN, decimal or with 0x; 0 if there is none.
 unsigned long long of_cpu(int cpu, const std::string &file)
 {
     const std::string folder = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/";
@@ -184,8 +183,8 @@ Outcome task_from_pid()
     return sightings.outcome();
 }
 
-/// Makes a KVM guest with some memory and has its writes logged, so that KVM protects the memory
-/// and flushes its translations. An error text, "" if it worked.
+/// Makes a KVM guest with some memory and logs its writes, so that KVM protects the memory and
+/// flushes its translations. Returns an error text, or "".
 std::string write_protect_guest()
 {
     constexpr size_t size = 1 << 20;
@@ -219,7 +218,7 @@ Outcome test_kfuncs()
     if (!loader.load(kfunc_test_object) || !loader.run() || !loader.read(seen))
         return {false, loader.error()};
     Sightings sightings;
-    // The numbers are those of the kernel's net/bpf/test_run.c.
+    // The numbers are from the kernel's net/bpf/test_run.c.
     sightings.equal("bpf_kfunc_call_test_acquire: found", seen.found, 1);
     sightings.equal("a", seen.a, 42);
     sightings.equal("b", seen.b, 108);
@@ -231,7 +230,7 @@ Outcome test_kfuncs()
 Outcome core()
 {
     constexpr const char *name = "core-thread";
-    constexpr int enumerators = 4; // of enum pid_type since Linux 4.19, without PIDTYPE_MAX
+    constexpr int enumerators = 4; // in enum pid_type from Linux 4.19 on, without PIDTYPE_MAX
     Loader loader;
     CoreSeen before{}, seen{};
     prctl(PR_SET_NAME, name);
@@ -288,7 +287,7 @@ Outcome fexit()
         return {false, loader.error()};
     Sightings sightings;
     sightings.equal("bpf_fentry_test5: calls", seen.calls, 1);
-    // The kernel's test run calls it with 11 to 15.
+    // The kernel's test run calls the function with 11 to 15.
     for (unsigned long long i = 0; i < 5; i++)
         sightings.equal("argument", seen.arguments[i], 11 + i);
     sightings.equal("result", seen.result, 65);
@@ -404,7 +403,7 @@ Outcome percpu()
     for (int cpu = 0; cpu < cpus; cpu++)
         sightings.equal("runqueues.cpu", seen.queue_cpu[cpu], cpu);
     of_architecture(seen, sightings);
-    // The copies of a variable are as far apart as the CPUs' areas.
+    // The distance between copies of a variable is the distance between the CPUs' areas.
     sightings.require("areas: distance", seen.offset[1] - seen.offset[0],
                       seen.offset[1] != seen.offset[0], "is none");
     sightings.equal("of runqueues", seen.queue_address[1] - seen.queue_address[0],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Checks that load and run BPF programs which need the kernel's BTF. They want to run in a process
-// of their own: they rename it, attach to it and leave what they opened.
+// Checks that load and run BPF programs which need the kernel's BTF. They must run in their own
+// process, because they rename it, attach to it, and do not close what they open.
 #pragma once
 
 #include "tests/kernel/boot/outcome.h"
@@ -21,7 +21,7 @@ Outcome fentry();
 /// Arguments and result at the exit of bpf_fentry_test5.
 Outcome fexit();
 
-/// Is there BTF for a function of that name? By DWARF alone there is none for the next two.
+/// True if there is a FUNC with this name. With DWARF alone there is none for the next two checks.
 bool has_function(const char *name);
 
 /// Arguments at the entry of arch_bpf_trampoline_size, when another program attaches to

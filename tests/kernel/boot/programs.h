@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The BPF objects, as bytes; embed.py writes their definitions.
+// The bytes of the BPF objects; embed.py writes the definitions.
 #pragma once
 
 #include <cstddef>
