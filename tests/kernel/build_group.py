@@ -7,11 +7,11 @@ from pathlib import Path
 
 from checks import Failed
 
-# Kbuild's own writers do not survive a SIGKILL: fixdep and the shell leave half a .cmd file that
-# make cannot read, ld and ar half a file that is newer than what it was made of. A compiler and
-# what runs behind it do: theirs is the object that this is about.
+# Kbuild's own tools do not survive a SIGKILL: fixdep and the shell leave half a .cmd file, which make cannot
+# read, and ld and ar leave half a file that is newer than its sources. Compilers and btf-cc do survive it,
+# and the test is about the objects that they write.
 COMPILING = {'btf-cc', 'gcc', 'cc1'}
-WAIT = 120 # seconds at most for such an instant
+WAIT = 120 # maximum time in seconds to wait for such a moment
 
 
 def processes():

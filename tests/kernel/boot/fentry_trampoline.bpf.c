@@ -15,8 +15,7 @@ struct btf_func_model {
 struct TrampolineSeen seen;
 
 SEC("fentry/arch_bpf_trampoline_size")
-int BPF_PROG(trampoline_size, struct btf_func_model *model, __u32 flags, void *links,
-             void *function)
+int BPF_PROG(trampoline_size, struct btf_func_model *model, __u32 flags, void *links, void *function)
 {
     seen.calls++;
     seen.argument_count = model->nr_args;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// An external module with its own types, functions, kfunc and per-CPU variable, and with types of
-// the kernel. It cannot be loaded if the kfunc is missing from its BTF.
+// An external module with its own types, functions, kfunc and per-CPU variable, and with types of the
+// kernel. It cannot be loaded if the kfunc is missing from its BTF.
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
@@ -52,7 +52,9 @@ static int __init hello_init(void)
 }
 module_init(hello_init);
 
-static void __exit hello_exit(void) {}
+static void __exit hello_exit(void)
+{
+}
 module_exit(hello_exit);
 
 MODULE_DESCRIPTION("BTF of a module from outside the kernel's tree");
