@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""A kernel, built in a work directory by its own makefiles, with the hook or without.
+"""Builds kernels in a work folder, with the hook or without.
 
-WORK/linux-source-VERSION   the source, unpacked once (or a link to one); never written to
-WORK/NAME                   Kbuild's output folder of one build; NAME.log: what the builds printed
-WORK/bin                    links to the tools, so that saved commands name them shortly
-WORK/ccache                 the compiler's cache: builds that differ only behind the compiler share
-                            its work
+WORK/linux-source-VERSION   the source, unpacked once, or a link to it; it is not changed
+WORK/NAME                   Kbuild's output folder of one build; NAME.log has the output of make
+WORK/bin                    links to the tools, so that saved commands have short names
+WORK/ccache                 the compiler cache, shared by builds that differ only after the compile
 """
 import os
 import pathlib
@@ -20,15 +19,15 @@ from checks import Failed, Progress, Skip, command, output_of
 from machine import X86
 
 SMALL = pathlib.Path(__file__).resolve().parent / 'small.config'
-# The image contains these besides vmlinux.o, in this order.
+# The image contains vmlinux.o and these objects, in this order.
 LATE_OBJECTS = ['.vmlinux.export.o', 'init/version-timestamp.o']
-# The kernel's version string is an array, its length is part of a type.
+# The kernel's version string is an array, and the length of an array is part of its type.
 FIXED = ['KBUILD_BUILD_VERSION=1', 'KBUILD_BUILD_USER=user', 'KBUILD_BUILD_HOST=pc',
          'KBUILD_BUILD_TIMESTAMP=Thu Jan  1 00:00:00 UTC 1970']
-# Of the kernel itself, whoever makes the BTF: a struct that the configuration leaves out, clang 19's
-# measure of a stack frame (do_sys_poll of 7.3; with link-time optimisation the linker says it), and
-# scripts/jobserver-exec, to which a make before 4.4 gives no jobserver. Of the compiler's other warnings
-# the first line stays.
+# Warnings of the kernel itself, which also appear without btflink: about a struct that the configuration leaves
+# out; clang 19's about a large stack frame (do_sys_poll of 7.3; with link-time optimisation from the linker);
+# and of scripts/jobserver-exec, which gets no jobserver from make before 4.4. These patterns match whole
+# warnings.
 STOCK_WARNINGS = re.compile(r'WARN: resolve_btfids: unresolved symbol bpf_crypto_ctx|'
                             r'.*: warning: (\S+: )?stack frame size .*|'
                             r'WARNING: Unable to reopen jobserver .*|'
@@ -37,12 +36,12 @@ NEEDED = 'make gcc ld bc flex bison'.split()
 
 
 def new_warnings(output):
-    """Lines that a build printed and that are not of the kernel itself."""
+    """Returns the lines of a build's output that are not warnings of the kernel itself."""
     return [line for line in output.splitlines() if not STOCK_WARNINGS.fullmatch(line.strip())]
 
 
 def unpack(tarball, target):
-    """What a tarball has below its one folder becomes the folder `target`."""
+    """Unpacks a tarball that has one folder, as the folder `target`."""
     scratch = target.parent / 'unpack'
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
@@ -52,12 +51,12 @@ def unpack(tarball, target):
 
 
 def interruptible():
-    """A shell starts what it puts in the background with this signal ignored."""
+    """Resets SIGINT, which shells ignore for background jobs."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Workshop:
-    """The work directory: sources, tools, the compiler's cache."""
+    """The work folder: sources, tools, compiler cache."""
 
     def __init__(self, work, tools, jobs):
         self.work = pathlib.Path(work).resolve()
@@ -78,8 +77,8 @@ class Workshop:
             link.symlink_to(self.tools / 'kbuild-integration' / tool)
 
     def source(self, version):
-        """The unpacked source of a kernel that Debian packages, from /usr/src or the tarball that
-        a variable names, as $BTFLINK_LINUX_SOURCE_7_3."""
+        """Returns the unpacked source of a kernel, from Debian's package in /usr/src or from the tarball that
+        a variable such as $BTFLINK_LINUX_SOURCE_7_3 names."""
         source = self.work / f'linux-source-{version}'
         if (source / 'Makefile').exists():
             return source
@@ -104,7 +103,7 @@ class Workshop:
 
     @staticmethod
     def newest_source():
-        """The newest version that Debian's packages have put into /usr/src; or None."""
+        """Returns the newest version of Debian's packages in /usr/src, or None."""
         found = [match[1] for path in pathlib.Path('/usr/src').glob('linux-source-*.tar.xz')
                  if (match := re.fullmatch(r'linux-source-(\d+\.\d+)\.tar\.xz', path.name))]
         return max(found, key=lambda version: [int(part) for part in version.split('.')],
@@ -116,18 +115,20 @@ class Workshop:
         env['PATH'] = f'{self.bin}:{env["PATH"]}'
         env['CCACHE_DIR'] = str(self.work / 'ccache')
         env['CCACHE_MAXSIZE'] = '8G'
-        # Else builds in different folders share nothing: debug information names the folder.
+        # Without this, builds in different folders would share nothing, because debug information names the
+        # folder.
         env['CCACHE_NOHASHDIR'] = '1'
-        # What was included is known from -MMD: no second preprocessing, a quarter of the time.
+        # The included files are known from -MMD, so ccache need not preprocess. This takes a quarter of the
+        # time.
         env['CCACHE_DEPEND'] = '1'
         env['LC_ALL'] = 'C'
         return env | settings
 
 
 class KernelTree:
-    """One build. `cc`: the compiler, without what makes it `machine`'s; `hooked`: by way of btf-cc
-    and btf-pahole; `cached`: by way of a compiler cache, if there is one; `options`: lines of the
-    configuration behind those of the file `config`; `arguments`: more of make."""
+    """One build. `cc` is the compiler without the prefix of `machine`. With `hooked`, btf-cc and btf-pahole are
+    used; with `cached`, a compiler cache if one is installed. `options` are lines of the configuration after
+    those of the file `config`; `arguments` are further arguments of make."""
 
     def __init__(self, workshop, name, version, config, *, options='', machine=X86, hooked=True,
                  cc='gcc', cached=True, arguments=(), settings=None):
@@ -144,8 +145,8 @@ class KernelTree:
         cache = 'ccache ' if cached and shutil.which('ccache') else ''
         self.arguments = [*FIXED]
         if hooked:
-            # By the name of env, btf-cc does not know the cache and stays in front of it: builds
-            # that differ in its settings share what the compiler did.
+            # Behind env, btf-cc does not recognise the cache, so it runs after the cache. Builds with
+            # different settings of btf-cc then share the compiler's objects.
             env = 'env ' if cache else ''
             self.arguments += [f'CC=btf-cc {env}{cache}{cc}',
                                f'PAHOLE={workshop.bin / "btf-pahole"}']
@@ -153,10 +154,10 @@ class KernelTree:
             self.arguments += [f'CC={cache}{cc}']
         if machine.cross:
             self.arguments += [f'ARCH={machine.arch}', f'CROSS_COMPILE={machine.cross}']
-        self.arguments += arguments # make takes the last of several
+        self.arguments += arguments # make uses the last one of a name
 
     def prepare(self, want_btf=True):
-        """Configure; once, unless the configuration changed."""
+        """Configures the tree, unless it has this configuration already."""
         if not shutil.which(self.tool('gcc')):
             raise Skip(f'{self.tool("gcc")} not found (tests/ci/install-packages full)')
         self.source = self.workshop.source(self.version)
@@ -176,7 +177,7 @@ class KernelTree:
                 f'-j{self.workshop.jobs}', *self.arguments, *goals]
 
     def make(self, *goals, **settings):
-        """Build; what it printed: with -s warnings only."""
+        """Builds; returns the output, which with -s has only warnings."""
         status, output = output_of(self.command_line(*goals),
                                    env=self.workshop.environment(self.settings | settings))
         with self.log.open('a') as log:
@@ -187,7 +188,7 @@ class KernelTree:
         return output
 
     def start(self, *goals, **settings):
-        """The same, in a process group of its own that the caller may kill."""
+        """Starts a build in its own process group, which the caller may kill."""
         return subprocess.Popen(self.command_line(*goals), start_new_session=True,
                                 env=self.workshop.environment(self.settings | settings),
                                 preexec_fn=interruptible,
@@ -202,18 +203,18 @@ class KernelTree:
         return (self.build / '.config').read_text().splitlines()
 
     def provenance(self):
-        """Source and compiler: what a stored result depends on."""
+        """Returns source and compiler, on which stored results depend."""
         version = self.make('kernelversion').strip()
         compiler = next(line.split('"')[1] for line in self.configuration()
                         if line.startswith('CONFIG_CC_VERSION_TEXT='))
         return f'Linux {version}, {compiler}'
 
     def objects(self):
-        """All objects of vmlinux.o, in its order; their paths below build."""
+        """Returns the paths, below build, of all objects in vmlinux.o, in link order."""
         return command(['ar', 't', 'vmlinux.a'], cwd=self.build).split() + self.of_libraries()
 
     def of_libraries(self):
-        """Those that ld took out of libraries, since others need them: arm64's EFI stub."""
+        """Returns the objects that ld took from libraries because others need them: arm64's EFI stub."""
         words = shlex.split(self.saved_command('vmlinux.o').split(';')[0])
         if '--start-group' not in words:
             return []
@@ -227,15 +228,15 @@ class KernelTree:
                 if path.endswith('.o') and os.path.dirname(path) in folders]
 
     def modules(self):
-        """Paths of the .ko files below build."""
-        # One object a line; up to 6.2 the module itself.
+        """Returns the paths of the .ko files below build."""
+        # modules.order has an object per line, up to 6.2 a module per line.
         return [os.path.splitext(line)[0] + '.ko'
                 for line in (self.build / 'modules.order').read_text().split()]
 
     @property
     def image(self):
-        """What btf-pahole was given: linked, with DWARF if the objects have it."""
-        for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # since 6.11, and before
+        """Returns the image that btf-pahole got: linked, with DWARF if the objects have it."""
+        for name in ('.tmp_vmlinux1', '.tmp_vmlinux.btf'): # from 6.11 on; before
             if (self.build / name).exists():
                 return self.build / name
         raise Failed(f'{self.build}: no link of vmlinux that BTF was made for')
@@ -245,11 +246,11 @@ class KernelTree:
         return self.build / self.machine.kernel
 
     def tool(self, name):
-        """The binutils' or compiler's program for the machine."""
+        """Returns the program of binutils or the compiler for the machine."""
         return self.machine.cross + name
 
     def saved_command(self, target):
-        """What Kbuild ran to make `target`."""
+        """Returns the command with which Kbuild made `target`."""
         folder, base = os.path.split(target)
         saved = (self.build / folder / f'.{base}.cmd').read_text()
         line = re.match(r'(?:savedcmd|cmd)_\S+ := (.*)', saved)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The patches for a kernel: applied to a fresh copy of the source, built, compared with pahole.
+"""Applies the kernel patches to a copy of the source, builds it, and compares with pahole.
 
 usage: patches.py --tools=BUILD --work=DIR [--version=6.12|7.3] [--source=TARBALL_OR_DIR] [--jobs=N]
                   [--form=short|full]
 
-Without --source the source is found as `run` finds it. DIR is kept and reused; the copy of the
-source in it is made anew when the patches have changed. The short form builds the small kernel with
-DWARF kept, the full one also with DWARF dropped, and compares what the default choice runs with what
-the unpatched source runs. One line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a
-check failed, 77 all were skipped.
+Without --source the source is found as in `run`. DIR is kept and used again; its copy of the source is replaced
+if the patches have changed. The short form builds the small kernel with DWARF kept. The full form also builds
+it with DWARF dropped, and compares the commands of the default configuration with those of the unpatched
+source. Prints a line per check: PASS, FAIL or SKIP. Exit status: 0 all passed, 1 a check failed, 77 all were
+skipped.
 """
 import argparse
 import hashlib
@@ -29,17 +29,17 @@ from checks import Checks, Failed, Progress, Skip, command, output_of
 SERIES = HERE.parent.parent / 'kbuild-integration/patches'
 PER_OBJECT = 'CONFIG_DEBUG_INFO_BTF_PER_OBJECT=y\n'
 DROP_DWARF = PER_OBJECT + 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF=y\n'
-# What the series adds to a configuration without saying so.
+# Configuration symbols that the series adds even if none of its options is chosen.
 NEW_SYMBOLS = ('CONFIG_BTFLINK_VERSION', 'CONFIG_CAN_MAKE_BTF', 'CONFIG_DEBUG_INFO_BTF_OF_IMAGE',
                'CONFIG_DEBUG_INFO_BTF_PER_OBJECT', 'CONFIG_DEBUG_INFO_BTF_DROP_DWARF')
-# One of each kind of step: C and assembler for vmlinux, of a library, for a module.
+# An object for each kind of step: C and assembler for vmlinux, a library, a module.
 SAMPLES = ['kernel/pid.o', 'arch/x86/entry/entry_64.o', 'arch/x86/lib/csum-copy_64.o',
            'drivers/net/veth.o']
 
 
 class Series:
-    """The patches for one version of Linux, and its sources in a workshop: as they were given
-    (`version`), and a patched copy (`patched`)."""
+    """The patches for one version of Linux, and its sources in a workshop: unchanged (`version`), and patched
+    (`patched`)."""
 
     def __init__(self, workshop, version):
         self.workshop = workshop
@@ -57,7 +57,7 @@ class Series:
         return self.workshop.source(self.version)
 
     def fresh_source(self, given):
-        """Make the copy; what patch printed."""
+        """Makes the patched copy; returns the output of patch."""
         pristine = self.pristine_source(given)
         patched = self.workshop.work / f'linux-source-{self.patched}'
         stamp = patched / '.series'
@@ -81,7 +81,7 @@ class PatchChecks:
         self.workshop = series.workshop
 
     def tree(self, name, version, options=''):
-        """A build folder, configured; without the hook: the source itself is the hook."""
+        """Makes a configured build folder, without the hook, because the patched source needs none."""
         tree = kernel_tree.KernelTree(self.workshop, name, version, kernel_tree.SMALL,
                                       options=options, hooked=False)
         tree.prepare()
@@ -96,7 +96,7 @@ class PatchChecks:
         self.checks.ok('patches: apply without offset or fuzz', 'Hunk' not in said, said)
 
     def style(self):
-        """As the kernel's own script sees it. Who submits the series signs it."""
+        """Runs the kernel's checkpatch.pl. The person who submits the series will sign it."""
         checker = self.workshop.work / f'linux-source-{self.series.version}/scripts/checkpatch.pl'
         if not shutil.which('perl'):
             self.checks.skip('patches: checkpatch.pl', 'perl not found')
@@ -104,7 +104,7 @@ class PatchChecks:
         for patch in self.series.patches:
             status, output = output_of(['perl', checker, '--no-tree', '--strict',
                                         '--ignore=MISSING_SIGN_OFF', patch],
-                                       cwd=self.workshop.work) # in our git it is no patch to it
+                                       cwd=self.workshop.work) # not inside our git repository
             self.checks.ok(f'patches: checkpatch.pl: {patch.name}',
                            status == 0 and '0 errors, 0 warnings, 0 checks' in output, output)
 
@@ -123,7 +123,7 @@ class PatchChecks:
         before = {path: btf.contents_of(tree.build / path) for path in ['vmlinux', *tree.modules()]}
         btf.ok('an untouched tree compiles nothing', not self.compiled(tree))
 
-        os.utime(tree.build / 'kernel/fork.o', (1, 1)) # sources are never written to
+        os.utime(tree.build / 'kernel/fork.o', (1, 1)) # instead of touching the source
         done = self.compiled(tree)
         btf.ok('one object compiled again: no other is touched', done == {'kernel/fork.o'},
                str(done))
@@ -141,7 +141,7 @@ class PatchChecks:
                        'changes', ('.debug_info' in table) == wanted and '.BTF' in table, table)
 
     def compiled(self, tree):
-        """Objects of vmlinux and modules that a build writes."""
+        """Returns the objects of vmlinux and modules that a build writes."""
         objects = tree.objects()
         for path in tree.modules():
             objects += (tree.build / path).with_suffix('.mod').read_text().split()
@@ -162,7 +162,7 @@ class PatchChecks:
             btf.ok(f'{path}: no debug section is left', ' .debug' not in table, table)
 
     def default_choice(self):
-        """Where nobody asks for anything else, Kbuild runs what it ran."""
+        """With the default configuration, Kbuild runs the same commands as without the patches."""
         stock = self.tree('patches-stock', self.series.version)
         tree = self.tree('patches-default', self.series.patched)
         added = set(tree.configuration()) - set(stock.configuration())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Rebuilds: what was touched is emitted again and nothing else; interrupted builds recover."""
+"""Checks of rebuilds: only touched sources are compiled again, and interrupted builds recover."""
 import os
 import random
 import re
@@ -11,17 +11,17 @@ import kernel_tree
 from btf_checks import BtfChecks
 from checks import Failed
 
-GOALS = ['vmlinux', 'modules'] # without the boot image, which takes long to compress
+GOALS = ['vmlinux', 'modules'] # without the boot image, because compressing it takes long
 HEADER = 'kernel/sched/sched.h'
 SEED = 20
-INTERRUPTIONS = 2 # one of each kind
-TOUCHED = 60 # objects to be compiled when a build is interrupted
-# Compiled by each link of vmlinux, whatever was touched.
+INTERRUPTIONS = 2 # one per kind
+TOUCHED = 60 # number of objects that an interrupted build compiles
+# Objects that each link of vmlinux compiles, whatever was touched.
 BY_THE_LINK = set(kernel_tree.LATE_OBJECTS)
 
 
 def emitted(output):
-    """Objects that btf-cc put BTF into, by what it says under BTF_CC_VERBOSE."""
+    """Returns the objects to which btf-cc added BTF, from its output with BTF_CC_VERBOSE."""
     return set(re.findall(r'^btf-cc: (\S+): object BTF written$', output, re.M))
 
 
@@ -32,7 +32,7 @@ class RebuildChecks:
         self.btf = BtfChecks(checks, tree, f'{tree.name}: rebuild')
 
     def touch(self, *names):
-        """Their sources are to be compiled again."""
+        """Makes objects older than their sources, so that they are compiled again."""
         for name in names:
             os.utime(self.tree.build / name, (1, 1))
 
@@ -40,7 +40,7 @@ class RebuildChecks:
         return self.tree.make(*GOALS, BTF_CC_VERBOSE='1')
 
     def users_of(self, header):
-        """Objects that include it, by Kbuild's own records."""
+        """Returns the objects that include a header, from Kbuild's .cmd files."""
         users = set()
         for record in self.tree.build.rglob('.*.o.cmd'):
             if header in record.read_text(errors='replace'):
@@ -49,7 +49,7 @@ class RebuildChecks:
 
     def run(self):
         before = self.btf.contents_of(self.tree.build / 'vmlinux')
-        self.tree.make('all') # so that what follows is not the first build's rest
+        self.tree.make('all') # so that nothing of the first build is left to do
         output = self.tree.make('all')
         self.btf.ok('an untouched tree rebuilds nothing', not output.strip(), output)
 
@@ -65,7 +65,7 @@ class RebuildChecks:
         self.interruptions(before)
 
     def modules_follow(self):
-        """vmlinux changed, so Kbuild made the modules' BTF anew, though it did not link them."""
+        """vmlinux changed, so Kbuild made the modules' BTF again without linking them."""
         vmlinux = (self.tree.build / 'vmlinux').stat().st_mtime_ns
         old = [path for path in self.tree.modules()
                if (self.tree.build / path).stat().st_mtime_ns < vmlinux]
@@ -74,14 +74,15 @@ class RebuildChecks:
         for path in self.tree.modules():
             module = self.tree.build / path
             content = self.btf.contents_of(module)
-            self.touch(path) # linked anew now
+            self.touch(path) # so that this module is linked again
             self.tree.make('modules')
             self.btf.ok(f'{path}: the same BTF, whether it was linked anew or not',
                         self.btf.contents_of(module) == content)
         self.btf.sections()
 
     def header(self):
-        """One that several objects include: a header that all include is the same, at length."""
+        """Touches a header that several objects include. One that all objects include would only take
+        longer."""
         (self.tree.source / HEADER).touch()
         done, users = emitted(self.rebuild()), self.users_of(HEADER)
         self.btf.ok(f'{HEADER} touched: the BTF of its {len(users)} users is made again',
@@ -89,7 +90,7 @@ class RebuildChecks:
                     f'{sorted(done - BY_THE_LINK - users)}, {sorted(users - done)}')
 
     def mixed_settings(self):
-        """An object emitted with other features is noticed, by name."""
+        """btf-pahole names an object with other features."""
         self.touch('kernel/pid.o')
         output = self.tree.make('vmlinux', BTF_CC_FEATURES='var,float')
         self.btf.ok('an object with other features is named',
@@ -100,15 +101,14 @@ class RebuildChecks:
                     output)
 
     def wait_for_first(self, build, touched):
-        """Until one of the objects is being made: what runs before that only asks the compiler what
-        it can do."""
+        """Waits until one of the objects is compiled. Earlier runs of the compiler only test its options."""
         paths = [self.tree.build / name for name in touched]
         while build.poll() is None and all(path.exists() and path.stat().st_mtime == 1
                                            for path in paths):
             time.sleep(0.1)
 
     def interruptions(self, before):
-        """Killed at some instant, a build can be finished."""
+        """A build that was killed at any time can be finished."""
         expected = self.btf.results / 'uninterrupted.btf'
         expected.write_bytes(before)
         generator = random.Random(SEED)
@@ -117,7 +117,7 @@ class RebuildChecks:
             kind = (signal.SIGKILL, signal.SIGINT)[round_ % 2]
             touched = generator.sample(objects, TOUCHED)
             self.touch(*touched)
-            # With more jobs or a cache it might be over at once.
+            # With more jobs or a cache the build could end too soon.
             build = self.tree.start(*GOALS, '-j2', CCACHE_DISABLE='1')
             self.wait_for_first(build, touched)
             time.sleep(generator.uniform(0, 3))
@@ -129,7 +129,7 @@ class RebuildChecks:
                 self.btf.ok(f'{kind.name} during a build: the next one ends well', False,
                             str(reason))
                 return
-            # An object that was compiled but not emitted comes in by its DWARF, behind the others:
-            # other bytes.
+            # An object that was compiled but got no BTF is encoded from the image's DWARF, after the others,
+            # so the bytes may differ.
             self.btf.compare(f'{kind.name} during a build: the next one has the same BTF by meaning',
                              self.tree.build / 'vmlinux', expected)
