@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Modules over a base whose arrays are chained, as pahole makes them since 1.32, and over one whose
-arrays are flat, as pahole made them up to 1.31: they have the base's form, and share its types.
+"""Tests modules over bases with chained arrays (as from pahole 1.32) and with flat arrays (as from pahole up
+to 1.31). The modules must use the base's form and share its types.
 
-A flat base is what a compiler makes of the same source with a[2 * 3] in place of a[2][3].
+A flat base is compiled from the same source with a[2 * 3] instead of a[2][3].
 
 usage: array-form-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE BTF-DUMP [TEST...]
 """
@@ -34,7 +34,7 @@ struct shared {
 };
 struct task { struct shared *shared; int (*pointer) D2(4, 5); int line[3]; grid *to_grid; };
 '''
-# Typedef'd element types: clang has them as they are written, gcc looks through.
+# Arrays of a typedef that is an array: clang keeps the typedef, gcc resolves it.
 BASE = HEADER.replace('grid of_typedef[2][2]', '''
 #if defined(FLAT) && defined(__clang__)
     grid of_typedef[4];
@@ -54,7 +54,7 @@ class ArrayForm(CliCase):
     btf_merge = btf_pahole = btf_dump = None  # set by run()
 
     def make(self, name, text, compiler, version, *flags):
-        """An object with BTF."""
+        """Makes an object with BTF."""
         self.write(name + '.c', text)
         self.must(compiler, '-w', '-O1', '-gdwarf-' + version, *flags, '-c', name + '.c', '-o', name + '.o')
         self.must(self.btf_emit, '-o', name + '.emitted.o', name + '.o')
@@ -65,12 +65,12 @@ class ArrayForm(CliCase):
         self.must(self.btf_merge, '-o', 'base.btf', base)
 
     def results(self, module):
-        """The module's own types by all ways, as text."""
+        """Returns the module's own types as text, from all ways to make them."""
         texts = []
-        # libbpf 1.7 does not find a base's typedefs; 1.8 does.
+        # libbpf finds a base's typedefs from 1.8 on.
         libbpf = ctypes.CDLL('libbpf.so.1')
         found = (libbpf.libbpf_major_version(), libbpf.libbpf_minor_version()) != (1, 7)
-        indexed = ['--base-index=index'] # the first run makes it
+        indexed = ['--base-index=index'] # the first run makes the index
         for how in (['--dedup=hash'], ['--threads=4'], indexed, indexed,
                     *([['--dedup=libbpf']] if found else [])):
             self.must(self.btf_merge, *how, '--base=base.btf', '-o', 'own.btf', module)
@@ -83,7 +83,7 @@ class ArrayForm(CliCase):
         return texts
 
     def arrays(self, text):
-        """Numbers of elements, and for each how many are of another of these."""
+        """Returns the numbers of elements of all arrays, and the number of arrays whose elements are arrays."""
         found = dict(re.findall(r"^\[(\d+)\] ARRAY .* type_id=(\d+) ", text, re.M))
         counts = sorted(map(int, re.findall(r' nr_elems=(\d+)', text)))
         return counts, sum(element in found for element in found.values())
@@ -105,7 +105,7 @@ class ArrayForm(CliCase):
         self.check(True, ([7, 12, 35], 0), ([3, 4, 7, 35], 0))
 
     def test_structs_alone_say_it(self):
-        """There are no typedefs of arrays: an index finds the structs by their names."""
+        """The base has no typedefs of arrays. An index finds the structs by their names."""
         shared = HEADER[:HEADER.index('typedef')] + 'struct s { int line[3], matrix D2(2, 3); };\n'
         for flags in [], ['-DFLAT']:
             base = self.make('base', shared + 'struct s s;', 'gcc', '5', *flags)
@@ -115,8 +115,8 @@ class ArrayForm(CliCase):
                 self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'], flags)
 
     def test_distilled(self):
-        """The new base has the form of the old one."""
-        for flags, chained in (([], 3), (['-DFLAT'], 0)): # with those that are of the base
+        """The distilled base has the form of the original base."""
+        for flags, chained in (([], 3), (['-DFLAT'], 0)): # includes the base's arrays
             self.base('gcc', '5', *flags)
             module = self.make('module', HEADER + OWN, 'gcc', '5')
             self.must(self.btf_merge, '--base=base.btf', '--distilled-base', '-o', 'own.btf', module)
@@ -125,7 +125,7 @@ class ArrayForm(CliCase):
             self.assertEqual(re.findall(r"STRUCT '(\w+)'", text), ['own'])
 
     def test_base_says_nothing(self):
-        """Then it is as without a base."""
+        """If the base shows no form, arrays are as without a base."""
         base = self.make('base', 'struct s { int line[7]; } *s;', 'gcc', '5')
         self.must(self.btf_merge, '-o', 'base.btf', base)
         module = self.make('module', HEADER + OWN, 'gcc', '5')
@@ -144,7 +144,7 @@ class ArrayForm(CliCase):
             self.assertEqual(self.arrays(text)[1], 0, text)
 
     def test_why_dup_and_check(self):
-        """What differs is told of the struct, not of the arrays' form."""
+        """Messages name the difference in the struct, not the form of the arrays."""
         self.base('gcc', '5', '-DFLAT')
         changed = HEADER.replace('line[3]', 'line[4]')
         module = self.make('module', changed + OWN, 'gcc', '5')

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""An index of the base changes no byte of a result, whatever is wrong with it.
+"""Tests that an index of the base does not change the result, even if the index is damaged.
 
 usage: base-index-test.py BTF-EMIT BTF-MERGE BTF-PAHOLE [TEST...]
 
-Modules of a compiled program are merged over the BTF of the rest of it: without an index, with one,
-with one of other BTF, with damaged ones, where it cannot be written, many at once.
-BTFLINK_ROUNDS=N takes N times as many damaged ones.
+Some files of a compiled program are merged as modules over the BTF of the rest: without an index, with one,
+with the index of another base, with damaged ones, in a folder that cannot be written, and many at once.
+BTFLINK_ROUNDS=N multiplies the number of damaged indexes.
 """
 import os
 import random
@@ -38,7 +38,7 @@ class BaseIndex(MadeOnceCase):
         self.must(self.btf_merge, '-o', 'other.btf', *base[1:])
 
     def merge(self, module, index=None, base='base.btf', threads=1):
-        """The result, and whether an index was used."""
+        """Merges; returns the result, and whether an index was used."""
         arguments = [f'--threads={threads}', '--stats', f'--base={base}', '-o', 'out.btf', module]
         if index:
             arguments.append(f'--base-index={index}')
@@ -49,7 +49,7 @@ class BaseIndex(MadeOnceCase):
         return self.read('out.btf'), used[0].endswith(' 1')
 
     def check(self, module, index, used, **options):
-        """The same bytes as without; is it used as expected?"""
+        """Checks that the bytes are the same as without an index, and that the index is used as expected."""
         expected, _ = self.merge(module, None, **options)
         result, was_used = self.merge(module, index, **options)
         self.assertEqual(result, expected)
@@ -80,7 +80,7 @@ class BaseIndex(MadeOnceCase):
         self.check(self.modules[0], INDEX, True)
 
     def test_of_a_base_that_changed(self):
-        """By one byte, with its times and size as they were."""
+        """One byte of the base changes; its times and size do not."""
         self.merge(self.modules[0], INDEX)
         blob = bytearray(self.read('base.btf'))
         before = os.stat(self.path('base.btf'))
@@ -104,7 +104,7 @@ class BaseIndex(MadeOnceCase):
             bad[at] ^= 1 << chance.randrange(8)
             self.write(INDEX, bytes(bad))
             self.assertEqual(self.merge(module, INDEX), (expected, False), at)
-            # Without its first 8 bytes it is somebody else's file.
+            # A file with other first 8 bytes is not an index.
             self.assertEqual(self.read(INDEX), good if at >= 8 else bytes(bad), at)
         for size in (0, 1, 79, 80, 81, len(good) // 2, len(good) - 1):
             self.write(INDEX, good[:size])
@@ -113,7 +113,7 @@ class BaseIndex(MadeOnceCase):
         self.assertEqual(self.merge(module, INDEX), (expected, False))
 
     def test_other_files_stay(self):
-        """Those of this run are refused; of all others nothing is overwritten."""
+        """Inputs and outputs cannot be the index, and files that are not an index are not overwritten."""
         expected, _ = self.merge(self.modules[0])
         for name, text in ('notes.txt', b'notes\n'), ('x.o', self.read(self.modules[1])):
             self.write(name, text)
@@ -134,7 +134,7 @@ class BaseIndex(MadeOnceCase):
             self.assertNotIn('new', self.names())
 
     def test_pipes(self):
-        """What can be read only once: as without an index."""
+        """A base that can be read only once, such as a pipe, gets no index."""
         expected, _ = self.merge(self.modules[0])
         self.merge(self.modules[0], INDEX)
         for index in INDEX, 'new':
@@ -151,7 +151,7 @@ class BaseIndex(MadeOnceCase):
                 self.assertEqual(self.read('out'), expected)
 
     def test_sections_of_an_image(self):
-        """Their names are in the base, but not among the object's strings."""
+        """The sections' names are in the base, but not among the object's strings."""
         options = ('--features=+global_var', '--threads=1')
         for name in 'one', 'two':
             self.write(f'{name}.c', f'int {name}_counter = 1, {name}_zero; int {name}(void) {{ return '

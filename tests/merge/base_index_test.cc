@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Indexes of a base that are forged: their sums are right, their contents are not. The result may
-// be wrong, but what comes out is well-formed, or there is an error; nothing crashes. An index
-// that changes while it is read. And BTF that has no index. (What an accident does to an index:
-// base-index-test.py. That results are the same: property_test.cc.)
+// Tests forged indexes of a base: the checksums are right, the contents are wrong. The result may
+// be wrong, but it must be well-formed, or an error; nothing may crash. Also tests an index that
+// changes while it is read, and BTF that gets no index. base-index-test.py tests accidental damage;
+// property_test.cc tests that results are the same with an index.
 #include "common/io/file_io.h"
 #include "merge/base_index/base_index.h"
 #include "merge/base_index/index_file.h"
@@ -41,10 +41,10 @@ protected:
         Options options;
         options.inputs = {dir_ / "objects"};
         options.base = base;
-        return merged_bytes(dir_, options); // the merge has checked them
+        return merged_bytes(dir_, options); // btf-merge checks its result
     }
 
-    /// The same by a forged index. `refused`: counts those that are.
+    /// Merges with a forged index. `refused` counts the indexes that are refused.
     std::vector<std::byte> merge_over(const std::string &base, const std::string &index,
                                       size_t &refused)
     {
@@ -61,7 +61,7 @@ protected:
         return {};
     }
 
-    /// Some words of its tables become others, and the sum becomes right.
+    /// Changes some words of the tables, and corrects the checksum.
     std::vector<std::byte> forged(std::vector<std::byte> index)
     {
         using index_layout::Header;
@@ -110,14 +110,14 @@ TEST_F(ForgedIndex, DoesNotCrash)
             ++runs;
         }
     }
-    EXPECT_EQ(accepted, runs); // else nothing was tested
+    EXPECT_EQ(accepted, runs); // otherwise the test would be void
     EXPECT_GT(same, 0u);
     EXPECT_LT(same, runs);
     EXPECT_GT(refused, 0u);
     EXPECT_LT(refused, runs);
 }
 
-/// The file is another one at any moment: another process writes to it while it is read.
+/// Another process writes to the index while it is read.
 TEST(ChangingIndex, DoesNotCrash)
 {
     TempDir dir;
@@ -137,7 +137,7 @@ TEST(ChangingIndex, DoesNotCrash)
     const std::vector<Hash128> hashes = stub_hashes(*base->btf);
     const pid_t reader = ::getpid(), writer = ::fork();
     if (writer == 0) {
-        for (uint8_t value = 0; ::getppid() == reader; ++value) { // it may have crashed
+        for (uint8_t value = 0; ::getppid() == reader; ++value) { // ends also if the reader crashes
             std::memset(bytes + sizeof(index_layout::Header), value % 2 ? 0xff : 0,
                         good.size() - sizeof(index_layout::Header));
             std::ranges::copy(good, bytes);
@@ -169,7 +169,7 @@ TEST(ChangingIndex, DoesNotCrash)
 class NoIndex : public testing::Test
 {
 protected:
-    /// Has the BTF of this text an index?
+    /// True if the BTF of this text gets an index.
     bool has_index(std::string_view text)
     {
         const std::string path = make_raw(dir_, "base", text);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What btf-merge --check says of a file; the kernel's own rules have their tests in
-// tests/unit/btf_check_test.cc.
+// Tests the messages of btf-merge --check. tests/unit/btf_check_test.cc tests the kernel's rules.
 #include "common/io/file_io.h"
 #include "merge/explain/check_file.h"
 #include "tests/merge/object_maker.h"
@@ -50,7 +49,7 @@ protected:
         EXPECT_TRUE(write_file(dir_ / name, *blob.bytes));
         return dir_ / name;
     }
-    /// Lines without the folder.
+    /// The messages, without the folder's name.
     std::vector<std::string> lines(const std::string &path, const std::string &base = "",
                                    std::optional<KernelVersion> version = std::nullopt)
     {
@@ -134,7 +133,7 @@ TEST_F(CheckFile, ByVersion)
                     "refuse"});
 }
 
-/// Over a kernel that has one more type, whose name moves all strings, and over one that has less.
+/// A module over a kernel with one more type, whose name moves all strings, and over one with less.
 TEST_F(CheckFile, AnotherBase)
 {
     const std::string module = write("module", module_);
@@ -175,8 +174,8 @@ TEST_F(CheckFile, AnotherBase)
 class DistilledBases : public CheckFile
 {
 protected:
-    /// What is said of a module with a pointer to the first of these and the second inside a
-    /// struct, over a kernel that has `more`, too.
+    /// The messages about a module with a pointer to the first type, and the second inside a
+    /// struct, over a kernel that also has `more`.
     Lines module(const std::string &second, const std::string &third, const std::string &more = "")
     {
         if (!can_assemble())
@@ -207,7 +206,7 @@ TEST_F(DistilledBases, AreLookedUp)
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     EXPECT_EQ(module(task, state), Lines());
     EXPECT_EQ(module("FWD 'task' fwd_kind=struct", state), Lines());
-    // What only a pointer leads to may have another size, what is inside may not.
+    // A type behind a pointer may have another size; a type inside a struct may not.
     EXPECT_EQ(module("STRUCT 'task' size=16", state), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=4"), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=2"),
@@ -226,8 +225,8 @@ TEST_F(DistilledBases, AreLookedUp)
               "type"});
 }
 
-/// As kernel/bpf/btf_relocate.c has it: several of one name count if their sizes are the wanted
-/// one.
+/// As in kernel/bpf/btf_relocate.c, types of one name are candidates only if they have the right
+/// size.
 TEST_F(DistilledBases, AmbiguousNames)
 {
     if (!can_assemble())
@@ -250,7 +249,7 @@ TEST_F(DistilledBases, AmbiguousNames)
         Lines());
 }
 
-/// A kernel before its mistake about flags is mended takes bitfields for a mark of unions.
+/// Kernels with the bug about flags take bitfields for a mark of unions.
 TEST_F(DistilledBases, ForwardsOfBitfields)
 {
     if (!can_assemble())

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The same bytes for any number of threads, however they are scheduled, and for each form in which
-the same objects may come; the same meaning in any order.
+"""Tests that the result has the same bytes for any number of threads and any scheduling, and for each form of
+the inputs, and the same meaning for any order of the inputs.
 
 usage: determinism-test.py BTF-EMIT BTF-MERGE BTF-COMPARE [TEST...]
 
-The objects are compiled: many enough that the engine cuts them into runs, with conflicts, forward
-declarations, functions and variables. BTFLINK_ROUNDS=N repeats what depends on luck N times.
+The compiled objects have conflicts, forward declarations, functions and variables, and are numerous enough to
+be divided among threads. BTFLINK_ROUNDS=N repeats the tests that depend on chance N times.
 """
 import contextlib
 import os
@@ -69,7 +69,7 @@ class Determinism(MadeOnceCase):
                 self.same(expected, *self.objects, threads=threads, image=image)
 
     def test_scheduling(self):
-        """One processor for many threads; many merges at once; a busy machine."""
+        """One processor for many threads, many merges at once, and a busy machine."""
         expected = self.merge(*self.objects, threads=1)
         one = min(os.sched_getaffinity(0))
         for number in range(ROUNDS):
@@ -86,7 +86,7 @@ class Determinism(MadeOnceCase):
                     self.assertTrue(self.read(f'out{threads}') == expected, f'{threads} threads')
 
     def test_forms(self):
-        """ld -r of all or of parts, archives, thin ones, response files."""
+        """Results of ld -r with all objects or parts of them, archives, thin archives, response files."""
         half, mixed = FILES // 2, FILES // 3
         first, second = self.objects[:half], self.objects[half:]
         self.write('list', '\n'.join(self.objects))
@@ -112,8 +112,8 @@ class Determinism(MadeOnceCase):
                     self.same(expected, *form, threads=threads, image=image)
 
     def test_order_of_inputs(self):
-        """Where declarations fit several definitions the order may choose among these, and so how
-        many types there are (merge/NOTES.md); never what they say. Elsewhere nothing differs."""
+        """If a declaration agrees with several definitions, the order of the inputs may decide which of them
+        is chosen, and thus the number of types (merge/NOTES.md). The meaning never depends on the order."""
         for shown in (False, True):
             objects, image = list(self.objects), 'program'
             if shown:
@@ -134,8 +134,8 @@ class Determinism(MadeOnceCase):
                     self.assertEqual(done.returncode, 0, done.stdout)
 
     def test_lying_hashes(self):
-        """Noise for hashes in the trailer: an error of one line, or BTF that can be read; the same
-        for any number of threads. lying_hashes_test.cc has more ways to lie."""
+        """Random hashes in the trailer cause an error of one line, or readable BTF, and the same for any
+        number of threads. lying_hashes_test.cc has more kinds of false hashes."""
         noise = random.Random(3)
         inputs = self.objects[:3]
         whole = bytearray(self.read(inputs[1]))

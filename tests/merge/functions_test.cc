@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Functions: which get a FUNC, and which instance provides it.
+// Tests which functions get a FUNC, and from which instance.
 #include "tests/merge/object_maker.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ protected:
         return link_file(dir_, "image", how + " -e 0 -Ttext=0x1000", objects);
     }
 
-    /// Merge in all four ways; they must agree. Returns the text.
+    /// Merges in four ways, which must agree; returns the text.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         std::string text = text_of(merged(dir_, objects));
@@ -68,8 +68,8 @@ TEST_F(Functions, StrongProvidesNamesAndTags)
     }
 }
 
-/// Only that which runs can be called, so what a weak one takes is of no interest. But a prototype
-/// that says nothing is that of assembly, and then the two must agree.
+/// The prototype of an overridden weak function does not count. But `void f(void)` may be from an
+/// assembler, so in this case both prototypes must agree.
 TEST_F(Functions, PrototypeOfTheStrongOne)
 {
     auto with = [&](const std::string &file, const std::string &how, const std::string &params) {
@@ -95,7 +95,7 @@ TEST_F(Functions, PrototypeOfTheStrongOne)
     const std::string assembly = with("c", ".globl", ""), weak = with("d", ".weak", two);
     for (auto objects : {std::vector{weak, assembly}, std::vector{assembly, weak}})
         EXPECT_FALSE(has(all_ways(objects), "FUNC 'f'"));
-    // An inlined instance is not passed over.
+    // An inlined instance counts.
     const std::string inlined = make_object(dir_, "e",
                                             {.btf = R"(
                 [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
@@ -106,7 +106,7 @@ TEST_F(Functions, PrototypeOfTheStrongOne)
     EXPECT_FALSE(has(all_ways({with("b", ".globl", one), inlined}), "FUNC 'f'"));
 }
 
-/// clang gives them to the abstract instance. A definition that the link passed over has no say.
+/// clang writes tags on the abstract instance. Those of a discarded definition do not count.
 TEST_F(Functions, TagsOfAllInstances)
 {
     auto tagged =
@@ -178,11 +178,11 @@ TEST_F(Functions, TwoStaticsOfOneNameAreAmbiguous)
 {
     std::string a = object("a", "zz", "x", define("zz", ".local"), ".text");
     std::string b = object("b", "zz", "x", define("zz", ".local"), ".text");
-    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // though it is the last in the alphabet
+    EXPECT_FALSE(has(all_ways({a, b}), "FUNC 'zz'")); // although it is the last in the alphabet
     EXPECT_TRUE(has(all_ways({a}), "FUNC 'zz'"));
 }
 
-/// target_clones: which one runs is decided when the program starts.
+/// target_clones: the version that runs is chosen when the program starts.
 TEST_F(Functions, VersionsBehindAnIfuncAreAmbiguous)
 {
     const std::string code = define("zz.default", ".local") + define("zz.avx2", ".local") +
@@ -259,7 +259,7 @@ TEST_F(Functions, FlagsOfAllInstancesCount)
         Options options;
         options.inputs = {a, b};
         options.output = dir_ / "out.btf";
-        options.features = FeatureSet(); // these reasons hold without consistent_func too
+        options.features = FeatureSet(); // these reasons do not depend on consistent_func
         Report report;
         ASSERT_TRUE(merge(options, report));
         EXPECT_EQ(stat(report, stat_name), 1);
@@ -296,7 +296,7 @@ TEST_F(Functions, PrototypeWordsMakeAFunction)
 
 TEST_F(Functions, KfuncSets)
 {
-    // Two sets; one is not of kfuncs. An id and its flags follow each symbol.
+    // Two sets, one of them without kfuncs. Each symbol is followed by an id and flags.
     std::string sets = define("f") + define("g") + R"(
         .section .BTF_ids,"a",@progbits
         .local __BTF_ID__set8__kfuncs
@@ -392,7 +392,7 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
         options.engine = engine;
         options.features = *parse_features("+attributes");
         EXPECT_EQ(merged(dir_, options), expected);
-        // All of it is in the base already.
+        // The base has all types already.
         run("mv " + (dir_ / "out.btf") + " " + (dir_ / "base.btf"));
         options.base = dir_ / "base.btf";
         EXPECT_EQ(merged(dir_, options), "");
@@ -411,7 +411,7 @@ TEST_F(Functions, ArenaPointersOfKfuncs)
 
 TEST_F(Functions, ManyLocalSymbolsOfOneName)
 {
-    // Without a pool a name must do, and three of them do not.
+    // Without a pool functions are found by name, which does not work for three with the same name.
     std::vector<std::string> objects;
     for (const char *name : {"a", "b", "c"})
         objects.push_back(object(name, "f", "x", ".text\n.zero 4\n" + define("f", ".local"), "f"));

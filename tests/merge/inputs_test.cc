@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What may be given to btf-merge, and what it says to the rest.
+// Tests valid inputs of btf-merge, and its errors about others.
 #include "tests/merge/object_maker.h"
 
 #include "common/btf/btf_builder.h"
@@ -66,7 +66,7 @@ TEST_F(Inputs, ArchivesAndResponseFiles)
     write_text(dir_ / "open.rsp", "'abc");
     EXPECT_TRUE(
         fails(merged(dir_, {"@" + (dir_ / "open.rsp")}), "open.rsp+0x4: missing closing '"));
-    write_text(dir_ / "nul.rsp", a + '\0' + b); // of which b would be lost
+    write_text(dir_ / "nul.rsp", a + '\0' + b); // the name after the NUL would be lost
     EXPECT_TRUE(fails(merged(dir_, {"@" + (dir_ / "nul.rsp")}), "has a NUL byte"));
 }
 
@@ -86,7 +86,7 @@ TEST_F(Inputs, ThreadsDoNotMatter)
 
 TEST_F(Inputs, RawBlobsOfOtherTools)
 {
-    // Functions and variables need not come last there.
+    // In a base, functions and variables need not be last.
     std::string a = make_raw(dir_, "a", R"(
         [1] FUNC_PROTO '' ret_type_id=0
             'p' type_id=4
@@ -139,7 +139,7 @@ TEST_F(Inputs, SplitOverABase)
 [6] FUNC 'b_f' type_id=3 linkage=static
 )";
     EXPECT_EQ(merged(dir_, options), expected);
-    // The base inside an ELF file, with a header as new as it gets.
+    // The base is in an ELF file, and has the newest form of header.
     Options elf;
     elf.inputs = {base};
     elf.update = dir_ / "vmlinux";
@@ -170,7 +170,7 @@ TEST_F(Inputs, RawBlobsOf32BitTargets)
         [3] STRUCT 's' size=4
             'p' type_id=2 bits_offset=0)");
     EXPECT_TRUE(has(text_of(merged(dir_, {small})), "STRUCT 's'"));
-    // The gate: a pointer of 8 bytes does not fit into 4.
+    // The check of the result finds a pointer of 8 bytes in 4 bytes.
     std::string wrong = make_raw(dir_, "wrong", R"(
         [1] INT 'long int' size=8 bits_offset=0 nr_bits=64 encoding=SIGNED
         [2] PTR '' type_id=1
@@ -211,8 +211,8 @@ TEST_F(Inputs, NothingToMerge)
     run("as -o " + (dir_ / "dwarf.o") + " " + (dir_ / "dwarf.s"));
     EXPECT_TRUE(fails(merged(dir_, {dir_ / "dwarf.o"}),
                       "dwarf.o: there is no BTF in it; btf-emit makes it from DWARF"));
-    // BTF of no types, as btf-emit makes it of DWARF that has functions alone. A file of an earlier
-    // run is not left.
+    // BTF without types, as btf-emit makes it from DWARF with only functions. The file of an
+    // earlier run is removed.
     write_text(dir_ / "out.btf", "old");
     const std::vector<std::byte> none = BtfBuilder().serialize(host_order);
     ASSERT_TRUE(write_file(dir_ / "none.btf", none));
@@ -221,7 +221,7 @@ TEST_F(Inputs, NothingToMerge)
     EXPECT_EQ(merged(dir_, {dir_ / "empty.o", object("a")}), text_of(merged(dir_, {object("a")})));
 }
 
-/// A result that is put in the place of an input, by whatever name.
+/// A result that would replace an input, under any name of the file.
 TEST_F(Inputs, AreNotOverwritten)
 {
     std::string a = object("a"), raw = make_raw(dir_, "raw", "[1] FWD 'x' fwd_kind=struct");
@@ -257,7 +257,7 @@ TEST_F(Inputs, AreNotOverwritten)
     refused("@" + (dir_ / "list"), dir_ / "whole.a");
 }
 
-/// Results that would take each other's place, or that of the base.
+/// Results that would replace each other or the base.
 TEST_F(Inputs, ResultsAreApart)
 {
     const std::string a = object("a"), updated = object("updated"), base = dir_ / "x.base";
@@ -292,7 +292,7 @@ TEST_F(Inputs, ResultsAreApart)
     update.inputs = {a};
     update.update = updated;
     Report report;
-    ASSERT_TRUE(merge(update, report)); // now it has final BTF to build on
+    ASSERT_TRUE(merge(update, report)); // now the file has final BTF
     object_before = *read_file(updated);
     refused("is the base, too", [&](Options &o) { o.base = o.update = updated; });
 }
@@ -311,7 +311,8 @@ TEST_F(Inputs, TraceAndResultAreTwoFiles)
                   std::string::npos);
     }
     options.time_trace = "";
-    const auto result = *read_file(options.output); // of the second run, which could not know
+    const auto result =
+        *read_file(options.output); // of the second run, which did not find the first run's BTF
     EXPECT_EQ(merged_bytes(dir_, options), result);
 }
 
@@ -336,7 +337,7 @@ TEST_F(Inputs, BasesOfOtherMachines)
               std::string::npos);
     EXPECT_EQ(error(raw("same", 8)), "");
     EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
-    // As large, but another machine's.
+    // The same size, but for another machine.
     Options options;
     options.inputs = {a};
     options.update = elf;
@@ -372,7 +373,7 @@ TEST_F(Inputs, OtherFiles)
     EXPECT_TRUE(fails(merged(dir_, {raw}, raw), "is not an ELF file"));
 }
 
-/// A type of an object is looked at, and checked, if no other object has it.
+/// A type is read and checked if only one object has it.
 TEST_F(Inputs, TypesThatAreLookedAt)
 {
     constexpr std::string_view common = R"(
@@ -405,13 +406,13 @@ TEST_F(Inputs, TypesThatAreLookedAt)
     };
     const std::string whole = text_of(merged(dir_, {a, b}));
     EXPECT_NE(whole.find("STRUCT 'b'"), whole.npos);
-    // The INT of b is that of a; its STRUCT is nowhere else.
+    // The INT is in a and b; the STRUCT is only in b.
     const size_t size_of_int = types + 8, size_of_struct = types + 16 + 3 * 12 + 8;
     EXPECT_EQ(with(size_of_int, 77), whole);
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     EXPECT_TRUE(fails(with(size_of_struct + 8, 77),
                       "b.o: .BTF+0x4c: type 5 (STRUCT) refers to type 77, but the last is 5"));
-    // Without marks all is read, where they are wrong nothing comes of it.
+    // Without marks all types are read. Wrong marks are an error.
     EXPECT_EQ(with(trailer + 6, 96), whole);
     EXPECT_TRUE(has(text_of(with(size_of_struct, 77)), "STRUCT 'b' size=77"));
     const uint32_t marks = load<uint32_t>(good->data() + trailer + 96, ByteOrder::little);
@@ -419,7 +420,7 @@ TEST_F(Inputs, TypesThatAreLookedAt)
                       "b.o: .BTF+0x0: the marks in its link trailer do not point at its types"));
 }
 
-/// Whatever a file claims, there is an answer and no crash.
+/// Any contents of a file lead to a result or an error, not to a crash.
 TEST_F(Inputs, DamagedObjects)
 {
     std::string good = object("a");

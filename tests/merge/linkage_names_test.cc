@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Functions whose symbols have other names: which get a FUNC, and what is on it.
+// Tests functions whose symbols have other names: which get a FUNC, and its tags.
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test
@@ -11,8 +11,8 @@ namespace
 class LinkageNames : public ObjectTest
 {
 protected:
-    /// An object with void f(int PARAM) at SYMBOL; a tag says what its symbol is: `named`. Empty:
-    /// it has none.
+    /// An object with void f(int PARAM) at SYMBOL. A tag names the symbol `named`; if `named` is
+    /// empty, there is no tag.
     std::string object(const std::string &file, const std::string &named, const std::string &symbol,
                        const std::string &param = "x")
     {
@@ -51,7 +51,8 @@ protected:
         return options;
     }
 
-    /// By the engine that keeps equal functions, over an image and without one; both must agree.
+    /// Merges with the engine that keeps equal functions, with an image and without. Both must
+    /// agree.
     std::string all_ways(const std::vector<std::string> &objects)
     {
         Options all = options(objects);
@@ -103,7 +104,7 @@ TEST_F(LinkageNames, WithoutTheirSymbolThereIsNone)
     EXPECT_FALSE(has(all_ways({object("a", "_Z1fi", "_Z1fiE")}), "FUNC '"));
 }
 
-/// Rust's older mangling has dots, and compilers append what begins with one.
+/// Rust's older mangling contains dots, and compilers append suffixes that begin with a dot.
 TEST_F(LinkageNames, DotsOfRust)
 {
     const std::string name = "_ZN31_$LT$u32$u20$as$u20$r..Grow$GT$4grow17h23446a5facbbdf33E";
@@ -115,7 +116,7 @@ TEST_F(LinkageNames, DotsOfRust)
     EXPECT_FALSE(has(all_ways({object("a", name, name + ".cold")}), "FUNC '"));
     const std::string part = "_ZN9a..partial17h23446a5facbbdf33E";
     EXPECT_TRUE(has(all_ways({object("a", part, part)}), "FUNC 'f'"));
-    // No hash: the name ends before the first dot.
+    // Without a hash, the name ends before the first dot.
     for (const char *odd : {"_ZN1a..b17h23446a5facbbdf3E", "_ZN1a..b17h23446a5facbbdfXXE",
                             "_ZN1a..b17h23446a5facbbdf33F", "_ZN1a..b17h23446a5facbbdf33E7"})
         EXPECT_FALSE(has(all_ways({object("a", odd, odd)}), "FUNC '")) << odd;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Objects whose trailers state other hashes than their types have. The merge believes hashes, so
-// the result may be wrong about such an object's types; but it is well-formed or there is none, the
-// same for any number of threads, and made in bounded time (FORMAT.md, 6). With --verify it refuses
-// such an object.
+// Tests objects with false hashes in their trailers. The merge trusts hashes, so the result may
+// have wrong types. But there must be an error or a well-formed result, the same for any number of
+// threads, in bounded time (FORMAT.md, 6). With --verify such an object is refused.
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/object_btf/contributions.h"
@@ -51,7 +50,8 @@ private:
 class LyingHashes : public testing::Test
 {
 protected:
-    /// Make `table` lie, in one of several ways; `others`: of another object.
+    /// Falsifies the hashes in `table`, in one of several ways. `others` are hashes of another
+    /// object.
     void lie(HashTable table, HashTable others)
     {
         auto below = [&](size_t n) { return static_cast<size_t>(random_() % n); };
@@ -69,18 +69,18 @@ protected:
             for (size_t i = 0; i < table.size(); ++i)
                 table.set(i, noise());
             break;
-        case 2: // two types are one
+        case 2: // two types have one hash
             table.set(below(table.size()), table.get(below(table.size())));
             break;
-        case 3: // some are what others are
+        case 3: // some types have the hashes of others
             for (size_t n = 1 + below(table.size()); n; --n)
                 table.set(below(table.size()), others.get(below(others.size())));
             break;
-        case 4: // all are one
+        case 4: // all types have one hash
             for (size_t i = 0; i < table.size(); ++i)
                 table.set(i, Hash{});
             break;
-        case 5: // each is the next
+        case 5: // each type has the hash of the next
             for (size_t i = 0; i + 1 < table.size(); ++i)
                 table.set(i, table.get(i + 1));
             break;
@@ -94,7 +94,7 @@ protected:
         }
     }
 
-    /// What comes out: BTF, or an error's text. `base`: a file, or none.
+    /// Merges; returns BTF or the text of an error. `base` is a file, or empty.
     std::vector<std::byte> outcome(unsigned threads, const std::string &base = "",
                                    bool verify = false)
     {
@@ -110,12 +110,12 @@ protected:
         EXPECT_LT(std::clock() - start, 5 * CLOCKS_PER_SEC);
         ++(done ? merged_ : refused_);
         if (done)
-            return *read_file(options.output); // the merge has checked it
+            return *read_file(options.output); // btf-merge checks its result
         std::string text = done.error().str();
         return {as_bytes(text).begin(), as_bytes(text).end()};
     }
 
-    /// The text of the error that --verify makes of the contribution; "" if it is fine.
+    /// Returns the error of --verify for the contribution; "" if there is none.
     std::string verified(Bytes contribution)
     {
         EXPECT_TRUE(write_file(dir_ / "objects", contribution));
@@ -139,7 +139,7 @@ protected:
         }
     }
 
-    /// Some of the objects from `first` on lie.
+    /// Falsifies hashes of some objects from `first` on.
     void write_lying(Corpus &corpus, size_t first)
     {
         size_t liars = 1 + random_() % corpus.objects.size();
@@ -170,10 +170,10 @@ TEST_F(LyingHashes, AreBorne)
     EXPECT_GT(merged_, 0u);
 }
 
-// The base is honest, and declares what others define.
+// The base has true hashes, and declares structs that others define.
 TEST_F(LyingHashes, AreBorneOverBase)
 {
-    size_t over_base = 0; // merges that were good
+    size_t over_base = 0; // number of successful merges
     for_seeds([&](Corpus &corpus) {
         const size_t below = corpus.objects.size() / 2;
         std::vector<std::byte> all;
@@ -183,7 +183,7 @@ TEST_F(LyingHashes, AreBorneOverBase)
             return;
         ASSERT_TRUE(write_file(dir_ / "objects", all));
         ASSERT_TRUE(write_file(dir_ / "base", outcome(1)));
-        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // it is no error's text
+        ASSERT_EQ(std::exchange(merged_, over_base), over_base + 1); // the text is not an error
         write_lying(corpus, below);
         auto one = outcome(1, dir_ / "base");
         EXPECT_EQ(one, outcome(3, dir_ / "base"));
@@ -192,7 +192,7 @@ TEST_F(LyingHashes, AreBorneOverBase)
     EXPECT_GT(merged_, 0u);
 }
 
-/// A contribution; `stated`: of its last type.
+/// A contribution whose last type has the hash `stated`.
 std::vector<std::byte> contribution(const BtfBuilder &builder, std::optional<Hash128> stated = {})
 {
     std::vector<std::byte> blob = builder.serialize(host_order);
@@ -218,7 +218,7 @@ TEST_F(LyingHashes, AreRefusedIfVerified)
         EXPECT_EQ(outcome(1), outcome(2, "", true));
         write_lying(corpus, 0);
         auto all = *read_file(dir_ / "objects");
-        if (all != honest) { // some lies say what is so
+        if (all != honest) { // some changes give the true hash
             EXPECT_NE(verified(all), "");
         }
     });
@@ -229,7 +229,7 @@ TEST_F(LyingHashes, AreNamedIfVerified)
     BtfBuilder b;
     b.add_composite(btf::Kind::STRUCT, "s", 4, false);
     EXPECT_EQ(verified(contribution(b)), "");
-    // The object id is right: whoever wrote it lied.
+    // The object id is right, so the writer of the object wrote false hashes.
     std::string text = verified(contribution(b, Hash128{1, 2}));
     EXPECT_TRUE(text.ends_with("stored hash of type 1 (STRUCT 's') does not match its contents"))
         << text;
@@ -254,8 +254,8 @@ TEST_F(LyingHashes, EachByteIsVerified)
 class CostOfLies : public LyingHashes
 {
 protected:
-    /// The first object and some thousand small ones, which state the hash of its last type. Each
-    /// of them has a struct s of its own.
+    /// The first object, and some thousand small ones with the hash of its last type. Each of these
+    /// has a different struct s.
     void expect_small(const BtfBuilder &first, auto add_last)
     {
         const Hash128 stated = stub_hashes(first.view()).back();
@@ -322,8 +322,9 @@ TEST_F(CostOfLies, Structs)
     EXPECT_EQ(merged_, 1u);
 }
 
-// No hash is false here: one object has thousands of definitions of a name, another as many
-// typedefs that lead to its declaration. The one that both have shows what is meant.
+// Here all hashes are true: one object has thousands of definitions of a name, and another has as
+// many typedefs that lead to its declaration. The typedef that both have shows which definition is
+// meant.
 TEST_F(CostOfLies, Definitions)
 {
     constexpr uint32_t count = 10000;

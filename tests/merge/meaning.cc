@@ -11,7 +11,7 @@ namespace btflink::merge::test
 namespace
 {
 
-/// What of a type is neither a name nor an id.
+/// The words of a type that are neither names nor ids.
 std::vector<uint32_t> own_words(const btf_type &type)
 {
     auto *p = reinterpret_cast<const uint32_t *>(&type);
@@ -22,7 +22,7 @@ std::vector<uint32_t> own_words(const btf_type &type)
     return w;
 }
 
-/// Names of a type, of members and so on, in their order.
+/// The names of a type and its elements, in order.
 std::string names_of(const Btf &btf, const btf_type &type)
 {
     std::string names;
@@ -35,7 +35,7 @@ bool is_enum(const btf_type &type)
     return btf::kind_of(type) == btf::Kind::ENUM || btf::kind_of(type) == btf::Kind::ENUM64;
 }
 
-/// The name of a struct or union, or of the declaration of one, with the kind.
+/// The kind and name of a struct or union, or of its declaration.
 std::string struct_name(const Btf &btf, const btf_type &type)
 {
     const btf::Kind kind = btf::kind_of(type);
@@ -44,7 +44,7 @@ std::string struct_name(const Btf &btf, const btf_type &type)
     return (is_union ? "union " : "struct ") + std::string(btf.str(type.name_off));
 }
 
-/// Do a type of an object and one of the result mean the same?
+/// Decides whether a type of an object and a type of the result mean the same.
 class Matcher
 {
 public:
@@ -83,8 +83,8 @@ public:
 private:
     struct Pair {
         TypeId x, y;
-        bool in_struct = false; // it is part of a struct or union
-        bool in_base = false;   // ... of the base
+        bool in_struct = false; // the type is part of a struct or union
+        bool in_base = false;   // this struct or union is in the base
         auto operator<=>(const Pair &) const = default;
     };
 
@@ -108,7 +108,7 @@ private:
             (btf::vlen_of(s) == 0 || (in_base && btf::vlen_of(t) == 0) ||
              (in_struct && known_.declared_enums.contains(std::string(a_.name(x))))))
             return stop = true;
-        // What a base only declares agrees with any definition.
+        // A declaration in the base agrees with any definition.
         if (in_base && l == btf::Kind::FWD)
             return stop = true, k == (btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT);
         if (s.info != t.info)
@@ -162,7 +162,7 @@ std::string first_lost(const Btf &object, const Btf &merged, const Known &known)
 
 size_t fewest_types(const std::vector<const Btf *> &objects)
 {
-    // Types of all objects one after the other; [0] is void.
+    // The types of all objects, one object after the other; [0] is void.
     std::vector<std::pair<const Btf *, TypeId>> types{{nullptr, void_id}};
     std::vector<std::vector<uint32_t>> refs(1);
     std::map<std::pair<std::vector<uint32_t>, std::string>, uint32_t> first;
@@ -179,7 +179,8 @@ size_t fewest_types(const std::vector<const Btf *> &objects)
                 first.emplace(content, static_cast<uint32_t>(first.size()) + 1).first->second);
         }
     }
-    // Split until nothing splits: a class is a colour, and the colours of what it refers to.
+    // Refine until nothing changes: a type's new class depends on its class, and on the classes of
+    // the types that it refers to.
     for (size_t count = first.size(), last = 0; count != last;) {
         last = count;
         std::map<std::vector<uint32_t>, uint32_t> next;

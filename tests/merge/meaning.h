@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a merge must get right, worked out slowly and plainly from its inputs.
+// Computes from the inputs of a merge what its result must be, slowly and in a simple way.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -11,22 +11,22 @@
 namespace btflink::merge::test
 {
 
-/// What the objects of a program know between them.
+/// Facts about all objects of a program.
 struct Known {
-    std::set<std::string> declared_enums; // that one of them only declares
-    std::set<std::string> defined_by_one; // structs and unions that one of them defines, and no
-                                          // other, nor the base
+    std::set<std::string> declared_enums; // enums that some object only declares
+    std::set<std::string> defined_by_one; // structs and unions that one object defines, and neither
+                                          // another object nor the base
 };
 Known known_to(const std::vector<Btf> &objects, const Btf *base = nullptr);
 
-/// Has each type of `object` a type in `merged` that means the same? Names the first that has none;
-/// "" if all have. A declaration must have found its definition if there is but one. In structs of
-/// the base, what that only declares agrees with any definition; in any struct, so do enums that an
-/// object may have there with no more than the declaration.
+/// Checks that each type of `object` has a type in `merged` with the same meaning. Returns the name
+/// of the first type without one, or "". A declaration must be resolved if there is only one
+/// definition. In structs of the base, a declaration agrees with any definition. In any struct,
+/// enums that some object only declares agree with their declaration.
 std::string first_lost(const Btf &object, const Btf &merged, const Known &known);
 
-/// How many types are left if all are one that agree in everything that they reach. With forward
-/// declarations there may be less: these are taken for types of their own.
+/// The number of types if all types are merged that agree in everything that they reach. A merge
+/// can have fewer if there are forward declarations, which count as separate types here.
 size_t fewest_types(const std::vector<const Btf *> &objects);
 
 } // namespace btflink::merge::test

@@ -17,7 +17,7 @@ namespace btflink::merge::test
 
 TempDir::TempDir()
 {
-    // In memory if there is such a place: files of a moment cost more than merging them.
+    // In memory if possible: writing these small files to a disk takes longer than merging them.
     bool memory = !std::getenv("TEST_TMPDIR") && ::access("/dev/shm", W_OK) == 0;
     path_ = (memory ? "/dev/shm/" : testing::TempDir()) + "btf-merge-XXXXXX";
     if (!::mkdtemp(path_.data()))
@@ -68,7 +68,7 @@ struct Relocation {
     std::string symbol;
 };
 
-/// Assembly of a section whose bytes are in a file, with relocations at its offsets.
+/// Assembler text of a section whose bytes are in a file, with relocations.
 std::string section(const std::string &head, const std::string &file, const std::string &type,
                     const std::vector<Relocation> &relocs)
 {

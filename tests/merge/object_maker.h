@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Objects with object BTF from text, so that tests of the merge need no DWARF: BTF as text, symbols
-// as assembly, link trailer and address pool made from both.
+// Makes objects with object BTF from text, so that tests of the merge need no DWARF. BTF is given
+// as text, symbols as assembler text; link trailer and address pool are made from both.
 #pragma once
 
 #include "common/object_btf/link_trailer.h"
@@ -15,7 +15,7 @@
 namespace btflink::merge::test
 {
 
-/// A folder of its own for one test, removed with it.
+/// A temporary folder of a test, which is removed at its end.
 class TempDir
 {
 public:
@@ -29,15 +29,15 @@ private:
     std::string path_;
 };
 
-/// Run a shell command; what it prints is part of the failure.
+/// Runs a shell command. If it fails, the test fails with its output.
 void run(const std::string &command);
-/// Is this a host whose assembler we know?
+/// True if the tests know the assembler of this host.
 bool can_assemble();
-/// DIR/NAME, linked of `objects` by ld with `options`.
+/// Links `objects` to DIR/NAME, by ld with `options`.
 std::string link_file(const TempDir &dir, const std::string &name, const std::string &options,
                       const std::vector<std::string> &objects);
 
-/// Tests that need the assembler, with a folder.
+/// Base class of tests that need the assembler and a folder.
 class ObjectTest : public testing::Test
 {
 protected:
@@ -47,15 +47,15 @@ protected:
 
 struct FunctionSpec {
     std::string name;
-    std::string symbol = ""; // what its address is, an assembler expression; "": none
-    uint32_t func = 0;       // type id of its FUNC, or 0: then the prototype is "void (void)"
+    std::string symbol = ""; // its address, an assembler expression; "": none
+    uint32_t func = 0;       // type id of its FUNC; 0: the prototype is "void (void)"
     uint32_t flags = 0;
-    uint32_t true_func = 0; // type id of the FUNC of its true signature; 0: it has none
+    uint32_t true_func = 0; // type id of the FUNC with its true signature; 0: none
 };
 
 struct VariableSpec {
     uint32_t var;       // type id
-    std::string symbol; // what its address is
+    std::string symbol; // its address
     uint32_t flags = 0;
 };
 
@@ -72,21 +72,21 @@ struct ObjectSpec {
     std::string section_flags = "\"e\",@0x80425446"; // of .BTF
 };
 
-/// Write DIR/NAME.o and return its path.
+/// Writes DIR/NAME.o and returns its path.
 std::string make_object(const TempDir &dir, const std::string &name, const ObjectSpec &spec);
-/// Write DIR/NAME.btf, a raw blob, and return its path.
+/// Writes DIR/NAME.btf, a raw blob, and returns its path.
 std::string make_raw(const TempDir &dir, const std::string &name, std::string_view text);
 
-/// Merge into DIR/out.btf and return that as text. It is an error, too, if nothing is written.
+/// Merges into DIR/out.btf and returns it as text. It is also an error if nothing is written.
 Result<std::string> merged(const TempDir &dir, Options options);
 Result<std::string> merged(const TempDir &dir, std::vector<std::string> inputs,
                            std::string image = "");
-/// The text of a merge that must succeed. If it has not, the test fails.
+/// The text of a merge that must succeed; otherwise the test fails.
 std::string text_of(const Result<std::string> &result);
-/// Has the merge failed for this reason?
+/// True if the merge failed with this message.
 testing::AssertionResult fails(const Result<std::string> &result, std::string_view reason);
 bool has(std::string_view text, std::string_view part);
-/// Merge and return the bytes. If there are none, the test fails.
+/// Merges and returns the bytes. If there are none, the test fails.
 std::vector<std::byte> merged_bytes(const TempDir &dir, Options options);
 /// The value of a line of `report.stats`, e.g. "functions_kept"; -1: no such line.
 int64_t stat(const Report &report, std::string_view name);
@@ -96,7 +96,7 @@ int64_t stat(const Report &report, std::string_view name);
 namespace btflink
 {
 
-/// For messages of gtest.
+/// Prints values in gtest's messages.
 void PrintTo(const Result<std::string> &result, std::ostream *out);
 
 } // namespace btflink

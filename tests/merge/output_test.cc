@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Final BTF inside ELF files: made with our writer, read with ours and with binutils.
+// Tests final BTF in ELF files. Our writer makes the files; our reader and binutils read them.
 #include "merge/input/elf_file.h"
 #include "merge/input/load_objects.h"
 #include "merge/output/write_elf.h"
@@ -20,7 +20,7 @@ namespace
 constexpr std::string_view first_btf = "the first BTF";
 constexpr std::string_view second_btf = "another one that is longer than the first";
 
-/// Contents of the only .BTF.
+/// The contents of the only section .BTF.
 std::string btf_of(Bytes file)
 {
     auto elf = ElfFile::parse(file, Where{"file"});
@@ -72,7 +72,7 @@ protected:
         EXPECT_TRUE(made) << made.error().str();
         return made ? made->whole(bytes) : std::vector<std::byte>();
     }
-    /// What binutils think of it: sections but .BTF, their contents, symbols, segments.
+    /// The file as binutils read it: sections except .BTF, their contents, symbols, segments.
     std::string dump(const std::vector<std::byte> &bytes)
     {
         EXPECT_TRUE(write_file(dir_ / "dumped", bytes));
@@ -101,7 +101,7 @@ protected:
                             .variables = {{2, "v"}}});
     }
 
-    /// Symbols with the sections that they are in, and the relocations of `sections`.
+    /// Symbols with their sections, and the relocations of `sections`.
     std::string symbols(const std::vector<std::byte> &bytes,
                         const std::string &sections = "-j .text -j .data")
     {
@@ -118,7 +118,7 @@ protected:
         return static_cast<int>(std::ranges::count_if(
             elf->sections(), [&](const Section &s) { return s.name == section; }));
     }
-    /// Two objects with pools and a group, by `ld -r`.
+    /// Two objects with pools and a group, linked by `ld -r`.
     std::string module(const std::string &more = "")
     {
         std::string files;
@@ -210,7 +210,7 @@ TEST_F(Update, BaseComesAndGoes)
     auto after = made->whole(before);
     EXPECT_EQ(btf_of(after), first_btf);
     EXPECT_EQ(count(after, ".BTF.base"), 1);
-    EXPECT_EQ(updated(after, first_btf), updated(before, first_btf)); // a stale one goes
+    EXPECT_EQ(updated(after, first_btf), updated(before, first_btf)); // an old result is replaced
 }
 
 TEST_F(Update, RemovesObjectBtf)
@@ -225,7 +225,7 @@ TEST_F(Update, RemovesObjectBtf)
     EXPECT_EQ(dump(after), dump(before));
     ASSERT_TRUE(remove_object_btf(path));
     EXPECT_EQ(file(path), after);
-    // Final BTF is none of its business.
+    // Final BTF is not touched.
     std::vector<std::byte> blob = *read_file(make_raw(dir_, "raw", "[1] FWD 's' fwd_kind=struct"));
     auto with_blob = with_final_btf(after, {blob, {}, {}}, Where{path})->whole(after);
     ASSERT_TRUE(write_file(path, with_blob));
@@ -247,7 +247,7 @@ TEST_F(Update, ImagesInPlace)
     auto after = file(dir_ / "image");
     EXPECT_EQ(after, updated(before, first_btf));
     EXPECT_TRUE(std::equal(before.begin() + 64, before.end(), after.begin() + 64));
-    // BTF that another tool put in the middle goes without a trace.
+    // BTF that another tool put in the middle of the file is removed completely.
     ASSERT_TRUE(write_file(dir_ / "btf", as_bytes(second_btf)));
     run("objcopy -R .BTF " + (dir_ / "image") + " " + (dir_ / "plain") +
         " && objcopy --add-section .BTF=" + (dir_ / "btf") + " " + (dir_ / "plain") + " " +
@@ -268,7 +268,7 @@ TEST_F(Update, Objects)
     auto after = updated(before, first_btf);
     EXPECT_EQ(btf_of(after), first_btf);
     EXPECT_EQ(dump(after), dump(before));
-    EXPECT_LT(after.size(), before.size()); // object BTF is gone
+    EXPECT_LT(after.size(), before.size()); // object BTF was removed
     auto elf = ElfFile::parse(after, Where{"after"});
     ASSERT_TRUE(elf);
     for (const Section &s : elf->sections()) {
@@ -278,10 +278,10 @@ TEST_F(Update, Objects)
             EXPECT_EQ(s.flags, 0u);
         }
     }
-    // Twice the same, and replaced by another.
+    // The same result twice, then another one.
     EXPECT_EQ(updated(after, first_btf), after);
     EXPECT_EQ(updated(updated(after, second_btf), first_btf), after);
-    // binutils and a linker take it.
+    // binutils and a linker accept the file.
     ASSERT_TRUE(write_file(dir_ / "after.o", after));
     run("strip --strip-debug -o " + (dir_ / "stripped.o") + " " + (dir_ / "after.o"));
     EXPECT_EQ(btf_of(file(dir_ / "stripped.o")), first_btf);
@@ -299,7 +299,7 @@ TEST_F(Update, LinkedFiles)
     EXPECT_EQ(dump(after), dump(before));
     EXPECT_EQ(updated(after, first_btf), after);
     EXPECT_EQ(updated(updated(after, second_btf), first_btf), after);
-    // All that a segment or a section had is where it was.
+    // The contents of segments and sections have not moved.
     auto elf = ElfFile::parse(before, Where{"before"});
     ASSERT_TRUE(elf);
     EXPECT_TRUE(std::equal(before.begin() + 64, before.begin() + 0x1000, after.begin() + 64));
@@ -312,7 +312,7 @@ TEST_F(Update, LinkedFiles)
 
 TEST_F(Update, ManySections)
 {
-    // Stale BTF in front: all indexes change, some to what fits into 16 bits.
+    // Old BTF precedes other sections: all indexes change, and some now fit into 16 bits.
     std::string assembly = ".section .BTF,\"\",@progbits\n.long 1\n";
     for (int i = 0; i < 66000; ++i)
         assembly += strf(".section .t%d,\"a\",@progbits\n.globl s%d\ns%d: .byte 1\n", i, i, i);
@@ -348,7 +348,7 @@ TEST_F(Update, DamagedFiles)
             EXPECT_FALSE(with_final_btf(Bytes(good).first(size), added, Where{"x"}));
         for (size_t at = 0; at < good.size(); ++at) {
             if (at > 64 && at + 4096 < good.size())
-                continue; // headers are at both ends
+                continue; // these bytes are headers, at the beginning and the end
             auto damaged = good;
             for (int value : {0x00, 0x7f, 0xff}) {
                 damaged[at] = static_cast<std::byte>(value);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Thousands of random programs through both engines. Ours must lose no type's meaning, leave no
-// more types than btf__dedup, and give the same bytes on any number of threads. Two exceptions are
-// counted apart: programs of which btf__dedup loses a type or does not find the only definition of
-// what is declared, and (a few in a thousand, their seeds are printed) programs whose declarations
-// agree with several definitions; see merge/NOTES.md.
+// Merges thousands of random programs with both engines. Our engine must keep the meaning of all
+// types, leave at most as many types as btf__dedup, and write the same bytes for any number of
+// threads. Two kinds of exceptions are counted: programs for which btf__dedup loses a type or does
+// not find the only definition of a declaration; and programs whose declarations agree with several
+// definitions (a few of a thousand, with their seeds printed; see merge/NOTES.md).
 // BTFLINK_SEEDS=COUNT or =FIRST:COUNT chooses the seeds.
 #include "common/io/file_io.h"
 #include "common/io/parallel.h"
@@ -37,7 +37,7 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// The same of objects that are made in this process, by several threads and in another order.
+    /// Checks the same for objects in memory, with several threads and in another order.
     std::vector<std::byte> merge_gathered(const Corpus &corpus)
     {
         auto gatherer = std::make_shared<Gatherer>(Where{"gathered"});
@@ -59,14 +59,15 @@ protected:
         return merged_bytes(dir_, options);
     }
 
-    /// All in one file, as after `ld -r`: a file each would cost more than the merge does.
+    /// All objects are in one file, as after `ld -r`. Writing a file for each would take longer
+    /// than the merge.
     void write_objects(const Corpus &corpus, size_t begin, size_t end)
     {
         std::vector<std::byte> all;
         for (size_t i = begin; i < end; ++i) {
             all.resize(align_up(all.size(), 8));
             all.insert(all.end(), corpus.objects[i].begin(), corpus.objects[i].end());
-            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // a folder for the last objects
+            if (const char *keep = std::getenv("BTFLINK_KEEP")) { // the folder for the last objects
                 ASSERT_TRUE(write_file(keep + ("/o" + std::to_string(i)), corpus.objects[i]));
             }
         }
@@ -99,7 +100,7 @@ protected:
         return parsed;
     }
 
-    /// Where nothing is only declared there is one right answer, whatever btf__dedup finds.
+    /// Without declarations there is only one right result, which does not depend on btf__dedup.
     void check_fewest(const Corpus &corpus, const std::vector<std::byte> &ours)
     {
         const std::vector<Btf> parsed = parse(corpus);
@@ -109,7 +110,7 @@ protected:
         EXPECT_EQ(Btf::parse(ours, Where{"ours"})->size(), fewest_types(objects));
     }
 
-    /// Of programs that btf__dedup refuses.
+    /// Checks programs that btf__dedup refuses.
     void check_alone(uint64_t seed, const CorpusRules &rules)
     {
         SCOPED_TRACE("seed " + std::to_string(seed));
@@ -147,8 +148,8 @@ protected:
         ASSERT_FALSE(ours.empty());
         ASSERT_FALSE(theirs.empty());
         EXPECT_EQ(ours, merge_by(Engine::hash, 3, dir_ / "base"));
-        // That of the seed before does not fit; it is replaced by the first, and used by the
-        // others.
+        // The index of the previous seed does not match. The first merge replaces it, and the
+        // others use the new one.
         for (unsigned threads : {1, 1, 3})
             EXPECT_EQ(ours, merge_by(Engine::hash, threads, dir_ / "base", dir_ / "index"));
         compare(seed, corpus, half, ours, theirs, std::make_shared<const Btf>(std::move(*parsed)));
@@ -215,7 +216,7 @@ TEST_F(Property, LocalNames)
     EXPECT_EQ(more_, 0u);
 }
 
-// With declarations that agree with several definitions, both engines choose, each in its way.
+// If declarations agree with several definitions, each engine chooses one in its own way.
 TEST_F(Property, Forwards)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
@@ -230,8 +231,8 @@ TEST_F(Property, All)
     EXPECT_LE(more_, all_ / 200 + 1);
 }
 
-// Typedefs of functions that take themselves, as other languages make them: a cycle without any
-// struct. btf__dedup gives up on these.
+// Typedefs of functions that take themselves, which other languages have: a cycle without a struct.
+// btf__dedup fails on these.
 TEST_F(Property, Loops)
 {
     for (uint64_t seed = first_; seed < last_ && !HasFailure(); ++seed)
@@ -244,8 +245,9 @@ TEST_F(Property, LoopsAndForwards)
         check_alone(seed, {seed % 2 == 0, true, true, true, false, true, true});
 }
 
-// Paths through prototypes that take the one before twice are as many as two to the power of their
-// number, more than can be walked; what only one object knows lies at their ends.
+// Each prototype takes the previous one twice, so the number of paths is two to the power of the
+// number of prototypes, too many to walk. At the end of the paths are types that only one object
+// has.
 TEST_F(Property, ManyPaths)
 {
     Corpus corpus;

@@ -20,7 +20,7 @@ namespace
 struct Expr;
 using ExprPtr = std::shared_ptr<const Expr>;
 
-/// A type as a program spells it.
+/// A type as it is written in a program.
 struct Expr {
     enum Kind : uint8_t {
         integer,
@@ -35,18 +35,18 @@ struct Expr {
         unnamed,
         tag,
         knot, // unnamed struct that may reach itself
-        loop  // typedef that may
+        loop  // typedef that may reach itself
     };
     Kind kind;
-    uint32_t number = 0; // which integer, name, length or text
-    bool local = false;  // structure: the second definition of the name, if the object has one
+    uint32_t number = 0; // index of the integer, name, length or text
+    bool local = false;  // for a struct: the second definition of the name, if the object has one
     std::vector<ExprPtr> parts = {};
 };
 
 struct Definition {
     bool is_union = false;
     bool bitfields = false;
-    uint32_t bits = 0; // of integers, if they are bitfields; 0: all
+    uint32_t bits = 0; // of a bitfield; 0: not a bitfield
     std::vector<ExprPtr> members;
 };
 
@@ -54,7 +54,7 @@ constexpr uint32_t wide = 0x100; // of an enum: ENUM64
 
 struct Program {
     std::vector<std::vector<Definition>> structs; // per name: its definitions
-    std::vector<bool> union_names;                // as struct, or as union
+    std::vector<bool> union_names;                // per name: is it a union?
     std::vector<std::vector<ExprPtr>> typedefs;   // per name: its definitions
     std::vector<std::vector<uint32_t>> enums;     // per name: numbers of values, maybe | wide
     std::vector<std::vector<ExprPtr>> knots;      // members
@@ -96,7 +96,7 @@ public:
             t.push_back(chain ? make(Expr::typedef_, random_.below(typedefs_)) : expr(3));
             if (random_.chance(20))
                 t.push_back(expr(3));
-            ++typedefs_; // they refer to earlier ones only: C has no cycles of them
+            ++typedefs_; // typedefs refer only to earlier ones, because C has no cycles of typedefs
         }
         for (uint32_t s = 0; s < structs; ++s) {
             out_.union_names.push_back(random_.chance(15));
@@ -118,7 +118,7 @@ public:
                 out_.structs[s].push_back(other);
             }
         }
-        for (auto &k : out_.knots) // now that there is something to refer to
+        for (auto &k : out_.knots) // after the types that they refer to
             for (uint32_t n = 1 + random_.below(3); n; --n)
                 k.push_back(make(Expr::pointer, 0, {expr(2)}));
         for (auto &l : out_.loops)
@@ -132,7 +132,7 @@ private:
         return std::make_shared<Expr>(Expr{kind, number, random_.chance(15), std::move(parts)});
     }
 
-    /// Structs stand behind pointers only: then no struct contains itself.
+    /// Structs are used only through pointers, so no struct contains itself.
     ExprPtr expr(uint32_t depth)
     {
         if (depth == 0)
@@ -186,8 +186,8 @@ private:
     Random &random_;
     const CorpusRules &rules_;
     Program out_;
-    uint32_t conflicts_ = 0; // percent
-    uint32_t typedefs_ = 0;  // that may be used
+    uint32_t conflicts_ = 0; // percentage
+    uint32_t typedefs_ = 0;  // number of typedefs that may be used
 };
 
 /// One object's view of the program, written as BTF.
@@ -197,7 +197,7 @@ public:
     ObjectMaker(const Program &program, Random &random, const CorpusRules &rules)
         : program_(program), random_(random)
     {
-        // Objects that know everything, and objects that know little.
+        // Some objects have all definitions, some have few.
         uint32_t ignorance = rules.forwards ? random.below(60) : 0;
         for (const auto &s : program.structs) {
             auto count = static_cast<uint32_t>(s.size());
@@ -209,7 +209,7 @@ public:
         for (const auto &t : program.typedefs)
             typedefs_.push_back(random.below(static_cast<uint32_t>(t.size())));
         for (const auto &e : program.enums) {
-            // Declared ones are members here, which C does not allow: none may turn out as wider.
+            // Declared enums are members here, which C does not allow, so none may be wider.
             bool narrow =
                 std::all_of(e.begin(), e.end(), [](uint32_t values) { return !(values & wide); });
             enums_.push_back(rules.enum_forwards && narrow && random.chance(10)
@@ -250,8 +250,8 @@ private:
     static constexpr uint32_t none = UINT32_MAX;
     struct View {
         uint32_t definition;
-        uint32_t local; // the second definition, or none
-        bool declared;  // no definition is known
+        uint32_t local; // index of the second definition, if there is one
+        bool declared;  // the object has only a declaration
     };
 
     bool is_wide(uint32_t n) const
@@ -259,7 +259,7 @@ private:
         return enums_[n] != none && (program_.enums[n][enums_[n]] & wide);
     }
 
-    /// As structs are named: a union may have the name of the struct before it.
+    /// The name of a struct or union. A union may have the name of the struct before it.
     std::string name_of(uint32_t number) const
     {
         bool twin =
@@ -267,7 +267,7 @@ private:
         return "s" + std::to_string(twin ? number - 1 : number);
     }
 
-    /// Bytes, of what may be a member.
+    /// The size in bytes of a type that can be a member.
     uint32_t size_of(const Expr &e) const
     {
         uint32_t sum = 0;
@@ -287,7 +287,7 @@ private:
         }
     }
 
-    /// Equal keys: the same type of this object.
+    /// Equal keys mean the same type of this object.
     std::string key(const Expr &e)
     {
         std::string k = std::to_string(e.kind) + "." + std::to_string(e.number);
@@ -319,8 +319,8 @@ private:
         return t;
     }
 
-    /// Ids are given when a type's parts are known, as DIEs end; a struct's before, if they need
-    /// it. Returns where the id will be.
+    /// A type gets its id after its parts, in the order in which DIEs end; a struct gets it earlier
+    /// if its parts refer to it. Returns the place of the id.
     std::shared_ptr<uint32_t> visit(const Expr &e)
     {
         std::string k = key(e);

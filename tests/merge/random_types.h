@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Random programs: a few struct names with one or several definitions, seen by several objects,
-// each of which knows, for each name, one of the definitions or only its declaration.
+// Random programs. A few struct names have one or several definitions. Each object has one of the
+// definitions of a name, or only its declaration.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -22,14 +22,14 @@ struct CorpusRules {
     bool enum_forwards = true;
     bool base_complete = false; // the first half of the objects knows all definitions
     bool knots = true;          // unnamed structs that reach themselves
-    bool loops = false;         // typedefs that reach themselves, without any struct; not C
+    bool loops = false;         // typedefs that reach themselves without a struct, which C lacks
 };
 
 /// Programs [first, last).
 struct Seeds {
     uint64_t first = 1, last;
 };
-/// As BTFLINK_SEEDS says: COUNT or FIRST:COUNT; else up to `last`.
+/// The seeds that BTFLINK_SEEDS chooses (COUNT or FIRST:COUNT), by default up to `last`.
 Seeds chosen_seeds(uint64_t last);
 
 Corpus random_corpus(uint64_t seed, const CorpusRules &rules);

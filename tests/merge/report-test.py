@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What btf-merge says of a run: --stats, --time-trace, --why-dup, --help.
+"""Tests what btf-merge prints about a run: --stats, --time-trace, --why-dup, --help.
 
 usage: report-test.py BTF-MERGE BTF-EMIT [TEST...]
 """
@@ -14,14 +14,14 @@ from helpers.compilers import target_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MANUAL = os.path.join(HERE, '..', '..', 'merge', 'btf-merge.1')
-# A header that one file sees otherwise, three structs away from what it uses.
+# A header that one file sees with another definition, three structs away from the one that it uses.
 DEEP = '''struct inner { int first; FLAG int state; int last; };
 struct middle { long n; struct inner in; };
 struct outer { struct middle *m; struct outer *next; };
 struct apart { int x; };
 int NAME(struct outer *o, struct apart *a) { return o->m->in.state + a->x; }
 '''
-# The same header under other #ifdefs.
+# The same header with other #ifdefs.
 CONFIG = '''struct device {
     int id;
 #ifdef CONFIG_PM
@@ -73,7 +73,7 @@ class CommandLine(Report):
                       self.merge('--why-dup', '--dedup=libbpf', 'a.o', status=2).stderr)
 
     def test_options_that_do_not_go_together(self):
-        """Wrong usage, told before a file is looked at."""
+        """Wrong usage is reported before a file is opened."""
         for option in ('--image=x', '--distilled-base', '--format=raw', '--dedup=hash',
                        '--features=var', '--stats', '--time-trace=x', '--why-dup', '--why-dup=s'):
             self.assertIn(f'cannot be combined with {option.partition("=")[0]}\n',
@@ -99,7 +99,7 @@ int add(int n) { state.x = n; return get(&state); }
 '''
 
     def linked(self, *compiler):
-        """Objects with pools, a program and an `ld -r` of them."""
+        """Makes objects with pools, a program, and the result of `ld -r`."""
         if not target_of(compiler[0]):
             self.skipTest(f'{compiler[0]} is not installed')
         for name, text in (('main', self.MAIN), ('add', self.ADD)):
@@ -141,7 +141,7 @@ int add(int n) { state.x = n; return get(&state); }
                       'missing; the first has part0\n', self.said('--image=prog', 'main.o', 'add.o'))
 
     def test_functions_from_elsewhere(self):
-        """The program has the name, as that of a function in a shared library, not the function."""
+        """The program has only the name of the function, which is in a shared library."""
         mine = self.object('mine', 'int NAME(int n) { return n; }\n', '-fPIC')
         main = self.object('main', 'int mine(int); int NAME(void) { return mine(0); }\n')
         self.must('gcc', '-shared', '-o', 'libmine.so', mine)
@@ -154,7 +154,7 @@ int add(int n) { state.x = n; return get(&state); }
 
 
 class Names(Report):
-    """What C++ calls things, BTF does not allow."""
+    """Names of C++ that BTF does not allow."""
 
     def test_origin(self):
         good = self.object('good', 'struct pair { int a; }; int NAME(struct pair *p) { return p->a; }\n')
@@ -209,7 +209,7 @@ class Layout(Report):
         self.merge('-o', 'plain', *objects)
         self.assertEqual(self.read('plain')[4], 24)
         self.assertEqual(len(self.read('all')), len(self.read('plain')) + 8 + 80)
-        # A base with a layout is a base like any other.
+        # A base may have a layout section.
         split = self.object('d', DEEP + 'struct mine { struct outer o; } mine;', '-DFLAG=')
         for base in 'all', 'plain':
             self.merge('--features=+layout', f'--base={base}', '-o', 'over-' + base, split)
@@ -243,7 +243,7 @@ class Stats(Report):
             listed = self.must('readelf', '-SW', name)
             sections += int(re.search(r' \.BTF +\S+ +\S+ +\S+ +(\S+)', listed).group(1), 16)
         self.assertLessEqual(read, sections)
-        self.assertGreater(read + 8 * len(objects), sections)  # but for the padding of blobs
+        self.assertGreater(read + 8 * len(objects), sections)  # except for the padding of blobs
         self.must('ld', '-r', '-o', 'all.o', *objects)
         self.must('ar', 'rc', 'all.a', *objects)
         for form in ('all.o', 'all.a'):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Objects of one link that were emitted by other versions or with other features; objects that a
-// caller adds for what came without object BTF.
+// Tests objects of one link that were emitted by different versions or with different features, and
+// objects that a caller adds for inputs without object BTF.
 #include "tests/merge/object_maker.h"
 
 namespace btflink::merge::test
@@ -93,7 +93,7 @@ TEST_F(Settings, WhatTheLinkAsksForIsMissing)
 TEST_F(Settings, WhatTheLinkDoesNotAskForStays)
 {
     FeatureSet more = default_features();
-    more.add(Feature::global_var); // of variables merge takes care
+    more.add(Feature::global_var); // btf-merge itself selects the variables
     auto said = warnings({object("a", more)}, without(Feature::enum64));
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "with enum64, which the link does not ask for")) << said[0];
@@ -108,10 +108,11 @@ TEST_F(Settings, VariablesThatNobodyAsksForAreNoDifference)
     const std::vector<std::string> mixed = {object("few", all), object("b", default_features()),
                                             object("c", default_features())};
     EXPECT_TRUE(warnings(mixed).empty());
-    EXPECT_EQ(warnings(mixed, all).size(), 2u); // the few differ, and the others lack it
+    EXPECT_EQ(warnings(mixed, all).size(),
+              2u); // a few objects differ, and the others lack the feature
 }
 
-/// Of these merge takes care by itself.
+/// btf-merge itself applies these features.
 TEST_F(Settings, FeaturesOfTheLinkDoNotCount)
 {
     EXPECT_TRUE(

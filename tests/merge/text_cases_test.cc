@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Merging as text before and after: each file of cases/ has the BTF of some objects and what must
-// come out of their merge, word by word. A new file there is a new case. Its lines begin the parts:
-//   == object                       an object's BTF; one or more
-//   == base                         over which they are merged
-//   == distilled base               what is made of the base, and the result continues
-//   == result                       what comes out
-//   == warning                      that the merge gives, one per line
-//   == result of btf__dedup         ... of --dedup=libbpf, where ours leaves fewer types
-//   == at most as many as btf__dedup  what that makes of it depends on libbpf's version (no text)
+// Merges BTF given as text. Each file of cases/ is a case, with the BTF of some objects and the
+// expected result of their merge, word by word. These lines begin its parts:
+//   == object                       the BTF of an object; one or more
+//   == base                         the base of the merge
+//   == distilled base               the expected distilled base, which the result extends
+//   == result                       the expected result
+//   == warning                      expected warnings, one per line
+//   == result of btf__dedup         the result of --dedup=libbpf, if ours has fewer types
+//   == at most as many as btf__dedup  (no text) the result of btf__dedup depends on libbpf's
+//   version
 // '#' begins a comment.
 #include "common/io/file_io.h"
 #include "tests/merge/object_maker.h"
@@ -92,8 +93,8 @@ TEST_P(TextCases, Merge)
     for (size_t i = 0; i < c.objects.size(); ++i)
         options.inputs.push_back(write("object" + std::to_string(i), c.objects[i], nullptr));
     options.output = folder_ / "result.btf";
-    uint32_t of_libbpf = UINT32_MAX; // types
-    // libbpf 1.7 does not find a base's typedefs (btf_dedup_prep); 1.8 does.
+    uint32_t of_libbpf = UINT32_MAX; // number of types
+    // libbpf finds a base's typedefs (btf_dedup_prep) from 1.8 on.
     const bool finds_base = libbpf_major_version() != 1 || libbpf_minor_version() != 7;
     for (Engine engine : {Engine::libbpf, Engine::hash})
         for (unsigned threads : {1, 4, 1}) {
@@ -101,7 +102,8 @@ TEST_P(TextCases, Merge)
                 continue;
             options.engine = engine;
             options.threads = threads;
-            if (threads > 1 && !c.base.empty()) // then it is made, and the last of these uses it
+            if (threads > 1 &&
+                !c.base.empty()) // the first of these merges makes the index, the last uses it
                 options.base_index = folder_ / "index";
             Report report;
             auto done = merge(options, report);
@@ -132,7 +134,7 @@ TEST_P(TextCases, Merge)
 class DistilledBase : public testing::Test
 {
 protected:
-    /// What merging a STRUCT 's' over `base` says.
+    /// Merges a STRUCT 's' over `base`; returns the messages.
     std::string error(const std::string &base)
     {
         Options options;

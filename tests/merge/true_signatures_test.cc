@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Clones and functions that are passed other parameters than the source says, with the feature
+// Tests clones and functions that take other parameters than the source says, with the feature
 // true_signature and without.
 #include "tests/merge/object_maker.h"
 
@@ -17,7 +17,7 @@ FeatureSet with_signatures()
 class TrueSignatures : public ObjectTest
 {
 protected:
-    /// An object with one clone of void f(int a, int b) that is passed `b` alone, at `symbol`.
+    /// An object with one clone of void f(int a, int b), at `symbol`, that takes only `b`.
     std::string object(const std::string &name, const std::string &symbol,
                        uint32_t flags = fn_reordered, FeatureSet features = with_signatures())
     {
@@ -38,8 +38,8 @@ protected:
                             .functions = {instance(symbol, flags, features)},
                             .features = features});
     }
-    /// An object with an instance of void f(int a, int b, int c), truly so, at `address`, if that
-    /// is not empty. It defines `symbol`.
+    /// An object that defines `symbol`. If `address` is not empty, it has an instance of void f(int
+    /// a, int b, int c) there, with these true parameters.
     std::string other(const std::string &name, const std::string &address,
                       const std::string &symbol = "any", uint32_t flags = 0)
     {
@@ -64,7 +64,7 @@ protected:
         return {"f", symbol, 3, flags | fn_optimized_param, true_func};
     }
 
-    /// Over a linked image and from the objects alone, by both engines; they must agree.
+    /// Merges with a linked image and without, with both engines; all must agree.
     std::string all_ways(const std::vector<std::string> &objects, FeatureSet features)
     {
         std::string text;
@@ -121,7 +121,7 @@ TEST_F(TrueSignatures, NotThereTheyAreNotInvented)
     auto said = warnings({a}, with_signatures());
     ASSERT_EQ(said.size(), 1u);
     EXPECT_TRUE(has(said[0], "functions whose parameters were changed are left out")) << said[0];
-    // What lost a parameter, but is not in another order, is as the source says.
+    // A function that lost a parameter, but whose others are in order, is as in the source.
     EXPECT_TRUE(has(all_ways({object("a", "f.isra.0", 0, default_features())}, with_signatures()),
                     "vlen=2\n\t'a' type_id=1\n\t'b' type_id=1\n[3] FUNC 'f.isra.0'"));
 }
@@ -147,7 +147,7 @@ TEST_F(TrueSignatures, SomeObjectsWithoutThem)
 
 TEST_F(TrueSignatures, TheFirstAnswersForAllInstances)
 {
-    // An inlined one whose parameter seems to be in another register.
+    // An inlined instance whose parameter seems to be in another register.
     std::string inlined = other("inlined", "", "any", fn_unexpected_reg);
     std::string a = object("a", "f.isra.0"), b = object("b", "f.isra.1");
     for (const auto &objects : {std::vector{inlined, a}, std::vector{a, inlined}})
@@ -165,9 +165,9 @@ TEST_F(TrueSignatures, WhatIsAtASymbolNeedNotAgreeWithWhatIsInlined)
         EXPECT_FALSE(has(text, "'c'")) << text;
         EXPECT_FALSE(has(all_ways(objects, default_features()), "FUNC 'f'"));
     }
-    // Nor with what has another symbol: nobody reaches it by this name.
+    // The same for an instance with another symbol, which cannot be reached by this name.
     EXPECT_TRUE(has(all_ways({other("b", "any"), a}, with_signatures()), "\t'b' type_id=1\n"));
-    // What is in two parts has no address; then nobody knows who is right.
+    // A function in two parts has no address, so it is unknown which instance is right.
     EXPECT_FALSE(has(
         all_ways({object("d", "g", fn_signature_changed), other("c", "", "f")}, with_signatures()),
         "FUNC 'f'"));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Variables: from an object's relocations and address pool to offsets in output sections.
+// Tests variables: the offsets in output sections follow from an object's relocations and address
+// pool.
 #include "tests/merge/object_maker.h"
 
 #include "common/io/file_io.h"
@@ -13,7 +14,7 @@ namespace
 class Variables : public ObjectTest
 {
 protected:
-    /// An object with `static int counter` behind `skip` bytes of .data, and `int NAME` behind it.
+    /// An object with `skip` bytes in .data, followed by `static int counter` and `int NAME`.
     std::string statics(const std::string &name, int skip)
     {
         std::string s = std::to_string(skip);
@@ -36,7 +37,7 @@ protected:
              .variables = {{2, ".data+" + s}, {.var = 3, .symbol = name, .flags = var_external}}});
     }
 
-    /// An object that defines percpu variables: weak or strong `shared` and static `own`.
+    /// An object that defines per-CPU variables: weak or strong `shared`, and static `own`.
     std::string percpu(const std::string &name, bool weak)
     {
         return make_object(
@@ -103,7 +104,7 @@ TEST_F(Variables, StaticsOfOneNameStayApart)
     EXPECT_EQ(merged(dir_, {a, b}), expected);
     EXPECT_EQ(merged(dir_, {join({a, b})}), expected);
     EXPECT_EQ(merged(dir_, {a, b}, link({a, b}, kernel_like)), expected);
-    // The link decides, not the order of the inputs.
+    // The link decides, not the order of the inputs of the merge.
     std::string swapped = text_of(merged(dir_, {a, b}, link({b, a}, kernel_like)));
     EXPECT_TRUE(has(swapped, "type_id=4 offset=8 size=4\n\ttype_id=5 offset=12 size=4\n"
                              "\ttype_id=2 offset=16 size=4\n\ttype_id=3 offset=20"))
@@ -149,7 +150,7 @@ TEST_F(Variables, StrongBeatsWeak)
                 text_of(form == 0   ? merged(dir_, inputs)
                         : form == 1 ? merged(dir_, {join(inputs)})
                                     : merged(dir_, inputs, link(inputs, kernel_like)));
-            // Its type is that of b, and only its tag is there.
+            // The variable has the type of b, and only the tag of b.
             size_t at = text.find("TYPEDEF 'b_t'");
             ASSERT_NE(at, text.npos) << text;
             std::string id = text.substr(text.rfind('[', at) + 1, 1);
@@ -181,8 +182,8 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     std::string expected = text_of(merged(dir_, {a}, image));
     EXPECT_EQ(merged(dir_, {a, b}, image), expected);
 
-    // Nor does it matter what is in them: whether their types are looked at before that is known
-    // depends on the threads.
+    // The contents of such objects must not matter either, although it depends on the threads
+    // whether their types are read before this is known.
     std::string c =
         make_object(dir_, "c",
                     {.btf = "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n"
@@ -210,7 +211,7 @@ TEST_F(Variables, ObjectsThatWereNotLinkedAreLeftOut)
     EXPECT_TRUE(fails(merged(dir_, {a, c}), "c.o: .BTF+"));
 }
 
-/// Nor does it matter what else of linked objects is looked at because of them.
+/// Such objects must also not change which types of linked objects are read.
 TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
 {
     auto object = [&](const std::string &name, const std::string &member) {
@@ -243,8 +244,8 @@ TEST_F(Variables, ObjectsThatWereNotLinkedTellNothingOfOthers)
     const std::string expected = text_of(merged(dir_, options));
     ASSERT_NE(expected.find("VAR 'b'"), expected.npos) << expected;
 
-    // The PTR of b is that of a, and only looked at if there are two structs that it may mean: an
-    // object that has one name twice is walked then.
+    // The PTR of b is the same as that of a. It is read only if it may point to two structs: then
+    // an object that has a name twice is walked.
     std::vector<std::byte> bytes = *read_file(b);
     const std::array magic{std::byte{0x9f}, std::byte{0xeb}};
     auto blob = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
@@ -271,7 +272,7 @@ TEST_F(Variables, WithoutPoolSymbolsTell)
     std::string image = link({a, b}, kernel_like);
     run("objcopy --strip-debug " + image);
     std::string text = text_of(merged(dir_, {a, b}, image));
-    // The two statics share a name: nothing tells which is which.
+    // Two static variables have one name, and cannot be told apart.
     EXPECT_FALSE(has(text, "counter")) << text;
     EXPECT_TRUE(has(text, "DATASEC '.data' size=32 vlen=2\n\ttype_id=2 offset=4 size=4\n"
                           "\ttype_id=3 offset=28 size=4"))
@@ -283,7 +284,7 @@ TEST_F(Variables, CompressedImage)
     std::string a = statics("a", 0), b = statics("b", 8);
     std::string plain = text_of(merged(dir_, {a, b}, link({a, b}, kernel_like)));
     std::string image = link({a, b}, kernel_like);
-    // Only sections that gain are compressed: make it worth it.
+    // Sections are only compressed if they become smaller, so this one is made larger.
     run("head -c 100000 /dev/zero > " + (dir_ / "zeros"));
     run("objcopy --compress-debug-sections=zlib " + image);
     EXPECT_EQ(merged(dir_, {a, b}, image), plain);
@@ -352,7 +353,7 @@ TEST_F(Variables, AddendsInTheSection)
 
 TEST_F(Variables, PlainSectionInTheImageItself)
 {
-    // --section-type=progbits --no-exclude: the linked file carries it all.
+    // With --section-type=progbits --no-exclude the linked file has all object BTF.
     auto object = [&](const char *name, bool pool) {
         return make_object(dir_, name,
                            {.btf = std::string(R"(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// --why-dup, word by word, for BTF written as text.
+// Tests the output of --why-dup, word by word, for BTF given as text.
 #include "tests/merge/object_maker.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ protected:
         options_.inputs.push_back(make_raw(dir_, name, more_ints + text));
     }
 
-    /// What is said of `name` ("": of all), with folders left out of file names.
+    /// The output for `name` ("": for all names), without folders in file names.
     std::string why(const std::string &name = "")
     {
         std::string all;
@@ -74,7 +74,7 @@ TEST_F(WhyDup, OneMember)
     EXPECT_EQ(why("s"), said);
 }
 
-/// a -> b by value -> c by pointer, in c the member that differs; c points back to a.
+/// a contains b, and b points to c, which has the member that differs; c points back to a.
 std::string three_deep(int type)
 {
     return "[3] STRUCT 'a' size=8\n\t'in' type_id=4 bits_offset=0\n"
@@ -107,7 +107,7 @@ TEST_F(WhyDup, TheRootIsDeep)
               std::string::npos)
         << said;
     EXPECT_EQ(said.find("plain"), std::string::npos) << said;
-    // Of a alone: a's line, and its root.
+    // Only about a: the line of a, and its root.
     said = why("struct a");
     EXPECT_EQ(said.find("struct c: 2 versions"), 0u) << said;
     EXPECT_NE(said.find("struct a: 2 definitions"), std::string::npos) << said;
@@ -192,7 +192,7 @@ TEST_F(WhyDup, WithABase)
     EXPECT_NE(said.find("version 2, in 1 object: o0.btf+0x0\n"), std::string::npos) << said;
 }
 
-// A module defines what the base declares: no duplicate; but typedefs of it are.
+// A module defines a struct that the base declares. It is not a duplicate, but typedefs of it are.
 TEST_F(WhyDup, DeclaredInTheBase)
 {
     const std::string declared = "[3] FWD 's' fwd_kind=struct\n",
@@ -237,7 +237,7 @@ TEST_F(WhyDup, LongDefinitionsAreCut)
 
 TEST_F(WhyDup, DeepTypesWithoutNames)
 {
-    // Nothing may recurse as deep as an input says.
+    // The depth of recursion must not depend on the input.
     for (int type : {1, 2}) {
         std::string text = "[3] STRUCT 's' size=8\n\t'p' type_id=50003 bits_offset=0\n";
         for (int i = 4; i <= 50003; ++i)
@@ -249,8 +249,8 @@ TEST_F(WhyDup, DeepTypesWithoutNames)
     EXPECT_NE(said.find("struct s: 2 versions"), std::string::npos) << said.substr(0, 1000);
 }
 
-// An unnamed struct whose two members point to it: to write it out would take two to the power of
-// the depth.
+// An unnamed struct with two members that point to it. Written out in full, its size would double
+// with each level.
 TEST_F(WhyDup, UnnamedStructsThatReachThemselves)
 {
     for (const char *last : {"1", "2"})
