@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// One test per rule. Each text breaks one rule only, and says in its error which.
+// One test per rule. Each text violates exactly one rule, which the error names.
 #include "common/btf/btf_check.h"
 #include "common/btf/type_sizes.h"
 #include "tests/unit/text_blob.h"
@@ -10,7 +10,7 @@ namespace btflink::test
 namespace
 {
 
-/// What the tests' types are made of; their own begin at 11.
+/// Types that the tests refer to. The tests' own types begin at 11.
 constexpr std::string_view prelude = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] PTR '' type_id=0
@@ -28,7 +28,7 @@ constexpr std::string_view prelude = R"(
     [10] INT 'odd' size=4 bits_offset=3 nr_bits=5 encoding=(none)
 )";
 
-/// The error for the prelude and `text` behind it, without its place; "" if all is well.
+/// The error for the prelude followed by `text`, without the place; "" if there is none.
 std::string verdict(std::string_view text, uint32_t pointer_size = 8)
 {
     TextBlob blob = from_text(std::string(prelude) + std::string(text));
@@ -75,7 +75,7 @@ TEST(BtfCheck, ErrorsSayWhere)
                               "[2] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n"
                               "'b' type_id=1 bits_offset=33\n");
     auto result = check_btf(*blob.bytes, *blob, Where{"f.o", ".BTF", 0x1000});
-    // 24 of header, 16 of INT, 12 of STRUCT's head, 12 of member a.
+    // Bytes: 24 of the header, 16 of the INT, 12 of the STRUCT, 12 of member a.
     EXPECT_EQ(error_of(result), "f.o: .BTF+0x1040: type 2 (STRUCT 's'): member 1 'b': "
                                 "ends at bit 65, the struct at byte 8");
     blob = from_text("[1] FWD 'a b' fwd_kind=struct\n");
@@ -101,7 +101,7 @@ TEST(BtfCheck, Header)
     EXPECT_EQ(with([&](Blob &b) { longer(b, std::byte{0}); }), "");
     EXPECT_EQ(with([&](Blob &b) {
                   longer(b, std::byte{0});
-                  b[24] = std::byte{1}; // an offset, but no length
+                  b[24] = std::byte{1}; // an offset without a length
               }),
               "f+0x18: BTF header: fields that are not known are not 0");
     EXPECT_EQ(with([&](Blob &b) {
@@ -151,8 +151,8 @@ TEST(BtfCheck, NumberOfTypes)
               "f+0xc: BTF header: there are more than 1048575 types");
 }
 
-/// A blob with a layout of `length` bytes between types and strings, as if it began at `begin`
-/// bytes behind the types' end.
+/// A blob with a layout section of `length` bytes between types and strings. Its header says that
+/// the section begins `begin` bytes after the types.
 std::vector<std::byte> with_layout(std::string_view text, uint32_t length, uint32_t begin = 0)
 {
     auto bytes = *from_text(text).bytes;
@@ -182,7 +182,7 @@ TEST(BtfCheck, Layout)
     EXPECT_EQ(verdict_of(with_layout(older, 80)),
               "f+0x18: BTF header: has a layout, which this kernel refuses: it has no "
               "struct btf_layout");
-    EXPECT_EQ(verdict_of(with_layout(prelude, 80)), ""); // a program's: nobody knows
+    EXPECT_EQ(verdict_of(with_layout(prelude, 80)), ""); // BTF of a program: the kernel is unknown
     EXPECT_EQ(verdict_of(with_layout(newer, 80, 4)),
               "f+0x18: BTF header: the layout does not begin where types end");
     EXPECT_EQ(verdict_of(with_layout(newer, 78)),
@@ -196,7 +196,7 @@ TEST(BtfCheck, Layout)
     EXPECT_EQ(btf_to_text(*btf), btf_to_text(*from_text(newer)));
 }
 
-/// From 65,536 on the count of elements takes more than the 16 bits that all kernels read.
+/// From 65,536 on, the number of elements does not fit into the 16 bits that all kernels read.
 TEST(BtfCheck, LongCounts)
 {
     auto text = [](uint32_t id, uint32_t count) {
@@ -214,7 +214,7 @@ TEST(BtfCheck, LongCounts)
     EXPECT_EQ(verdict_of(blob), "f+0x18: type 1 (ENUM 'big'): vlen is 65537, older kernels read "
                                 "65535 at most; one that reads more has an enumerator "
                                 "BTF_MAX_VLEN");
-    // What the kernel says of itself counts, in the blob or in its base.
+    // The kernel's own enumerator in the blob or its base decides.
     auto kernel = [&](uint32_t most, uint32_t first = 1) {
         return "[" + std::to_string(first) +
                "] ENUM 'btf_max' size=4 encoding=UNSIGNED\n"
@@ -227,7 +227,7 @@ TEST(BtfCheck, LongCounts)
     base = from_text(kernel(0x10000));
     EXPECT_EQ(verdict_of(from_text(text(2, 0x10000), base.btf)), "");
     EXPECT_NE(verdict_of(from_text(text(2, 0x10001), base.btf)), "");
-    // Not every kind counts.
+    // Enumerators of other kinds do not count.
     EXPECT_EQ(verdict("[11] PTR '' type_id=1 vlen=65536"),
               "type 11 (PTR ''): vlen is 65536, must be 0");
 }
@@ -498,7 +498,7 @@ TEST(BtfCheck, PointersOf32BitTargets)
     constexpr std::string_view text = "[11] STRUCT '' size=4\n'p' type_id=2 bits_offset=0";
     EXPECT_EQ(verdict(text, 4), "");
     EXPECT_NE(verdict(text, 8), "");
-    // A double is aligned there to 4 bytes.
+    // There a double is aligned to 4 bytes.
     EXPECT_EQ(verdict("[11] STRUCT '' size=12\n'd' type_id=9 bits_offset=32", 4), "");
 }
 

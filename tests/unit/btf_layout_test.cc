@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The layout section, held against the kernel's own structures.
+// Tests the layout section against the kernel's own structures.
 #include "common/btf/btf_layout.h"
 #include "tests/unit/text_blob.h"
 
@@ -94,7 +94,7 @@ TEST(BtfLayout, MustFit)
     store(blob.data() + 28, size, host_order);
     EXPECT_NE(error_of(Btf::parse(blob, Where{"f"})).find("f+0x18: BTF layout ("),
               std::string::npos);
-    // Behind the strings it is part of the blob all the same.
+    // A layout section after the strings is also part of the blob.
     blob = laid_out(host_order, true);
     blob.resize(blob.size() + 80);
     store(blob.data() + 24, size - 32, host_order);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What kernels would refuse, and what becomes of it.
+// Tests how types are changed that kernels would refuse.
 #include "common/btf/btf_check.h"
 #include "common/btf/btf_mend.h"
 #include "tests/unit/text_blob.h"
@@ -20,8 +20,8 @@ constexpr std::string_view prelude = R"(
         'p' type_id=1
 )";
 
-/// What becomes of the prelude and `text` behind it: types from 6 on. "": nothing is changed. A
-/// kernel takes the result.
+/// Mends the prelude followed by `text`; returns the types from 6 on, or "" if nothing is changed.
+/// Checks that kernels accept the result.
 std::string mended(std::string_view text, std::vector<std::string> *changes = nullptr,
                    std::shared_ptr<const Btf> base = nullptr)
 {
@@ -41,7 +41,7 @@ std::string mended(std::string_view text, std::vector<std::string> *changes = nu
     return own == out.npos ? "nothing" : out.substr(own);
 }
 
-/// As btf_to_text() has it.
+/// The type in the form of btf_to_text().
 std::string plain(std::string_view text)
 {
     const TextBlob blob = from_text(std::string(prelude) + std::string(text));
@@ -54,7 +54,7 @@ TEST(BtfMend, NothingToDo)
     EXPECT_EQ(mended("[6] STRUCT 's' size=4\n'm' type_id=1 bits_offset=0"), "");
 }
 
-/// Bytes that contradict themselves are no matter of meaning.
+/// Inconsistent bytes cannot be mended.
 TEST(BtfMend, Damage)
 {
     EXPECT_EQ(mended("[6] PTR '' type_id=1 vlen=3"), "");
@@ -74,7 +74,7 @@ TEST(BtfMend, Names)
     EXPECT_TRUE(changes[0].ends_with("name is not an identifier: it is called 'gr__e'"))
         << changes[0];
     EXPECT_EQ(changes[1], "type 7 (TYPEDEF '9x'): name is not an identifier: it is called '_9x'");
-    // With another name it would be another function.
+    // A function cannot get another name.
     EXPECT_EQ(
         mended("[6] FUNC 'a b' type_id=5 linkage=static\n[7] FUNC 'c' type_id=5 linkage=static\n"
                "[8] DECL_TAG 't' type_id=6 component_idx=-1\n"
@@ -85,7 +85,7 @@ TEST(BtfMend, Names)
 
 TEST(BtfMend, Members)
 {
-    // One that is left out takes its tag with it, and those of later ones follow.
+    // If a member is left out, so is its tag, and the indexes in later tags change.
     EXPECT_EQ(
         mended("[6] STRUCT 's' size=8\n'a' type_id=1 bits_offset=0\n'f' type_id=3 bits_offset=32\n"
                "'b' type_id=1 bits_offset=32\n"
@@ -106,7 +106,7 @@ TEST(BtfMend, Members)
                     "[8] INT 'double' size=8 bits_offset=0 nr_bits=64 encoding=(none)"));
 }
 
-/// More than there are rounds.
+/// A chain longer than the number of rounds.
 TEST(BtfMend, ManyMembers)
 {
     std::string members;
@@ -117,7 +117,7 @@ TEST(BtfMend, ManyMembers)
 
 TEST(BtfMend, Types)
 {
-    // As gcc 12 writes char; more bits than kernels read; an enum of 3 bytes.
+    // char as gcc 12 writes it; more bits than kernels read; an enum of 3 bytes.
     EXPECT_EQ(mended("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=3"),
               plain("[6] INT 'char' size=1 bits_offset=0 nr_bits=8 encoding=SIGNED"));
     EXPECT_EQ(mended("[6] INT 'big' size=32 bits_offset=0 nr_bits=200 encoding=(none)"),
@@ -148,7 +148,7 @@ TEST(BtfMend, Prototypes)
               plain("[6] FUNC_PROTO '' ret_type_id=0" + std::string(rest)));
     ASSERT_EQ(changes.size(), 2u);
     EXPECT_TRUE(changes[1].starts_with("struct fwd is passed by value")) << changes[1];
-    // A base stays as it is.
+    // The base is not changed.
     const TextBlob base = from_text("[1] FWD 'fwd' fwd_kind=union");
     EXPECT_EQ(
         mended("[2] FUNC_PROTO '' ret_type_id=0\n'p' type_id=1", nullptr, base.btf),
@@ -165,7 +165,7 @@ TEST(BtfMend, Variables)
               "[7] DATASEC '.data' size=8\ntype_id=6 offset=4 size=4"));
 }
 
-/// Structs may be defined in another object; nothing but tags gets another id.
+/// Structs may be defined in another object. Only tags get new ids.
 TEST(BtfMend, Object)
 {
     const TextBlob blob =

@@ -107,7 +107,7 @@ TEST(Btf, LyingHeaders)
     EXPECT_NE(error(20, 3).find("do not end in a NUL byte"), std::string::npos);
 }
 
-/// The error when a word of the types part of `text` is overwritten.
+/// The error if a word of the types of `text` is overwritten.
 std::string with_word(std::string_view text, size_t word, uint32_t value)
 {
     auto bytes = blob_of(text);
@@ -157,11 +157,11 @@ TEST(Btf, SplitGoesOnBehindItsBase)
     EXPECT_EQ(split->name(TypeId{4}), "s");
     EXPECT_EQ(split->name(TypeId{12}), "t");
     EXPECT_EQ(split->base(), base.btf);
-    // Without its base it makes no sense, and that is noticed.
+    // Without its base split BTF is an error.
     EXPECT_NE(parse_error(*split.bytes), "");
 }
 
-/// The same blob by marks; `link_part`: where plain types end.
+/// The same blob, read by marks. `link_part` is the end of the plain types.
 Btf marked(const Btf &btf, std::vector<uint32_t> &marks, uint32_t link_part, Damage &damage)
 {
     marks.clear();
@@ -174,7 +174,7 @@ TEST(Btf, ByMarks)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
-    for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to such
+    for (uint32_t plain_end : {1, 6, 7}) { // types up to 6 are plain, and refer to plain types
         Damage damage;
         Btf btf = marked(*blob, marks, plain_end, damage);
         EXPECT_EQ(btf.size(), blob->size());
@@ -192,7 +192,7 @@ TEST(Btf, ByMarksWhatIsNotInOrderIsNoticedWhenItIsSeen)
 {
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;
-    auto seen = [&](const Btf &btf) { // ids whose reading is the first to tell
+    auto seen = [&](const Btf &btf) { // ids whose reading finds an error
         std::vector<uint32_t> ids;
         for (uint32_t id = 1; id <= btf.size(); ++id) {
             Damage damage;
@@ -238,7 +238,7 @@ TEST(Btf, EveryByteMayLie)
             broken[at] = static_cast<std::byte>(value);
             auto btf = Btf::parse(broken, Where{"f"});
             if (btf)
-                (void)btf_to_text(*btf); // all of it can be looked at
+                (void)btf_to_text(*btf); // all types can be read
         }
     TextBlob blob = from_text(all_kinds);
     std::vector<uint32_t> marks;

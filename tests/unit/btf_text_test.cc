@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What the text says of each kind is tested with the builder (btf_builder_test.cc).
+// btf_builder_test.cc tests the text of each kind.
 #include "tests/unit/text_blob.h"
 
 namespace btflink::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// ELF objects made for tests, in each class and byte order, and read back by libelf, which shares
-// no code with the writer.
+// Makes ELF objects for tests, in each class and byte order, and reads them with libelf, which
+// shares no code with our writer.
 #pragma once
 
 #include "common/btf/btf_builder.h"
@@ -110,7 +110,7 @@ public:
                     out.take(), symtab, section, word, word * (target.arch.rela ? 3 : 2)});
     }
 
-    /// `names`: index of the string table that is for section names too; 0: add one.
+    /// `names` is the index of the string table that also has the section names; 0: add one.
     std::vector<std::byte> build(uint32_t names = 0, uint16_t type = ET_REL)
     {
         if (!names)
@@ -180,7 +180,7 @@ public:
     std::vector<TestSection> sections;
 };
 
-/// What libelf sees.
+/// The object as libelf reads it.
 class Reader
 {
 public:
@@ -209,7 +209,7 @@ public:
         const char *text = elf_strptr(elf_, names_, head(i).sh_name);
         return text ? text : "?";
     }
-    /// Index of the last section of that name.
+    /// Index of the last section with this name.
     size_t find(const std::string &wanted) const
     {
         for (size_t i = order.size(); i > 0; --i)
@@ -260,8 +260,8 @@ private:
 constexpr uint32_t sym_text = 1, sym_info = 2, sym_local = 3, sym_sig = 4, sym_main = 5,
                    sym_var = 6;
 
-/// An object with code, a variable, DWARF, a group of DWARF and code, one of DWARF only, and an
-/// own .debug_addr.
+/// An object with code, a variable, DWARF, a group with DWARF and code, a group with DWARF only,
+/// and its own .debug_addr.
 inline TestObject make_object(const Target &target)
 {
     TestObject o(target);
@@ -309,7 +309,7 @@ inline TestObject make_object(const Target &target)
     return o;
 }
 
-/// `llvm`: one string table for the names of sections and symbols.
+/// With `llvm`, sections and symbols share one string table.
 inline std::vector<std::byte> build(const Target &target, bool llvm)
 {
     return make_object(target).build(llvm ? 12 : 0);

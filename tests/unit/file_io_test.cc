@@ -50,7 +50,7 @@ protected:
         struct stat st;
         return ::stat(name.c_str(), &st) == 0 ? st.st_mode & 07777 : 0;
     }
-    /// Names in the folder: no temporary file may stay.
+    /// Names in the folder, to check that no temporary file is left.
     size_t count() const
     {
         return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {}));
@@ -156,7 +156,7 @@ TEST_F(FileIo, PipesCanBeRead)
     ::close(ends[0]);
 }
 
-/// `count` parts of different sizes, some of them empty, and what they are together.
+/// `count` parts of different sizes, some of them empty, and all parts joined.
 std::pair<std::vector<std::string>, std::string> many_parts(size_t count)
 {
     std::vector<std::string> parts;
@@ -224,7 +224,7 @@ TEST_F(FileIo, NoMoreIsReadThanIsAllowed)
 
 TEST_F(FileIo, ResponseFilesAreBounded)
 {
-    // Each names the next one twice: the last would be read 16,384 times.
+    // Each file names the next one twice, so the last would be read 16,384 times.
     std::string text(1 << 14, 'x');
     for (char name = 'o'; name >= 'a'; --name) {
         std::string file = path(std::string(1, name).c_str());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What somebody else does to a file that is mapped. (What becomes of the run: tests/hostile.)
+// Tests changes by other programs to a mapped file. tests/hostile tests their effect on a run.
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
 
@@ -40,7 +40,7 @@ protected:
         fs::remove_all(folder_, error);
     }
 
-    static constexpr size_t size = 300001; // more than is read into memory
+    static constexpr size_t size = 300001; // larger files are mapped, not read
     fs::path folder_;
     std::string path_;
     FileParts parts_;
@@ -56,7 +56,7 @@ TEST_F(MappedFile, CutOff)
 
 TEST_F(MappedFile, Written)
 {
-    struct timespec times[2] = {{1, 0}, {1, 0}}; // another time than now, whatever the clock does
+    struct timespec times[2] = {{1, 0}, {1, 0}}; // differs from the current time
     ASSERT_EQ(::utimensat(AT_FDCWD, path_.c_str(), times, 0), 0);
     EXPECT_FALSE(check_mapped_files());
 }

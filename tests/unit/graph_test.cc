@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The algorithms of common/graph on small graphs.
+// Tests the algorithms of common/graph on small graphs.
 #include "common/graph/components.h"
 #include "common/graph/lists.h"
 #include "common/graph/peel.h"
@@ -65,7 +65,7 @@ TEST(StrongComponents, AreNumberedBehindWhatTheyReach)
 
 TEST(StrongComponents, CrossEdgesJoinNothing)
 {
-    // A diamond of which one side closes a cycle.
+    // A diamond with a cycle on one side.
     const Lists<> refs = successors(5, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {2, 0}, {3, 4}});
     const Numbers component = strong_components(5, [&](uint32_t v, auto visit) {
         for (uint32_t to : refs[v])
@@ -111,7 +111,7 @@ Numbers refined(size_t count, const Edges &edges, Numbers block, size_t *blocks 
 
 TEST(Refine, CyclesOfEqualVerticesAreOneBlock)
 {
-    // Cycles of two and of three, all the same as deep as one looks.
+    // Cycles of two and of three nodes that look the same at any depth.
     size_t blocks = 0;
     const Edges edges = {{0, 1}, {1, 0}, {2, 3}, {3, 4}, {4, 2}};
     EXPECT_EQ(refined<VectorIndex<>>(5, edges, Numbers(5, 9), &blocks), Numbers(5, 0));

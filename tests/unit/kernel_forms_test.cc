@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Versions of kernels, and what check_btf() takes of which.
+// Tests which BTF check_btf() accepts for which version of the kernel.
 #include "common/btf/btf_check.h"
 #include "tests/unit/text_blob.h"
 
@@ -27,7 +27,7 @@ TEST(KernelForms, Versions)
 constexpr std::string_view integer =
     "[1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED\n";
 
-/// The error of INT 'int' and `text` behind it, without its place; "" if all is well.
+/// The error for INT 'int' followed by `text`, without the place; "" if there is none.
 std::string verdict(const std::string &text, std::optional<KernelVersion> kernel)
 {
     TextBlob blob = from_text(std::string(integer) + text);
@@ -81,7 +81,7 @@ TEST(KernelForms, OrderOfTags)
               "");
 }
 
-/// It says so itself if it is older: it has no enumerator BTF_MAX_VLEN.
+/// The BTF itself shows an older kernel: it lacks the enumerator BTF_MAX_VLEN.
 TEST(KernelForms, OrderOfTagsInAKernel)
 {
     const std::string text = "[2] CONST '' type_id=3\n[3] TYPE_TAG 't' type_id=1\n"

@@ -49,14 +49,14 @@ protected:
     {
         return decode_trailer(bytes, *blob_, Where{"f.o", ".BTF", 0x100});
     }
-    /// The error when the 32-bit word at `offset` is overwritten.
+    /// The error if the 32-bit word at `offset` is overwritten.
     std::string with_word(size_t offset, uint32_t value)
     {
         auto bytes = encode();
         store(bytes.data() + offset, value, GetParam());
         return error_of(decode(bytes));
     }
-    /// Offset of the first entry of the table whose field is at `field`.
+    /// Offset of the first entry of the table to which the header's field at `field` points.
     size_t table(size_t field) { return load<uint32_t>(encode().data() + field, GetParam()); }
 
     TextBlob blob_ = from_text(object_text, nullptr, GetParam());
@@ -94,7 +94,7 @@ TEST_P(Trailer, RoundTrip)
     EXPECT_EQ(read->variables[0].pool_index, 2u);
     EXPECT_EQ(read->variables[0].size, 4u);
     EXPECT_EQ(read->variables[0].flags, var_external);
-    // What is decoded encodes to the same bytes.
+    // Decoding and encoding give the same bytes.
     EXPECT_EQ(encode_trailer(*read, *blob_.bytes, GetParam()), bytes);
 }
 
@@ -135,7 +135,7 @@ TEST_P(Trailer, Marks)
     std::vector<uint32_t> want = {blob_->word_index(TypeId{1}), blob_->word_index(TypeId{5})};
     EXPECT_EQ(std::vector(marks.begin(), marks.end()), want);
     EXPECT_EQ(std::pair(types, plain_end), std::pair(blob_->size(), 3u));
-    // As they were before there were marks.
+    // Trailers from before marks were introduced.
     store<uint16_t>(bytes.data() + 6, 96, GetParam());
     EXPECT_TRUE(trailer_marks(bytes).marks.empty());
     EXPECT_TRUE(decode(bytes));
@@ -168,7 +168,7 @@ TEST_P(Trailer, EachFieldIsChecked)
         return error.find(part) != std::string::npos ? "" : "not '" + error + "'";
     };
     uint32_t version_and_length = GetParam() == ByteOrder::little ? 2 | 96 << 16 : 2 << 16 | 96;
-    EXPECT_EQ(with_word(0, 0), ""); // the caller has looked at the magic
+    EXPECT_EQ(with_word(0, 0), ""); // the caller checks the magic
     EXPECT_EQ(said(with_word(4, version_and_length), "f.o: .BTF+0x104: link trailer version 2"),
               "");
     EXPECT_EQ(said(with_word(8, 96), "lies about its length"), "");
@@ -226,7 +226,7 @@ TEST_P(Trailer, ContributionsAreFound)
     append(section, one);
     section.resize(section.size() + 24);
     size_t third = section.size();
-    append(section, *blob_.bytes); // another tool's: no trailer
+    append(section, *blob_.bytes); // the BTF of another tool, without a trailer
     auto parts = split_contributions(section, Where{"f.o", ".BTF"});
     ASSERT_TRUE(parts) << parts.error().str();
     ASSERT_EQ(parts->size(), 3u);

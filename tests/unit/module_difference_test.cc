@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// By which rule modules differ: tests/tools/module_difference.h.
+// Tests by which rule modules differ (tests/tools/module_difference.h).
 #include "tests/tools/module_difference.h"
 #include "tests/unit/text_blob.h"
 
@@ -72,7 +72,7 @@ TEST(ModuleDifference, NamesOfTheBaseDefinedAgain)
 {
     constexpr std::string_view two = "[4] STRUCT 's' size=8\n[5] STRUCT 'declared' size=4\n";
     auto d = compare(two, "[4] STRUCT 'declared' size=4\n");
-    EXPECT_EQ(d.again_a, Names{"struct s"}); // the base does not define the other
+    EXPECT_EQ(d.again_a, Names{"struct s"}); // the base does not define the other struct
     EXPECT_EQ(d.again_b, Names{});
     EXPECT_EQ(d.more, 1u);
     EXPECT_EQ(compare(two, two).again_b, Names{"struct s"});
@@ -95,11 +95,11 @@ TEST(ModuleDifference, FormOfArrays)
     auto d = compare(flat, chain);
     EXPECT_TRUE(d.array_form);
     EXPECT_EQ(d.more + d.fewer, 0u);
-    // Also where the array is the base's.
+    // Also if the array is in the base.
     auto base = [](std::string_view text) { return std::string(base_text) + std::string(text); };
     EXPECT_TRUE(compare("[6] PTR '' type_id=4\n", "[7] PTR '' type_id=4\n", base(flat), base(chain))
                     .array_form);
-    // One dimension more is another array.
+    // An array with one more dimension is a different array.
     constexpr std::string_view longer = "[4] ARRAY '' type_id=1 index_type_id=1 nr_elems=7\n"
                                         "[5] STRUCT 'm' size=28\n'x' type_id=4 bits_offset=0\n";
     d = compare(flat, longer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Built with the <linux/btf.h> of a newer kernel, which has one more kind, we compile and refuse
-// that kind: no row of our table is about it.
+// Simulates a <linux/btf.h> of a newer kernel with one more kind. The code must compile, and refuse
+// this kind, which is not in the table of kinds.
 #include <linux/btf.h>
 #define NR_BTF_KINDS (BTF_KIND_ENUM64 + 2)
 #include "common/btf/btf_format.h"

@@ -128,8 +128,8 @@ TEST_P(ObjectWriter, StripsDwarf)
 
 TEST_P(ObjectWriter, ReplacesElsewhere)
 {
-    // As a linker may leave it: our sections in the middle, named by symbols. Pools of older
-    // objects are in a section of another name.
+    // As after a linker: our sections are in the middle, and symbols refer to them. Pools of older
+    // objects are in a section with another name.
     for (const std::string pool_name : {".debug", ".debug_addr"}) {
         TestObject o = make_object(target);
         ObjectBtf old = make_btf(target, "old");
@@ -152,8 +152,8 @@ TEST_P(ObjectWriter, ReplacesElsewhere)
 
 TEST_P(ObjectWriter, SurvivesDamage)
 {
-    // Whatever the damage: an error or a result, and no access out of bounds (see sanitizers, which
-    // take ten times as long: with them each byte gets one of the values).
+    // Any damage leads to an error or a result, without access out of bounds. Sanitizers check
+    // this; they are ten times slower, so with them each byte gets only one of the values.
     const size_t values = std::getenv("BTFLINK_PLACES") ? 1 : 4;
     size_t errors = 0, results = 0;
     auto attempt = [&](Bytes bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF written down as text, for tests of whatever works on BTF.
+// BTF given as text, for tests of code that works on BTF.
 #pragma once
 
 #include "tests/tools/btf_text.h"
@@ -19,7 +19,7 @@ struct TextBlob {
     const Btf &operator*() const { return *btf; }
 };
 
-/// Fails the test (and ends the program) if `text` is not well-formed: a mistake in the test.
+/// If `text` is not well-formed, the test is wrong: it fails, and the program ends.
 inline TextBlob from_text(std::string_view text, std::shared_ptr<const Btf> base = nullptr,
                           ByteOrder order = host_order)
 {
@@ -39,7 +39,7 @@ inline TextBlob from_text(std::string_view text, std::shared_ptr<const Btf> base
     return blob;
 }
 
-/// What a Result says went wrong, or "" if nothing did.
+/// The error of a Result, or "" if there is none.
 template <typename T>
 std::string error_of(const Result<T> &result)
 {

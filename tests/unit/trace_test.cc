@@ -36,14 +36,14 @@ protected:
         return bytes ? std::string(reinterpret_cast<const char *>(bytes->data()), bytes->size())
                      : bytes.error().str();
     }
-    /// How often `pattern` is found in the file.
+    /// The number of matches of `pattern` in the file.
     long count(const std::string &pattern) const
     {
         std::string all = text();
         std::regex regex(pattern);
         return std::distance(std::sregex_iterator(all.begin(), all.end(), regex), {});
     }
-    /// The number behind `key` in the line of phase `name`.
+    /// The number after `key` in the line of phase `name`.
     double value(const std::string &name, const std::string &key) const
     {
         std::string all = text();
@@ -98,7 +98,7 @@ TEST_F(TraceTest, WallTimeAndProcessorTime)
     const double processor = processor_time() - processor_begin;
     const double wall = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
     ASSERT_TRUE(file->write());
-    // Whatever the machine does meanwhile: sleep takes no less, and the clocks around no less yet.
+    // sleep never takes less than asked for, and a phase never more than the clocks around it.
     constexpr double rounding = 1;
     EXPECT_GE(value("asleep", "dur"), 20000 - rounding);
     EXPECT_LE(value("asleep", "dur"), wall + rounding);

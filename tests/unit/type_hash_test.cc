@@ -121,8 +121,8 @@ TEST(StubHash, CyclesWithoutNamesEnd)
         loose.prototype(TypeId{id}, {});
 }
 
-// The same function pointer that takes itself: as one object writes it, in another order, and with
-// a part of the cycle written out once more.
+// A function pointer that takes itself, in three forms: as one object writes it, in another order,
+// and with a part of the cycle repeated.
 TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
 {
     TextBlob one = from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
@@ -138,7 +138,7 @@ TEST(StubHash, CyclesHashAlikeWhereverTheyBegin)
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 1));
     EXPECT_EQ(stub_of(one, 1), stub_of(longer, 4));
     EXPECT_FALSE(stub_of(one, 1) == stub_of(one, 2));
-    // What differs is seen, far around.
+    // A difference is detected even far away.
     EXPECT_FALSE(stub_of(one, 1) ==
                  stub_of(from_text("[1] TYPEDEF 'f' type_id=2\n[2] PTR '' type_id=3\n"
                                    "[3] FUNC_PROTO '' ret_type_id=0\n'' type_id=4\n"
@@ -169,7 +169,7 @@ TEST(StubHash, SplitHashesItsOwnTypes)
     EXPECT_EQ(hashes[0], stub_of(base, 4));
 }
 
-// The loose hash. Types that prototypes are made of:
+// The loose hash. These types occur in prototypes:
 constexpr std::string_view loose_types = R"(
     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
     [2] CONST '' type_id=1

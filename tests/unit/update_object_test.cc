@@ -30,7 +30,7 @@ protected:
     {
         for (const char *name : {"/t.o", "/link"})
             ::unlink((folder + name).c_str());
-        EXPECT_EQ(::rmdir(folder.c_str()), 0); // nothing else was left
+        EXPECT_EQ(::rmdir(folder.c_str()), 0); // fails if other files are left
     }
     struct stat stat_of(const std::string &file)
     {
@@ -39,7 +39,7 @@ protected:
         return st;
     }
 
-    /// Put `btf` into the file of this name, which held `before`.
+    /// Puts `btf` into the file with this name and the contents `before`.
     Result<void> update(const std::string &name, Bytes before, const ObjectBtf &btf)
     {
         auto change = TRY(plan_object_btf(before, target.arch, btf, Where{name}));
@@ -61,7 +61,7 @@ TEST_F(UpdateObject, AppendsInPlace)
     EXPECT_EQ(*read_file(path), after);
     EXPECT_EQ(stat_of(path).st_ino, st.st_ino);
     struct timespec changed = stat_of(path).st_mtim;
-    ASSERT_TRUE(update("/t.o", after, added)); // nothing to do: not even touched
+    ASSERT_TRUE(update("/t.o", after, added)); // nothing to do, so the file is not touched
     EXPECT_EQ(stat_of(path).st_mtim.tv_nsec, changed.tv_nsec);
 }
 
@@ -87,7 +87,7 @@ TEST_F(UpdateObject, RefusesChangedFile)
 
 TEST_F(UpdateObject, UndoesFailedAppend)
 {
-    // A limit on file size stands for a full disk.
+    // A limit of the file size simulates a full disk.
     auto *handler = std::signal(SIGXFSZ, SIG_IGN);
     struct rlimit old;
     ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
