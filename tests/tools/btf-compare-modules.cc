@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares two results for each of many modules, all over one base each, and says by which rule
-// they differ: a line per module, for tests/kernel/distribution. Exit status: 0 all were compared,
-// 2 bad input.
+// Compares two results (A and B) for many modules, and prints by which rules they differ, for
+// tests/kernel/distribution. All results A have one base, and so have all results B. Exit status: 0
+// all modules were compared, 2 bad input.
 //
-// LIST has a line per module: A, B and the module's ELF file, with tabs between. The first line of
-// the output names its fields; in fields that are lists there are commas between items.
+// LIST has a line per module: A, B and the module's ELF file, separated by tabs. The output has a
+// line per module. Its first line names the fields; items of a list are separated by commas.
 #include "common/io/fd.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
@@ -58,7 +58,7 @@ struct CloseElf {
     void operator()(Elf *elf) const { elf_end(elf); }
 };
 
-/// Where functions are, section and offset, by name.
+/// Name of a function -> section and offset.
 using Symbols = std::map<std::string, std::set<std::pair<uint16_t, uint64_t>>>;
 
 void add_functions(Elf_Scn *section, const GElf_Shdr &header, Elf *elf, Symbols &symbols)
@@ -71,7 +71,7 @@ void add_functions(Elf_Scn *section, const GElf_Shdr &header, Elf *elf, Symbols 
                 symbols[name].insert({symbol.st_shndx, symbol.st_value});
 }
 
-/// The functions that are defined in an ELF file, by its symbol table.
+/// The functions that an ELF file defines, from its symbol table.
 Result<Symbols> function_symbols(const std::string &path)
 {
     Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -90,10 +90,10 @@ Result<Symbols> function_symbols(const std::string &path)
     return symbols;
 }
 
-/// Functions by what the symbol table has of their name.
+/// Functions, grouped by the symbols of their name.
 struct BySymbol {
-    Names one, several; // a symbol of this name, symbols at several addresses
-    Names clone;        // only NAME.isra.0 or the like
+    Names one, several; // one symbol; symbols at several addresses
+    Names clone;        // only symbols such as NAME.isra.0
 };
 
 bool has_clone(const Symbols &symbols, const std::string &name)
@@ -102,7 +102,7 @@ bool has_clone(const Symbols &symbols, const std::string &name)
     return next != symbols.end() && next->first.starts_with(name + ".");
 }
 
-/// The functions of which the ELF file has any such symbol.
+/// The functions for which the ELF file has such symbols.
 Result<BySymbol> look_up(const Names &functions, const std::string &elf)
 {
     BySymbol found;
@@ -131,7 +131,7 @@ const Names field_names = {"a",          "types_a",   "types_b",    "equal",
                            "only_a",     "only_b",    "one_symbol", "several_symbols",
                            "clone",      "prototype", "again_a",    "again_b"};
 
-/// The fields of one line of the output.
+/// The fields of a line of the output.
 Result<Names> compare_line(const Names &module, const ModuleBase &base_a, const ModuleBase &base_b)
 {
     auto file_a = TRY(BtfFile::open(module[0])), file_b = TRY(BtfFile::open(module[1]));

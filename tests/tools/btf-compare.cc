@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Compares BTF by meaning: per kind, the set of signatures and the number of types. Ids, order of
-// types and layout of strings do not count. Exit status: 0 equal, 1 different, 2 bad input.
+// Compares BTF by meaning: for each kind, the set of signatures and the number of types. Ids, order
+// of types and layout of strings do not matter. Exit status: 0 equal, 1 different, 2 bad input.
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
 #include "tests/tools/signature.h"
@@ -21,9 +21,9 @@ namespace
 
 constexpr int exit_equal = 0, exit_different = 1, exit_bad = 2;
 
-/// First line of a digest file. The number changes when signatures are computed in another way.
+/// First line of a digest file. The number changes if signatures are computed differently.
 constexpr std::string_view digest_title = "# btf-compare digest 1";
-/// The row of functions with all that they reach.
+/// The row for functions with everything that they reach.
 constexpr std::string_view deep_row = "FUNC/deep";
 
 struct Options {
@@ -33,7 +33,7 @@ struct Options {
     Arrays arrays = Arrays::as_written;
     bool digest = false, deep = false;
 
-    /// Does this row decide the exit status?
+    /// True if this row affects the exit status.
     bool counts(const std::string &row) const
     {
         auto has = [&](const std::vector<std::string> &list) {
@@ -50,8 +50,8 @@ using SignatureSet = std::unordered_set<Signature, HashSignature>;
 
 /// The types of one kind of one input.
 struct Row {
-    std::vector<TypeId> ids;           // all, in order
-    std::vector<Signature> signatures; // of them
+    std::vector<TypeId> ids;           // all types, in order
+    std::vector<Signature> signatures; // of these types
     SignatureSet distinct;
 
     Signature digest() const
@@ -91,7 +91,7 @@ std::vector<Row> make_rows(const Btf &btf, bool deep, Arrays arrays)
     return rows;
 }
 
-/// Signatures that `mine` has and `other` has not; prints the first `show` of them.
+/// Counts the signatures that `mine` has and `other` does not; prints the first `show` of them.
 size_t only(const Btf &btf, const Row &mine, const Row &other, size_t show, std::string &text,
             const char *tag)
 {
@@ -127,7 +127,8 @@ int compare(const Options &options, const Btf &a, const Btf &b)
         if (!counted)
             continue;
         signatures += only_a + only_b;
-        // Flat, what differs by a dimension alone is one, and there twice.
+        // Types that differ only in a dimension are the same if arrays are flat, so they occur
+        // twice.
         counts += options.arrays == Arrays::as_written && ra.ids.size() != rb.ids.size();
     }
     std::printf("total types A %u B %u; strings A %u B %u; differing signatures %zu; "
@@ -136,7 +137,7 @@ int compare(const Options &options, const Btf &a, const Btf &b)
     return signatures || counts ? exit_different : exit_equal;
 }
 
-/// One line of a digest file without its line end.
+/// A line of a digest file, without the line end.
 std::string digest_line(const std::string &name, const Row &row)
 {
     return strf("%s %zu %zu %s", name.c_str(), row.ids.size(), row.distinct.size(),
@@ -154,7 +155,7 @@ int print_digest(const Btf &btf)
     return exit_equal;
 }
 
-/// Compare with a file that --digest printed.
+/// Compares with a file that --digest printed.
 Result<int> compare_against(const Options &options, const Btf &btf)
 {
     auto bytes = TRY(read_file(options.against));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints BTF: as text (tests/tools/btf_text.h), as C (by libbpf, so that somebody else's reader has
-// a look at it too), or the link trailer that stands behind it. Exit status: 0, 2 bad input or
-// usage.
+// Prints BTF: as text (tests/tools/btf_text.h), as C (with libbpf, an independent reader), or the
+// link trailer after it. Exit status: 0 success, 2 bad input or wrong usage.
 #include "common/btf/btf_check.h"
 #include "common/io/file_io.h"
 #include "tests/tools/btf_file.h"
@@ -35,7 +34,7 @@ struct FreeBtf {
 };
 using LibbpfBtf = std::unique_ptr<struct btf, FreeBtf>;
 
-/// By way of a file in memory: libbpf 1.1 has no public function that takes the bytes of split BTF.
+/// Uses a file in memory, because libbpf 1.1 has no public function for the bytes of split BTF.
 Result<LibbpfBtf> libbpf_parse(const BtfFile &file, size_t index, struct btf *base)
 {
     int fd = ::memfd_create("btf", MFD_CLOEXEC);
@@ -58,7 +57,7 @@ void print_piece(void *, const char *format, va_list args)
 
 Result<void> print_c(const BtfInput &input, size_t index)
 {
-    // What libbpf has to say comes as the error of the call.
+    // libbpf's messages are not printed; the call returns its error.
     libbpf_set_print(nullptr);
     LibbpfBtf base;
     if (input.base_file) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Loads BTF into the running kernel, which checks it by its own rules. Exit status: 0 accepted,
-// 1 refused, 2 bad input, 77 this machine does not let us try.
+// 1 refused, 2 bad input, 77 this machine does not allow loading.
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
@@ -16,7 +16,7 @@ namespace
 
 constexpr int exit_accepted = 0, exit_refused = 1, exit_bad = 2, exit_skipped = 77;
 
-/// What libbpf says; the kernel's log is in it when BTF is refused.
+/// The messages of libbpf. If BTF is refused, they have the kernel's log.
 std::string messages;
 
 int keep_message(enum libbpf_print_level level, const char *format, va_list args)
@@ -42,7 +42,7 @@ int load(btf *b)
     return -btf__load_into_kernel(b);
 }
 
-/// A few types of the newest kinds: if the kernel refuses these, it is not about the BTF.
+/// A few types of the newest kinds. If the kernel refuses these, the reason is not the BTF.
 int load_smallest()
 {
     BtfPtr smallest(btf__new_empty());

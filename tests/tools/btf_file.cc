@@ -15,7 +15,7 @@ struct CloseElf {
     void operator()(Elf *elf) const { elf_end(elf); }
 };
 
-/// The contents of section `.BTF` of the ELF file `bytes`, which they point into.
+/// The contents of section `.BTF` of the ELF file `bytes`; they point into `bytes`.
 Result<Bytes> btf_section(std::vector<std::byte> &bytes, const Where &where)
 {
     auto bad = [&](const char *what) {

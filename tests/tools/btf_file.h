@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// BTF as the test tools take it: a raw file, or the `.BTF` section of an ELF file; one blob, or
-// the contributions of many objects one behind the other.
+// Reads BTF for the test tools: from a raw file, or from section `.BTF` of an ELF file. The BTF is
+// one blob, or the contributions of many objects, one after the other.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -14,19 +14,20 @@
 namespace btflink::tools
 {
 
-/// A file's BTF. Owns the bytes that every Btf parsed from it points into.
+/// The BTF of a file. It owns the bytes to which each Btf parsed from it points.
 class BtfFile
 {
 public:
-    /// Errors: unreadable, an ELF file without `.BTF`, no walkable sequence of contributions.
+    /// Errors: an unreadable file, an ELF file without `.BTF`, an invalid sequence of
+    /// contributions.
     static Result<BtfFile> open(const std::string &path);
     BtfFile(BtfFile &&) = default; // not copied: parts() point into the bytes
 
     /// The contributions, in file order.
     const std::vector<Contribution> &parts() const { return parts_; }
-    /// Parse contribution `index`; it must exist. The result must not outlive this file.
+    /// Parses contribution `index`, which must exist. The result must not outlive this object.
     Result<Btf> parse(size_t index, std::shared_ptr<const Btf> base = nullptr) const;
-    /// Where contribution `index` starts, for messages.
+    /// The start of contribution `index`, for messages.
     Where place(size_t index) const { return where_.at(parts_[index].offset); }
     Where trailer_place(size_t index) const { return where_.at(parts_[index].trailer_offset); }
 
@@ -39,14 +40,15 @@ private:
     std::vector<Contribution> parts_;
 };
 
-/// The one blob of a file with its base, both kept alive together: what a comparison needs.
+/// A blob with its base. Both are kept alive together.
 struct BtfInput {
     std::shared_ptr<BtfFile> base_file, file;
     std::shared_ptr<const Btf> base;
     std::shared_ptr<const Btf> btf;
 };
 
-/// Open contribution `index` of `path`, over the first one of `base` (a path, or "": none).
+/// Opens contribution `index` of `path`, over the first contribution of `base` (a path, or "":
+/// none).
 Result<BtfInput> open_btf(const std::string &path, const std::string &base, size_t index = 0);
 
 } // namespace btflink::tools

@@ -13,7 +13,7 @@ namespace btflink
 namespace
 {
 
-// Words that stand for numbers, both ways.
+// Words for numbers, in both directions.
 
 struct Word {
     const char *text;
@@ -40,7 +40,7 @@ std::string quoted(std::string_view name)
 {
     if (name.empty())
         name = anonymous;
-    else if (name == anonymous) // a name that happens to be spelled so
+    else if (name == anonymous) // a name with the same spelling
         return "'\\x28anon)'";
     std::string text = "'";
     for (char c : name) {
@@ -62,7 +62,7 @@ const char *third_key(btf::Kind kind)
     return btf::kind_info(kind).third == btf::Word::ref ? "type_id" : "size";
 }
 
-/// Does the text say kflag in words of its own?
+/// True if the text of this kind has its own word for kflag.
 bool kflag_has_word(btf::Kind kind)
 {
     return btf::is_enum(kind) || kind == btf::Kind::FWD;
@@ -161,7 +161,7 @@ std::string btf_to_text(const Btf &btf)
 namespace
 {
 
-/// One line of the text, taken apart from left to right. The first error sticks.
+/// Parses a line of the text from left to right. The first error is kept.
 class Line
 {
 public:
@@ -188,7 +188,7 @@ public:
         return number<uint32_t>(digits, "id");
     }
 
-    /// A run of characters that are not white space.
+    /// Characters up to the next white space.
     std::string_view word()
     {
         std::string_view found = rest_.substr(0, rest_.find_first_of(" \t\r"));
@@ -232,7 +232,7 @@ public:
         return found == anonymous && !escaped ? "" : found;
     }
 
-    /// The value of "KEY=value", or nothing if the line has no such field.
+    /// The value of "KEY=value"; nothing if the line has no such field.
     std::optional<std::string_view> find(std::string_view key)
     {
         read_fields();
@@ -244,7 +244,7 @@ public:
         return std::nullopt;
     }
 
-    /// A field that must be there: a number, negative ones as two's complement.
+    /// A mandatory field with a number; negative numbers are returned as two's complement.
     template <typename T = uint32_t>
     T field(std::string_view key, std::span<const Word> words = {})
     {
@@ -257,7 +257,7 @@ public:
         return number<T>(*value, key);
     }
 
-    /// A field that may be left out; `limit` is the largest value that it can take.
+    /// An optional field; `limit` is its largest value.
     uint32_t field_or(std::string_view key, uint32_t otherwise, uint32_t limit)
     {
         return find(key) ? limited(key, limit) : otherwise;
@@ -271,7 +271,7 @@ public:
         return value;
     }
 
-    /// What was wrong, if anything: an error, or a field that nobody asked for.
+    /// The error, if there is one. An unknown field is also an error.
     Result<void> finish()
     {
         read_fields();
@@ -335,7 +335,7 @@ private:
     std::optional<std::string> error_;
 };
 
-/// The line without its comment: '#' inside of quotes is none.
+/// The line without its comment. '#' inside quotes does not begin a comment.
 std::string_view without_comment(std::string_view line)
 {
     bool quote = false;
@@ -350,7 +350,7 @@ std::string_view without_comment(std::string_view line)
     return line;
 }
 
-/// Gathers the words of one type until the next begins, then gives them to the builder.
+/// Collects the words of a type until the next type begins, then passes them to the builder.
 class Parser
 {
 public:
@@ -428,7 +428,7 @@ private:
         if (kind_ == btf::Kind::FUNC)
             vlen_ = line.limited("linkage", btf::max_vlen, linkages);
         else if (kind.element.count && !line.find("vlen"))
-            vlen_.reset(); // as many as follow
+            vlen_.reset(); // the number of elements that follow
         else
             vlen_ = line.field_or("vlen", 0, btf::max_long_vlen);
         elements_ = 0;
@@ -486,7 +486,7 @@ private:
 
     const Where &where_;
     BtfBuilder builder_;
-    std::vector<uint32_t> words_; // of the type being read; empty: none
+    std::vector<uint32_t> words_; // words of the current type; empty: no type
     btf::Kind kind_ = btf::Kind::VOID;
     bool kflag_ = false;
     std::optional<uint32_t> vlen_;

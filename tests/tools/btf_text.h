@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// A text form of BTF, close to what `bpftool btf dump format raw` prints, and its parser. Tests
-// say with it what goes in and what must come out. Everything in a blob but the layout of its
-// strings is in the text, nonsense included: what a kernel would refuse can be written down.
+// A text form of BTF, similar to the output of `bpftool btf dump format raw`, and its parser. Tests
+// use it for inputs and expected results. The text has everything in a blob except the layout of
+// its strings. It can also express BTF that kernels would refuse.
 //
 //     [1] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED
 //     [2] PTR '(anon)' type_id=1
@@ -22,11 +22,11 @@
 //     [12] DECL_TAG 'tag' type_id=4 component_idx=-1
 //
 // TYPEDEF, CONST, VOLATILE, RESTRICT and TYPE_TAG look like PTR, FLOAT has a size, ENUM64 is like
-// ENUM. kflag=1 and vlen=N are printed where they are set, also where they have no meaning (kflag
-// of ENUM is its encoding, of FWD its fwd_kind; vlen of FUNC is its linkage). The third word of
-// ARRAY and FWD, which has no meaning, is printed as size=N unless it is 0. An encoding or linkage
-// without a name is a number. '(anon)' is the empty name. In names, \' \\ and \xHH stand for
-// characters that cannot stand there.
+// ENUM. kflag=1 and vlen=N are printed if they are set, even if they have no meaning. (kflag of
+// ENUM is its encoding, of FWD its fwd_kind; vlen of FUNC is its linkage.) The third word of ARRAY
+// and FWD has no meaning; unless it is 0, it is printed as size=N. An encoding or linkage without a
+// name is a number. '(anon)' is the empty name. In names, \' \\ and \xHH replace characters that
+// are not allowed.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -38,17 +38,18 @@
 namespace btflink
 {
 
-/// The types of `btf` itself (not of its base), a line each with their elements on further lines.
+/// The types of `btf` without its base. Each type is a line, and each of its elements a further
+/// line.
 std::string btf_to_text(const Btf &btf);
 
-/// One type, as in btf_to_text().
+/// One type, in the form of btf_to_text().
 std::string type_to_text(const Btf &btf, TypeId id);
 
-/// The blob that the text describes. With a `base`, ids go on behind the base's. The ids in the
-/// text must be those that the types get by their position; ids that are referred to are not
-/// checked (Btf::parse() does that). Fields may stand in any order; vlen= may be left out where
-/// elements follow. '#' outside of quotes begins a comment. Leading white space does not count.
-/// Errors: offset in their place is the number of the line, from 1.
+/// The blob that the text describes. With a `base`, ids continue after those of the base. The ids
+/// of types in the text must match their positions. References are not checked (Btf::parse() does
+/// that). Fields can be in any order; vlen= is optional if elements follow. '#' outside quotes
+/// begins a comment. Leading white space is ignored. In errors, the offset is the number of the
+/// line, from 1.
 Result<std::vector<std::byte>> text_to_btf(std::string_view text, const Where &where,
                                            ByteOrder order = host_order, const Btf *base = nullptr);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Reads the DWARF of each FILE twice, by the fast reader and by libdw, and demands the same entries
-// with the same attributes, and the same bytes of object BTF made of them. Which entries are kept
-// is one rule of both (keep_tag()), so that is looked at in another way: whatever a kept entry
-// refers to must have been kept as well. Exit status: 0 the same, 1 different, 2 unreadable.
+// Reads the DWARF of each FILE with the fast reader and with libdw. Both must give the same entries
+// and attributes, and the same bytes of object BTF. Both readers share the rule that decides which
+// entries are kept (keep_tag()). Therefore it is also checked that each entry to which a kept entry
+// refers was kept. Exit status: 0 the same, 1 different, 2 unreadable.
 #include "common/io/file_io.h"
 #include "emit/dwarf/fast/fast_reader.h"
 #include "emit/dwarf/libdw/libdw_reader.h"
@@ -25,7 +25,7 @@ bool same_text(const char *a, const char *b)
     return a && b ? std::strcmp(a, b) == 0 : a == b;
 }
 
-/// The first field that differs, or nullptr.
+/// The name of the first field that differs, or nullptr.
 const char *difference(const Die &a, const Die &b)
 {
     bool has_text = a.tag == emit::tag_llvm_annotation || a.tag == emit::tag_gnu_annotation ||
@@ -59,7 +59,7 @@ bool same_address(const emit::AddressRef &a, const emit::AddressRef &b)
            a.is_final == b.is_final;
 }
 
-/// True if the trees are the same; says where they are not.
+/// True if the trees are the same; otherwise prints a difference.
 bool compare(const std::string &path, const DieTree &ours, const DieTree &libdw)
 {
     for (size_t i = 1; i < std::min(ours.dies.size(), libdw.dies.size()); ++i)
@@ -87,7 +87,7 @@ bool same_relocs(const std::vector<emit::NewReloc> &a, const std::vector<emit::N
     });
 }
 
-/// False if a kept entry refers to one that was not kept; says which.
+/// False if a kept entry refers to one that was not kept; prints both.
 bool closed(const std::string &path, const DieTree &tree)
 {
     for (emit::DieIndex i = 1; i < tree.dies.size(); ++i)
@@ -100,7 +100,7 @@ bool closed(const std::string &path, const DieTree &tree)
     return true;
 }
 
-/// The object BTF of one unit, both ways: all that emit/ does with the entries is done twice.
+/// Makes the object BTF of a unit from the entries of both readers.
 Result<bool> compare_objects(const std::string &path, const emit::DwarfFile &file,
                              const emit::DwarfReader &fast, const emit::DwarfReader &libdw,
                              uint32_t unit)
@@ -135,7 +135,7 @@ Result<bool> compare_units(const std::string &path, const emit::DwarfFile &file,
     }
     for (uint32_t i = 0; i < fast.units().size(); ++i) {
         if (fast.units()[i].reads_foreign_units || libdw.units()[i].reads_foreign_units)
-            continue; // by itself such a unit is not whole
+            continue; // because such a unit is incomplete without others
         emit::Skips skips;
         auto ours = TRY(fast.read({&i, 1}, skips));
         auto theirs = TRY(libdw.read({&i, 1}, skips));

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. When two results for a module differ, which rule is behind it?
+// Problem. If two results for a module differ, which rule is the reason?
 //
-// Method. Types are matched by signature, each with one of the other result. Of what is left over a
-// part belongs to functions: FUNCs that only one result has, or whose prototypes differ, with these
-// prototypes and tags. The rest is types more or fewer. If fewer types are left over where arrays
-// of arrays count as one array, the results differ in the form of arrays; the rest is then told
-// from that, without arrays themselves, as a chain has more of them.
+// Method. Each type is matched with a type of the other result that has the same signature. Some of
+// the unmatched types belong to functions: FUNCs that only one result has or whose prototypes
+// differ, their prototypes and tags. The rest are additional or missing types. If fewer types are
+// unmatched when arrays of arrays count as one array, the results differ in the form of arrays. In
+// this case the rest is counted with this form, and without arrays, because a chain has more of
+// them.
 #include "tests/tools/module_difference.h"
 
 #include <algorithm>
@@ -30,7 +31,7 @@ void for_each_own(const Btf &btf, Visit visit)
         visit(id);
 }
 
-/// "struct task_struct" for what defines a name that C code can refer to, or "".
+/// "struct task_struct" if the type defines a name that C code can refer to; otherwise "".
 std::string definition_title(const Btf &btf, TypeId id)
 {
     std::string name(btf.name(id));
@@ -55,7 +56,7 @@ std::string definition_title(const Btf &btf, TypeId id)
     }
 }
 
-/// The types of each result that have no counterpart in the other.
+/// The types of each result without a match in the other.
 struct Leftover {
     std::vector<TypeId> a, b;
 
@@ -102,7 +103,7 @@ std::set<std::string> function_names(const Btf &btf)
     return names;
 }
 
-/// What is left over of one result, told apart.
+/// The unmatched types of one result, by rule.
 struct Parts {
     std::set<std::string> functions;
     size_t variables = 0, types = 0;
@@ -141,7 +142,7 @@ void tell_functions(const Btf &a, const Parts &left_a, const Btf &b, const Parts
             difference.prototype.push_back(name);
 }
 
-/// Titles of what both `btf` and its base define, each once.
+/// Titles of the types that both `btf` and its base define, each once.
 std::vector<std::string> defined_again(const ModuleBase &base, const Btf &btf)
 {
     std::set<std::string> again;

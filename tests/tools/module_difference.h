@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// By which rule two BTFs of one module differ, each over a base of its own.
+// Finds the rules by which two results for one module differ. Each result has its own base.
 #pragma once
 
 #include "tests/tools/signature.h"
@@ -12,7 +12,7 @@
 namespace btflink::tools
 {
 
-/// A base with what is looked up in it for each of its modules.
+/// A base with lookup tables for its modules.
 class ModuleBase
 {
 public:
@@ -23,7 +23,7 @@ public:
     {
         return arrays == Arrays::flat ? flat_ : as_written_;
     }
-    /// Is there a definition of this name? `title`: "struct task_struct", "typedef u8".
+    /// True if the base defines this name, for example "struct task_struct" or "typedef u8".
     bool defines(const std::string &title) const { return defined_.count(title); }
 
 private:
@@ -32,18 +32,18 @@ private:
     std::unordered_set<std::string> defined_;
 };
 
-/// A and B: the two results. Functions are told by name; how many types are more or fewer does not
-/// count functions and their prototypes.
+/// The differences of two results, A and B. Functions are matched by name. The numbers of
+/// additional and missing types do not include functions and their prototypes.
 struct ModuleDifference {
-    bool equal = false;                 // every type is in both, as often
-    bool array_form = false;            // fewer differ if arrays of arrays count as one array
-    std::vector<std::string> only_a;    // functions, in order of their names
-    std::vector<std::string> only_b;    //
+    bool equal = false;                 // both have the same types, equally often
+    bool array_form = false;            // fewer types differ if arrays of arrays count as one array
+    std::vector<std::string> only_a;    // functions that only A has, sorted by name
+    std::vector<std::string> only_b;    // functions that only B has, sorted by name
     std::vector<std::string> prototype; // functions of both whose FUNCs differ
-    size_t more = 0;                    // types that A has and B has not
-    size_t fewer = 0;                   // the reverse
-    size_t variables = 0;               // VAR and DATASEC of one that the other has not
-    /// Titles of what a result defines although its base does.
+    size_t more = 0;                    // types that only A has
+    size_t fewer = 0;                   // types that only B has
+    size_t variables = 0;               // VARs and DATASECs that only one of them has
+    /// Titles of types that a result defines although its base defines them.
     std::vector<std::string> again_a, again_b;
 };
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 //
-// Problem. Two types mean the same if they look the same and refer to types that mean the same, in
-// graphs with cycles.
+// Problem. Two types mean the same if they look the same and refer to types that mean the same. The
+// graph of types has cycles.
 //
-// Method. Rounds. At first a type's signature is a hash of its own words and names. In every round
-// it becomes a hash of that and of the signatures that the types it refers to had the round before.
-// After n rounds it covers everything within n references. Where references to named structs are
-// cut (Depth::names), signatures stop changing after as many rounds as the longest chain has types
-// (a dozen in kernels), which is exact. Where they are not cut, cycles make them change for ever;
-// they are then taken after max_rounds. The number of rounds must not depend on the input there, or
-// signatures of two inputs could not be compared.
+// Method. A type's signature begins as a hash of its own words and names. In each round it becomes
+// a hash of this and of the previous signatures of the types to which it refers. After n rounds it
+// covers everything within n references. With Depth::names, references to named structs are cut.
+// Then signatures are final after as many rounds as the longest chain has types (a dozen in
+// kernels), and exact. Otherwise they change for ever because of cycles, and are taken after
+// max_rounds. This number must not depend on the input, because otherwise signatures of two inputs
+// could not be compared.
 //
-// Unsoundness. Differences that are more than max_rounds references away are not seen.
+// Limit. Differences that are more than max_rounds references away are not detected.
 //
 // Cost. Rounds times references: 0.1 s (names) and 1 s (all) for a kernel with 140,000 types.
 #include "tests/tools/signature.h"
@@ -33,7 +33,7 @@ Signature hash_of(const void *p, size_t size)
     return {h.low64, h.high64};
 }
 
-/// Is a reference to this type cut to its name?
+/// True if a reference to this type counts only by its name.
 bool is_by_name(const Btf &btf, TypeId id)
 {
     btf::Kind kind = btf.kind(id);
@@ -47,7 +47,7 @@ bool is_union(const Btf &btf, TypeId id)
                                           : btf.kind(id) == btf::Kind::UNION;
 }
 
-/// What an ARRAY has of which type.
+/// An ARRAY's element type and number of elements.
 struct Elements {
     uint32_t type, count;
 };
@@ -55,7 +55,7 @@ struct Elements {
 Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
 {
     Elements found{array[0], array[2]};
-    // A chain that is longer goes round in a circle.
+    // A longer chain is a cycle.
     for (int i = 0; i < max_rounds && arrays == Arrays::flat; ++i) {
         if (btf.kind(TypeId{found.type}) != btf::Kind::ARRAY)
             break;
@@ -65,7 +65,7 @@ Elements elements_of(const Btf &btf, const uint32_t *array, Arrays arrays)
     return found;
 }
 
-/// A copy of a type's words in which `arrays` holds.
+/// A copy of a type's words, with arrays in the form `arrays`.
 std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
 {
     const btf_type &t = btf.type(id);
@@ -80,10 +80,10 @@ std::vector<uint32_t> words_of(const Btf &btf, TypeId id, Arrays arrays)
     return words;
 }
 
-/// Everything about a type but what it refers to.
+/// A hash of everything in a type except the types to which it refers.
 Signature own_words(const Btf &btf, std::vector<uint32_t> words)
 {
-    // Names, and the words with type ids and names blanked.
+    // The names, and the words with zeros in place of type ids and names.
     auto &blank = *reinterpret_cast<btf_type *>(words.data());
     std::string names;
     btf::for_each_str_off(blank, [&](uint32_t &off) {
@@ -96,11 +96,11 @@ Signature own_words(const Btf &btf, std::vector<uint32_t> words)
     return hash_of(both, sizeof both);
 }
 
-/// Types from a first id on as a graph in flat arrays, each indexed by id less the first.
+/// Types from a first id on, as a graph in flat arrays. The index is the id minus the first id.
 struct Graph {
     std::vector<Signature> own;
     std::vector<Signature> by_name; // the signature of a reference that is cut, or zeros
-    std::vector<uint32_t> refs;     // ids, of all types, one type behind the other
+    std::vector<uint32_t> refs;     // ids to which the types refer, one type after the other
     std::vector<size_t> ends;       // where each type's refs end
 };
 
@@ -212,7 +212,7 @@ std::string describe(const Btf &btf, TypeId id)
     else
         text += ": " + reference(btf, id, depth);
     const uint32_t *tail = btf::tail_of(t);
-    if (btf::kind_of(t) != btf::Kind::ARRAY) // its words are in the reference already
+    if (btf::kind_of(t) != btf::Kind::ARRAY) // the words of an ARRAY are in the reference already
         for (uint32_t i = 0; i < kind.fixed.count; ++i)
             text += strf(" 0x%x", tail[i]);
     if (!kind.element.count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// What a type means, whatever its id and wherever its strings lie: the unit of comparison of
-// btf-compare. Deliberately independent of common/type_hash, which it judges.
+// Signatures of types: hashes of a type's meaning, independent of ids and of the position of
+// strings. btf-compare compares signatures. They share no code with common/object_btf/type_hash,
+// which they test.
 #pragma once
 
 #include "common/btf/btf.h"
@@ -16,28 +17,30 @@ namespace btflink::tools
 using Signature = std::array<uint64_t, 2>;
 
 enum class Depth : uint8_t {
-    /// A reference to a named struct or union counts as its kind and name; a forward declaration
-    /// counts as what it declares. Two types differ if they are spelled differently.
+    /// A reference to a named struct or union counts by kind and name. A forward declaration counts
+    /// as
+    /// the type that it declares. Two types differ if they are written differently.
     names,
-    /// Nothing is ignored: references count with all that they reach, so that it matters which of
-    /// several structs of one name is meant, and whether it is only a forward declaration.
+    /// References count with everything that they reach. So structs with one name are
+    /// distinguished,
+    /// and also a struct and its forward declaration.
     all,
 };
 
-/// How an array whose elements are arrays counts.
+/// The form in which an array of arrays is compared.
 enum class Arrays : uint8_t {
     as_written,
-    /// As one array with the product of the dimensions, as pahole wrote them up to 1.31.
+    /// One array with the product of the dimensions, as written by pahole up to 1.31.
     flat,
 };
 
-/// Signatures of types by id. That of void is zeros.
+/// The signatures of types, by id. The signature of void is 0.
 class SignatureTable
 {
 public:
-    /// `base`: a table of the base of `btf`, made with the same `depth` and `arrays`, which must
-    /// outlive this one: many modules over one base need it once. nullptr: the types of the base
-    /// are in this table, too.
+    /// `base` is a table of the base of `btf`, made with the same `depth` and `arrays`; many
+    /// modules can share it. It must outlive this table. If it is nullptr, this table also has the
+    /// types of the base.
     explicit SignatureTable(const Btf &btf, Depth depth, Arrays arrays = Arrays::as_written,
                             const SignatureTable *base = nullptr);
 
@@ -47,7 +50,7 @@ public:
     }
 
 private:
-    /// What a reference to a type counts as.
+    /// The signature of a reference to a type.
     const Signature &reference(uint32_t id) const
     {
         if (id < first_)
@@ -57,15 +60,15 @@ private:
     }
 
     const SignatureTable *base_;
-    uint32_t first_; // the id that the vectors begin with
+    uint32_t first_; // the first id in the vectors
     std::vector<Signature> types_;
-    std::vector<Signature> by_name_; // of a reference that is cut, or zeros
+    std::vector<Signature> by_name_; // signatures of references that are cut, or zeros
 };
 
-/// The type as one line for people, references spelled by name where they have one.
+/// The type as a line for people. References are written by name if possible.
 std::string describe(const Btf &btf, TypeId id);
 
-/// One hash over a list of signatures, in the order given.
+/// A hash of a list of signatures, in the given order.
 Signature digest(const std::vector<Signature> &list);
 
 /// 32 hexadecimal digits.
