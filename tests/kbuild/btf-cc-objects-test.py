@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What btf-cc leaves on disk: objects are those of the compiler and then btf-emit, byte for byte;
-which are left alone; settings.
+"""Tests the objects that btf-cc writes: they are byte-identical to those of the compiler followed by btf-emit.
+Also tests which objects are unchanged, and settings.
 
 usage: btf-cc-objects-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -17,7 +17,7 @@ ASSEMBLER = '''.section .text, "ax"
 start: ret
 .size start, . - start
 '''
-# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31, and the features that they mean.
+# PAHOLE_FLAGS as kernels 5.16 to 6.19 export them for pahole 1.31, and the corresponding features.
 BASE = {'var', 'decl_tag', 'type_tag', 'enum64'}
 LIST = 'encode_force,var,float,enum64,decl_tag,type_tag,optimized_func,consistent_func'
 LISTED = set(LIST.split(','))
@@ -181,7 +181,7 @@ class Compile(ObjectsCase):
         self.must('gcc', 'main.o', 'add.o', '-o', 'prog')
 
     def test_again_over_an_old_object(self):
-        """An object of an earlier compile has no effect, whatever was done to it."""
+        """An object of an earlier compile has no effect, even if it was changed."""
         self.good('gcc', '-g', '-c', 'add.c')
         want = self.read('add.o')
         for settings in ({'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_FEATURES': '+global_var'}):
@@ -191,7 +191,7 @@ class Compile(ObjectsCase):
         self.assertEqual(self.read('add.o'), want)
 
     def test_other_programs_of_a_kernel_tree(self):
-        """Objects of the vdso, the boot loader's part and so on stay as they are."""
+        """Objects of the vdso, of boot code and so on are unchanged."""
         alone = ['arch/x86/boot/main.o', 'arch/x86/boot/compressed/misc.o',
                  'arch/x86/realmode/rm/wakemain.o', 'arch/x86/purgatory/purgatory.o']
         ours = ['arch/x86/kernel/main.o', 'arch/x86/boot/startup/sme.o', 'arch/x86/realmode/init.o',
@@ -214,7 +214,7 @@ class Compile(ObjectsCase):
 
 
 class Failure(ObjectsCase):
-    """An object whose BTF cannot be made: a "compiler" that writes broken DWARF."""
+    """Objects whose BTF cannot be made, from a "compiler" that writes broken DWARF."""
 
     def setUp(self):
         super().setUp()
@@ -244,7 +244,7 @@ class Failure(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_damaged_objects(self):
-        """For any output of a compiler: the object gets BTF, or stays unchanged with a warning."""
+        """Any output of a compiler gets BTF, or is unchanged, with a warning."""
         self.must('gcc', '-g', '-c', 'add.c', '-o', 'whole.o')
         whole = self.read('whole.o')
         for size in [0, 3, 17, 18, 63, *range(64, len(whole), 499)]:
@@ -273,7 +273,7 @@ class Failure(ObjectsCase):
             self.assertRegex(error, b'^btf-cc: WARNING: .*add.o: .*Permission denied\n$')
 
     def test_read_only_folder(self):
-        """The compiler rewrites an object in a folder that takes no new files; so do we."""
+        """In a folder without write permission, the compiler can rewrite an object, and so can btf-cc."""
         self.must('gcc', '-g', '-c', 'add.c')
         os.mkdir(self.path('sub'))
         os.rename(self.path('add.o'), self.path('sub/add.o'))
@@ -301,8 +301,8 @@ class Settings(ObjectsCase):
         self.assertEqual(self.read('add.o'), once)
 
     def test_strip_twice(self):
-        """A wrapper around a wrapper (CC="btf-cc ccache btf-cc gcc"): the outer one finds no DWARF,
-        and keeps the BTF that there is."""
+        """A wrapper in a wrapper (CC="btf-cc ccache btf-cc gcc"): the outer one finds no DWARF, and keeps the
+        existing BTF."""
         settings = {'BTF_CC_STRIP_DWARF': '1'}
         self.good('gcc', '-g', '-c', 'add.c', settings=settings)
         once = self.read('add.o')
@@ -313,7 +313,7 @@ class Settings(ObjectsCase):
         self.assertEqual(self.read('add.o'), self.read('x.o'))
 
     def test_strip_what_has_dwarf_only(self):
-        """DWARF without types for BTF is dropped, too, as by btf-emit."""
+        """DWARF without types for BTF is also dropped, as by btf-emit."""
         for source in ('empty.c', 'empty.S'):
             self.write(source, '')
             self.same('gcc', '-g', '-c', source, '-o', 'x.o', output='x.o',
@@ -340,7 +340,7 @@ class Settings(ObjectsCase):
         shutil.copy(self.path('add.c'), self.path('add.cc'))
         shutil.copy(self.path('add.c'), self.path('c.c'))
         self.good('gcc', '-g', '-c', 'add.cc', 'c.c', settings=flags)
-        # Of later C++ gcc says that it is C++14.
+        # gcc describes newer C++ as C++14.
         old = ['-g', '-std=c++98', '-gdwarf-4', '-gstrict-dwarf']
         self.good('gcc', *old, '-c', 'add.cc', settings=flags)
         self.assertFalse(self.has_object_btf('add.o'))
@@ -349,7 +349,7 @@ class Settings(ObjectsCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_languages_by_environment(self):
-        """pahole reads PAHOLE_LANG_EXCLUDE where no option says anything, so objects must too."""
+        """Without an option pahole uses PAHOLE_LANG_EXCLUDE, and so does btf-cc."""
         only = {'PAHOLE_LANG_EXCLUDE': 'c99,c11'}
         command = ['gcc', '-g', '-std=gnu11', '-gdwarf-5', '-c', 'add.c']
         self.good(*command, settings=only)
@@ -359,8 +359,8 @@ class Settings(ObjectsCase):
             self.assertTrue(self.has_object_btf('add.o'))
 
     def test_settings_line(self):
-        """It differs when and only when objects do. (With BTF_CC_STRICT=1 it differs, too: objects
-        without BTF may be in a cache that was filled without.)"""
+        """The line of settings differs if and only if objects differ. (It also differs with BTF_CC_STRICT=1,
+        because a cache that was filled without this setting may have objects without BTF.)"""
         variants = [{}, {'BTF_CC_STRIP_DWARF': '1'}, {'BTF_CC_STRIP_DWARF': '0'},
                     {'BTF_CC_FEATURES': 'default'}, {'BTF_CC_FEATURES': '+global_var'},
                     {'BTF_CC_FEATURES': 'global_var,default'}, {'BTF_CC_FEATURES': 'var'},
@@ -387,7 +387,7 @@ class Settings(ObjectsCase):
 
 
 class Plans(ObjectsCase):
-    """What Kbuild will not merge is left alone: by its configuration, named in the environment."""
+    """Objects are unchanged if Kbuild, by its configuration, will not merge their BTF."""
 
     def setUp(self):
         super().setUp()

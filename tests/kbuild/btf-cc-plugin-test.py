@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-cc --plugin and --build-plugin: which compiles the gcc plugin is for, which plugin is taken, and
-that nothing but the object's BTF depends on it. What is in that BTF: tests/emit/plugin.
+"""Tests btf-cc --plugin and --build-plugin: which compiles use the gcc plugin, which plugin is chosen, and that
+only the object's BTF depends on it. tests/emit/plugin tests the contents of this BTF.
 
 usage: btf-cc-plugin-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -20,7 +20,7 @@ BTF = ('.BTF', '.rela.BTF', '.debug', '.rela.debug')
 
 
 def headers_of(gcc):
-    """Are the headers for its plugins installed?"""
+    """True if the compiler's plugin headers are installed."""
     if not shutil.which(gcc):
         return False
     folder = subprocess.run([gcc, '-print-file-name=plugin'], capture_output=True, text=True).stdout
@@ -35,13 +35,13 @@ class PluginCase(KbuildCase):
             os.remove(self.path(name[:-2] + '.o'))
 
     def plugin(self, *arguments, said='', status=0, settings=None):
-        """btf-cc --plugin; what it prints on standard error is `said`."""
+        """Runs btf-cc --plugin, and checks that it prints `said` on standard error."""
         done = self.cc('--plugin', *arguments, settings=settings)
         self.assertEqual((done[0], done[2].decode()), (status, said), arguments)
         return done[1]
 
     def way(self, *arguments, settings=None):
-        """"plugin", or why not, of one compile that succeeds."""
+        """Compiles; returns "plugin", or the reason why the plugin was not used."""
         done = self.cc('--plugin', '-v', *arguments, settings=settings)
         self.assertEqual(done[0], 0, done)
         first = done[2].decode().splitlines()[0]
@@ -49,7 +49,7 @@ class PluginCase(KbuildCase):
             'not by the plugin: ')
 
     def sections(self, name, without=BTF):
-        """The sections of an object, except those named and tables of sections and symbols."""
+        """The sections of an object, without the named ones and without tables of sections and symbols."""
         return {s.name: bytes(s.data or b'') for s in Elf(self.path(name)).sections
                 if s.name not in (*without, '.symtab', '.strtab', '.shstrtab')}
 
@@ -64,7 +64,7 @@ class Compiles(PluginCase):
         self.assertLessEqual({"STRUCT 'point'", "INT 'int'"}, types)
 
     def test_link(self):
-        """Objects of both ways in one link, without a warning."""
+        """Objects with BTF from the plugin and from DWARF can be linked together, without a warning."""
         for way, name in ((['--plugin'], 'add'), ([], 'main'), (['--plugin'], 'other')):
             self.assertEqual(self.cc(*way, 'gcc', '-g', '-O1', '-c', f'{name}.c')[0::2], (0, b''))
         self.must('ld', '-r', '-o', 'all.o', 'add.o', 'main.o', 'other.o')
@@ -76,7 +76,7 @@ class Compiles(PluginCase):
         self.assertIn("FUNC 'add'", '\n'.join(self.dump('all.btf')))
 
     def test_exec_only(self):
-        """The process becomes the compiler, with a plugin that is only looked for."""
+        """btf-cc executes the compiler in its own process; it only looks for the plugin."""
         self.script('gcc-13', '#!/bin/sh\necho $$ "$@"\n')
         key = self.key_of('./gcc-13')
         self.write_plugin(key)
@@ -89,7 +89,7 @@ class Compiles(PluginCase):
                                  '-fplugin-arg-btflink-features=0x1ff'])
 
     def key_of(self, gcc):
-        """By the message that there is no plugin."""
+        """Returns the plugin's key, from the message that there is no plugin."""
         done = self.cc('--plugin', gcc, *COMPILE)
         self.assertEqual(done[0], 2)
         return done[2].decode().split(')')[0].split()[-1]
@@ -107,7 +107,7 @@ class Compiles(PluginCase):
         self.assertIn(b'-features=0x6', said)
 
     def test_no_plugin(self):
-        """An error before the first object, and only there."""
+        """A missing plugin is an error before the first object, and only there."""
         none = {'BTF_CC_PLUGIN_DIR': self.path('nothing')}
         done = self.cc('--plugin', 'gcc', *COMPILE, settings=none)
         self.assertEqual(done[0], 2)
@@ -128,7 +128,7 @@ class Compiles(PluginCase):
                              (0, plain.stdout, b''), words)
 
     def test_clang(self):
-        """It is never asked to load one."""
+        """clang never gets the plugin."""
         for name in ('clang', 'clang-19'):
             self.plugin(name, *COMPILE, status=2, said='btf-cc: ERROR: --plugin is for gcc; leave it out '
                         'for clang\n')
@@ -144,7 +144,7 @@ class Compiles(PluginCase):
         self.assertIn(b'no plugin for exactly this compiler', done[2])
 
     def test_names_of_one_compiler(self):
-        """Links are followed; a link to ccache in PATH is not the compiler."""
+        """Symbolic links are followed. A link to ccache in PATH is not the compiler."""
         driver = pathlib.Path(shutil.which('gcc')).resolve()
         os.mkdir(self.path('bin'))
         os.symlink(driver, self.path('bin/my-gcc'))
@@ -170,7 +170,7 @@ class Compiles(PluginCase):
                 '-flto without -ffat-lto-objects': [[*c, '-flto', 'add.c'], [*c, '-flto=2', 'add.c']]}.items():
             for command in words:
                 if 'both.o' in command:
-                    command = [*command[:-2], '-I.']  # several objects, by their names
+                    command = [*command[:-2], '-I.']  # several objects, named after their sources
                 self.assertEqual(self.way(*command), expected, command)
         if shutil.which('g++'):
             self.assertEqual(self.way('g++', '-g', '-c', 'add.c'), 'a compiler for C++')
@@ -226,7 +226,7 @@ class Compiles(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_strict(self):
-        """An object without BTF is an error of the compile; one that lacks a part is not."""
+        """With --strict the compile fails if the object gets no BTF, but not if a part is missing."""
         why = "btflink: no object BTF: .*'odd\\$name'.*\n"
         part = "btflink: long.c: .*'m65535' is left out.*\n"
         self.write('odd.c', 'int odd$name;\nint fine;\n')
@@ -252,7 +252,8 @@ class Compiles(PluginCase):
         self.assertNotIn('bad.o', self.names())
 
     def test_precompiled_header(self):
-        """One of debug information is not taken, for the compile has none; types are there."""
+        """gcc does not use a precompiled header with debug information, because the compile has none. The
+        types are complete."""
         self.write('types.h', 'struct from_header { int a; };\n')
         self.write('use.c', '#include "types.h"\nint f(struct from_header *h) { return h->a; }\n')
         for flags in (['-g'], ['-g0']):
@@ -268,7 +269,7 @@ class Compiles(PluginCase):
         for case in cases:
             words = ['-w', '-O2', '-c', str(case), '-o', 'case.o']
             if self.call('gcc', *words).returncode:
-                continue  # for other compilers
+                continue  # because these are for other compilers
             expected = self.sections('case.o')
             self.plugin('gcc', '-g', *words)
             self.assertEqual(self.sections('case.o'), expected, case)
@@ -307,13 +308,13 @@ class Caches(PluginCase):
         self.assertEqual(self.compile_cached(hit=True, **place), first)
         self.assertTrue(self.has_object_btf('add.o'))
         self.compile_cached('--features=float', hit=False, **place)
-        for plugin in folder.glob('*/btflink.so'):  # another build of it
+        for plugin in folder.glob('*/btflink.so'):  # replaced by another build
             with open(plugin, 'ab') as file:
                 file.write(b'\0')
         self.compile_cached(hit=False, **place)
 
     def test_sccache(self):
-        """sccache knows only the command, so the command identifies the plugin."""
+        """sccache's key has only the command, so the command identifies the plugin."""
         if reason := missing('sccache'):
             self.skipTest(reason)
         folder = pathlib.Path(shutil.copytree(pathlib.Path(self.btf_cc).parent / 'gcc-plugins',
@@ -335,7 +336,7 @@ class Caches(PluginCase):
         self.assertTrue(self.has_object_btf('add.o'))
 
     def test_distributed(self):
-        """Servers have no plugin."""
+        """Compile servers have no plugin."""
         os.mkdir(self.path('bin'))
         for name in ('distcc', 'icecc'):
             self.script(f'bin/{name}', '#!/bin/sh\nexec "$@"\n')
@@ -348,7 +349,7 @@ class Caches(PluginCase):
 
 
 class Builds(PluginCase):
-    """btf-cc --build-plugin."""
+    """Tests btf-cc --build-plugin."""
 
     def build(self, *gccs, **settings):
         settings = {'BTF_CC_PLUGIN_DIR': self.path('plugins'), 'CXX': None, **settings}
@@ -369,7 +370,7 @@ class Builds(PluginCase):
             self.skipTest('headers of only one gcc for plugins are installed')
 
     def test_wrong_plugin(self):
-        """gcc compares versions when it loads a plugin that was put there for another one."""
+        """gcc refuses a plugin that was built for another gcc."""
         if not headers_of('gcc-11'):
             self.skipTest('no headers of gcc-11 for plugins')
         done = self.build('gcc', 'gcc-11')
@@ -381,7 +382,7 @@ class Builds(PluginCase):
         self.assertNotIn('add.o', self.names())
 
     def test_user_folder(self):
-        """Without BTF_CC_PLUGIN_DIR the plugin goes to the user's folder, and compiles find it there."""
+        """Without BTF_CC_PLUGIN_DIR the plugin is written to the user's folder, where compiles find it."""
         if os.geteuid() == 0:
             self.skipTest('root builds for the whole system')
         home = {'XDG_DATA_HOME': self.path('data'), 'BTF_CC_PLUGIN_DIR': None}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-cc as a process: for the build it must be the compiler. Exit status, output, input, signals;
-which command lines are left alone; what is said, and when.
+"""Tests that btf-cc behaves like the compiler: exit status, output, input, signals. Also tests which commands are
+passed on unchanged, and messages.
 
 usage: btf-cc-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -21,7 +21,7 @@ COMPILE = ['-g', '-O1', '-c', 'add.c', '-o', 'add.o']
 
 
 class Plain(KbuildCase):
-    """Each command with and without btf-cc."""
+    """Runs each command with and without btf-cc."""
 
     def setUp(self):
         super().setUp()
@@ -30,7 +30,7 @@ class Plain(KbuildCase):
             os.remove(self.path(name[:-2] + '.o'))
 
     def both(self, *command, status=None, **options):
-        """What the compiler says by itself and under btf-cc is the same, byte for byte."""
+        """The compiler's output is the same with and without btf-cc, byte for byte."""
         plain = self.run_tool(*command, **options)
         ours = self.cc(*command, **options)
         self.assertEqual(ours, (plain.returncode, plain.stdout, plain.stderr), command)
@@ -111,7 +111,7 @@ class Plain(KbuildCase):
         self.both('gcc', '-g', '-c', 'add.c', '-o', 'sub', status=1)
         self.assertEqual(os.listdir(self.path('sub')), [])
         if os.geteuid() == 0:
-            return  # who writes everywhere
+            return  # because root can write everywhere
         os.chmod(self.path('sub'), 0o555)
         self.both('gcc', '-g', '-c', 'add.c', '-o', 'sub/add.o', status=1)
         os.chmod(self.path('sub'), 0o755)
@@ -124,7 +124,7 @@ class Signals(KbuildCase):
         heed_signals()
 
     def start(self, script, *arguments, **options):
-        """btf-cc with a compiler that writes "ready" once it runs."""
+        """Starts btf-cc with a compiler that writes "ready" when it runs."""
         fake = self.script('fake', '#!/bin/sh\n' + script)
         process = subprocess.Popen([self.btf_cc, fake, *(arguments or COMPILE)],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
@@ -160,7 +160,7 @@ class Signals(KbuildCase):
             self.assertEqual(self.end(process), (-number, b'', b''))
 
     def test_compiler_that_ignores_a_signal(self):
-        """A compiler that handles the signal ends by itself, with a complete object."""
+        """A compiler that handles the signal ends normally, with a complete object."""
         process = self.start("trap '' INT TERM\necho ready\nsleep 0.3\n"
                              f'exec gcc {shlex.join(COMPILE)}\n')
         self.write('add.c', 'int add(int a) { return a; }\n')
@@ -193,13 +193,13 @@ class Signals(KbuildCase):
         for setup in (None, prepare):
             plain = self.dispositions(show, preexec_fn=setup)
             self.assertEqual(len(plain), 3)
-            # What has -c and a source is waited for, other commands are not.
+            # btf-cc waits for commands with -c and a source; it executes others in its place.
             for extra in ([], ['x.c']):
                 self.assertEqual(self.dispositions([self.btf_cc, *show, *extra], preexec_fn=setup),
                                  plain)
 
     def test_sigchld_ignored_at_start(self):
-        """The kernel then forgets how children ended; a failed compile must fail all the same."""
+        """If SIGCHLD is ignored, the kernel does not keep exit statuses. A failed compile must still fail."""
         def ignore():
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         for status in (0, 1, 42):
@@ -209,7 +209,7 @@ class Signals(KbuildCase):
             self.assertEqual((done.returncode, done.stdout, done.stderr), (status, b'', b''))
 
     def test_whole_group(self):
-        """Both get Ctrl-C; the compiler removes its partial output, and no child stays."""
+        """btf-cc and the compiler get Ctrl-C. The compiler removes its partial output, and no child is left."""
         process = self.start('echo ready\nsleep 20 & echo $! > pid; wait\n', start_new_session=True)
         while not self.names() & {'pid'} or not self.read('pid'):
             time.sleep(0.01)
@@ -230,7 +230,7 @@ class Signals(KbuildCase):
 
 
 class Own(KbuildCase):
-    """What btf-cc says for itself."""
+    """Tests the messages of btf-cc itself."""
 
     def test_no_arguments(self):
         status, out, error = self.cc()
@@ -263,7 +263,7 @@ class Own(KbuildCase):
             self.assertTrue(error.startswith(f'btf-cc: ERROR: {why}\n'.encode()), error)
         settings = self.cc('--strict', '--features=var', '--settings')
         self.assertEqual(self.cc('--strict', '--feat', 'var', '--settings'), settings)
-        # What stands behind the compiler is the compiler's.
+        # Arguments after the compiler belong to the compiler.
         status, out, error = self.cc('-v', 'gcc', '-c', '-g', '--std=c11', 'add.c')
         self.assertEqual((status, out, error), (0, b'', b'btf-cc: add.o: object BTF written\n'))
 
@@ -279,7 +279,7 @@ class Own(KbuildCase):
         self.assertEqual(said, {'dwarf': b'btf-cc: x.o: object BTF written\n',
                                 'no-dwarf': b'btf-cc: x.o: no DWARF, left alone\n',
                                 'vdso': b'btf-cc: x.o: vdso, left alone\n'})
-        # Probes: what they print is read by scripts.
+        # Scripts read the output of these commands.
         for probe in (['-E', 'add.c'], ['--version'], ['-x', 'c', '-c', '/dev/null', '-o', 'y.o']):
             self.assertEqual(self.cc('gcc', *probe, settings=on), self.cc('gcc', *probe))
 
@@ -347,7 +347,7 @@ class Own(KbuildCase):
 
 @unittest.skipUnless(shutil.which('make'), 'make is not installed')
 class ForgottenPahole(KbuildCase):
-    """Builds by make, in which Kbuild's PAHOLE is something else or is not."""
+    """Builds with make, in which Kbuild's PAHOLE is not btf-pahole, or is not set."""
     SAID = ('btf-cc: WARNING: PAHOLE={} is not btf-pahole, so object BTF will not be merged and '
             'modules will fail to load; pass PAHOLE=btf-pahole to make\n')
 
@@ -366,7 +366,7 @@ class ForgottenPahole(KbuildCase):
         self.write('tree/include/config/auto.conf', text)
 
     def build(self, pahole, **more):
-        """What is said, and that all objects are there."""
+        """Builds, checks that all objects exist, and returns the messages."""
         path = f'{self.folder}/bin:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         done = self.run_tool('make', '-j3', f'BTF_CC={self.btf_cc}', text=True,
                              settings={'PATH': path, 'objtree': 'tree', 'TMPDIR': self.path('tmp'),
@@ -387,7 +387,7 @@ class ForgottenPahole(KbuildCase):
         self.assertEqual(os.listdir(self.path('tmp')), [])
 
     def test_one_write_per_line(self):
-        """Lines of parallel compiles do not mix: a datagram socket keeps each write() apart."""
+        """Lines of parallel compiles do not mix. A datagram socket shows each write() separately."""
         with contextlib.ExitStack() as stack:
             ours, theirs = map(stack.enter_context,
                                socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM))

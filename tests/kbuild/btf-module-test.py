@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-module: modules of different states, bases in different forms, dkms.conf.
+"""Tests btf-module: different states of modules, different forms of bases, dkms.conf.
 
 usage: btf-module-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -20,7 +20,7 @@ struct mine { struct task *who; int n; };
 int count(struct mine *m) { return m->who->pid + m->n; }
 static const char modinfo[] __attribute__((section(".modinfo"), used)) = "vermagic=6.12.7 SMP";
 '''
-# A set of kfuncs with one entry, as the kernel's macros make it.
+# A set of kfuncs with one entry, as made by the kernel's macros.
 IDS = MODULE + '''asm(".pushsection .BTF_ids,\\"a\\"\\n"
     "__BTF_ID__set8__kfuncs: .long 0, 1\\n"
     "__BTF_ID__func__count__1: .zero 4\\n .long 0\\n"
@@ -48,7 +48,7 @@ class Module(KbuildCase):
         self.must('gcc', *flags, '-c', 'module.c', '-o', name)
 
     def btf(self, *arguments, status=0, **settings):
-        """What is said; nothing is left beside the modules."""
+        """Runs btf-module; checks that it leaves no other files, and returns its messages."""
         before = self.names()
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         os.makedirs(self.path('tmp'), exist_ok=True)
@@ -66,7 +66,7 @@ class Module(KbuildCase):
         self.assertEqual(self.read(module), before)
 
     def test_no_room_for_the_copy(self):
-        """Of no module is half a copy left."""
+        """If the disk is full, no incomplete copy of a module is left."""
         self.module('y.ko')
         before = self.read('y.ko')
         os.mkdir(self.path('bin'))
@@ -96,7 +96,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF.base', self.section_names('x.ko'))
 
     def test_object_btf(self):
-        """That of btf-cc is merged, with or without DWARF."""
+        """Object BTF from btf-cc is merged, with or without DWARF."""
         self.module('want.ko')
         self.btf('--base=base.btf', 'want.ko')
         self.must(self.btf_emit, '--address-pool', '--strip-dwarf', 'x.ko')
@@ -111,7 +111,7 @@ class Module(KbuildCase):
                 print(f'SKIP {name}: not installed')
                 continue
             packed = self.run_tool(*packer, '-c', 'build/vmlinux').stdout
-            # A magic number that means nothing comes first.
+            # The file begins with another magic number, which must be ignored.
             self.write('vmlinuz', b'head' * 300 + b'\x1f\x8b\x08 is gzip' + packed + b'tail' * 300)
             self.module('x.ko')
             with self.subTest(name):
@@ -141,7 +141,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_kfuncs(self):
-        """.BTF_ids is filled in; headers need no resolve_btfids."""
+        """.BTF_ids is filled in. The headers need no resolve_btfids."""
         self.module('x.ko', IDS)
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertNotEqual(self.section('x.ko', '.BTF_ids').data[8:12], bytes(4))
@@ -179,7 +179,7 @@ class Module(KbuildCase):
         self.assertEqual(said('--kernel=6.12.7-run'), (0, 'btf-module: x.ko: BTF over running\n'))
 
     def test_raw_btf_as_vmlinux(self):
-        """A vmlinux in the headers makes Kbuild look for resolve_btfids, which headers do not have."""
+        """If headers have a vmlinux, Kbuild runs resolve_btfids, which headers do not have."""
         shutil.copy(self.path('base.btf'), self.path('build/vmlinux'))
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertLessEqual({'.BTF', '.BTF.base'}, self.section_names('x.ko'))
@@ -199,7 +199,7 @@ class Module(KbuildCase):
         self.assertIn('.BTF', self.section_names('x.ko'))
 
     def test_recipe_for_dkms(self):
-        """dkms reads dkms.conf in the folder where it was started, and builds in another."""
+        """dkms reads dkms.conf in the folder in which it was started, and builds in another."""
         with open(os.path.join(ROOT, 'docs/packagers.md'), encoding='utf-8') as file:
             line = next(l for l in file if l.startswith('    MAKE[0]='))
         self.write('dkms.conf', f'PACKAGE_NAME=x\nPACKAGE_VERSION=1\n{line.strip()}\n')
@@ -209,7 +209,7 @@ class Module(KbuildCase):
         self.assertIn(' M=/tree/x/1/build modules && { btf-module --kernel=6.12 ', said)
 
     def test_links_and_names(self):
-        """The file that a link names gets BTF; the link stays one, and a dash is part of a name."""
+        """The target of a symbolic link gets BTF, and the link is kept. Names may begin with a dash."""
         os.symlink('x.ko', self.path('link.ko'))
         self.btf('--build=build', 'link.ko')
         self.assertTrue(os.path.islink(self.path('link.ko')))
@@ -219,7 +219,7 @@ class Module(KbuildCase):
         self.assertIn(b'.BTF.base', self.read('-dash.ko'))
 
     def test_two_at_once(self):
-        """Each works on a copy of its own."""
+        """Two runs at once each work on their own copy."""
         self.module('y.ko')
         self.btf('--build=build', 'x.ko')
         path = f'{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'

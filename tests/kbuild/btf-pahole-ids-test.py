@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""BTF_PAHOLE_FILL_IDS: what btf-pahole puts into .BTF_ids of a module, in place of resolve_btfids.
+"""Tests BTF_PAHOLE_FILL_IDS, with which btf-pahole fills in .BTF_ids of a module instead of resolve_btfids.
 
 usage: btf-pahole-ids-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -60,7 +60,7 @@ class FillIds(KbuildCase):
         return struct.unpack(f'{order}{len(data) // 4}I', data)
 
     def ids(self, base='base'):
-        """Of types and functions by kind and name; of two the last."""
+        """Returns (kind, name) -> id of types and functions; for duplicates the last id."""
         lines = '\n'.join(self.dump('x.ko', base))
         return {(kind, name): int(number)
                 for number, kind, name in re.findall(r"^\[(\d+)\] (\w+) '(\w+)'", lines, re.M)}
@@ -79,7 +79,7 @@ class FillIds(KbuildCase):
                                         ids['STRUCT', 'mine'], ids['TYPEDEF', 'mine_t']))
 
     def test_again(self):
-        """Once flags have moved with their ids, nothing tells any more whose they are."""
+        """A section that was filled in cannot be filled in again, because flags were sorted with their ids."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill()
         self.refuse(r'x\.ko: \.BTF_ids\+0x0: __BTF_ID__set8__kfuncs: was filled in before, .*', '-J',
@@ -93,7 +93,7 @@ class FillIds(KbuildCase):
             self.assertEqual(self.read('x.ko'), once)
 
     def test_distilled_base(self):
-        """Ids count from the module's own base."""
+        """Ids are relative to the module's distilled base."""
         self.module(kfuncs('zeta', 'alpha'))
         self.fill('--btf_features=default,distilled_base')
         self.must('objcopy', '-O', 'binary', '--only-section=.BTF.base', '--set-section-flags',
@@ -133,7 +133,7 @@ class FillIds(KbuildCase):
                         'x.ko', same=['x.ko'], settings=self.ON)
         self.module('__BTF_ID__func__zeta__1 = 0x1000\\n' + '.zero 4\\n')
         done = self.pahole('-J', '--btf_base=base', 'x.ko', settings=self.ON)
-        self.assertEqual(done[0], 0) # absolute: not in the section
+        self.assertEqual(done[0], 0) # an absolute symbol, which is not in the section
         self.refuse('BTF_PAHOLE_FILL_IDS=yes: must be 0 or 1', '-J', 'x.ko', same=['x.ko'],
                     settings={'BTF_PAHOLE_FILL_IDS': 'yes'})
 

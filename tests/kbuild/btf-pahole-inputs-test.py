@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Where btf-pahole takes BTF from: programs, a vmlinux, modules; with object BTF in all of their
-objects, in some, in none; again over what it made; files that are no input.
+"""Tests the inputs of btf-pahole: programs, a vmlinux and modules, with object BTF in all of their objects, in
+some, or in none; files that already have its result; files that are not inputs.
 
 usage: btf-pahole-inputs-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -15,7 +15,7 @@ import struct
 from helpers.inputs_case import InputsCase, KERNEL, MODULE, PER_CPU, VARIABLES
 from helpers.kbuild_case import Elf, KbuildCase, run
 
-# What a kernel's script says of .BTF: lld makes the section for the symbols, with nothing in it.
+# A kernel's linker script has symbols in .BTF, for which lld makes an empty section.
 BTF_SYMBOLS = '''SECTIONS {
   .BTF : AT(ADDR(.BTF)) { PROVIDE(__start_BTF = .); KEEP(*(.BTF)) PROVIDE(__stop_BTF = .); }
 } INSERT AFTER .rodata;
@@ -25,7 +25,7 @@ DISCARD = 'SECTIONS { /DISCARD/ : { *(.gone) } }'
 
 class Programs(InputsCase):
     def reference(self):
-        """BTF of the same program by its DWARF alone."""
+        """Makes the BTF of the same program from its DWARF alone."""
         self.link('plain', *self.objects(KERNEL, ()))
         self.encode(VARIABLES, '--btf_encode_detached=want', 'plain')
         text = '\n'.join(self.dump('want'))
@@ -35,7 +35,7 @@ class Programs(InputsCase):
             self.assertIn(name, text)
 
     def test_all_ways_to_mix(self):
-        """Objects with BTF beside objects without: the result means the same."""
+        """Some objects have BTF and others do not. The result has the same meaning."""
         self.reference()
         for with_btf in self.subsets(KERNEL):
             with self.subTest(with_btf=with_btf):
@@ -46,7 +46,7 @@ class Programs(InputsCase):
                     self.final(image)
 
     def test_stripped(self):
-        """Those with BTF have no DWARF."""
+        """The objects with BTF have no DWARF."""
         self.reference()
         for with_btf in self.subsets(KERNEL):
             with self.subTest(with_btf=with_btf):
@@ -64,11 +64,11 @@ class Programs(InputsCase):
         self.encode(VARIABLES, '--btf_encode_detached=out', 'vmlinux')
         self.assertEqual(self.read('out'), self.section('vmlinux').data)
         self.assertEqual(self.read('vmlinux'), once)
-        self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # only read
+        self.assertEqual(os.stat(self.path('vmlinux')).st_mtime, 1) # the file was not changed
 
     def test_lld(self):
-        """What it leaves of relocations of a section that `ld -r` discarded, and of an empty .BTF
-        that a script has symbols in."""
+        """lld's relocations for a section that `ld -r` discarded, and its empty .BTF for symbols of a linker
+        script."""
         if not shutil.which('ld.lld'):
             self.skipTest('ld.lld: not installed')
         gone = '__attribute__((section(".gone"), used)) static struct gone { int no; } gone;\n'
@@ -94,7 +94,7 @@ class Programs(InputsCase):
         self.assertNotIn("VAR 'gone'", text)
 
     def test_late_objects(self):
-        """Compiled behind vmlinux.o."""
+        """Objects that are compiled after vmlinux.o."""
         self.reference()
         os.mkdir(self.path('init'))
         for with_btf in self.subsets(KERNEL):
@@ -118,7 +118,7 @@ class Programs(InputsCase):
         self.same_meaning('out put/vmlinux', 'want')
 
     def test_stale_vmlinux_o(self):
-        """Of another link, and so worth nothing: what its objects do not give, DWARF does."""
+        """A vmlinux.o of another link is ignored. DWARF gives what the objects do not have."""
         self.reference()
         for name in ('start', 'sched', 'print'):
             self.kernel(KERNEL)
@@ -131,7 +131,7 @@ class Programs(InputsCase):
             self.same_meaning('vmlinux', 'want')
 
     def test_image_without_pools(self):
-        """Symbols tell where things are: objects with BTF count all the same."""
+        """Without pools addresses come from symbols. Objects with BTF are still used."""
         self.reference()
         for with_btf in self.subsets(KERNEL)[1:]:
             with self.subTest(with_btf=with_btf):
@@ -143,7 +143,7 @@ class Programs(InputsCase):
                 self.same_meaning('vmlinux', 'want')
 
     def test_different_features(self):
-        """A mix of settings does not pass unnoticed."""
+        """Objects with different settings cause a warning."""
         self.kernel(KERNEL)
         self.must(self.btf_emit, '--features=var', '--address-pool', 'sched.o')
         objects = [name + '.o' for name in KERNEL]
@@ -195,7 +195,7 @@ class Programs(InputsCase):
 
 
 class TrueSignatures(InputsCase):
-    """A clone that is not passed its first parameter."""
+    """A clone without its first parameter."""
     features = '+global_var,true_signature'
     asked = '--btf_features=' + features
     turn = '''struct angle { int by; };
@@ -206,7 +206,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
 '''
 
     def functions(self, *names):
-        """Functions called turn*, without the suffix of clones, and their parameters."""
+        """Returns the functions named turn*, without suffixes of clones, and their parameters."""
         parts, found = {}, []
         for line in self.dump(*names):
             if line.startswith('['):
@@ -235,7 +235,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
                 self.assertNotIn('turn.', str(self.functions('vmlinux')))
 
     def test_objects_without(self):
-        """The link asks for a feature that the objects do not have: a warning, and no clone."""
+        """If the link asks for a feature that the objects lack, there is a warning, and the clone is left out."""
         self.features = '+global_var'
         objects = self.objects(KERNEL | {'turn': self.turn}, KERNEL | {'turn': ''})
         self.must('ld', '-r', '-o', 'vmlinux.o', *objects)
@@ -247,7 +247,7 @@ int turn_both(int x) { count[x & 7] = x; return turn(3, x, here) + turn(x, 4, he
         self.assertEqual(self.functions('vmlinux'), [('turn_both', ['x'])])
 
     def test_module(self):
-        """As in vmlinux, where pahole takes a module's clone for the function itself."""
+        """As in vmlinux. pahole takes a clone in a module for the function itself."""
         self.kernel(KERNEL)
         self.encode(self.asked, 'vmlinux')
         for with_btf in ((), ('turn',)):
@@ -282,7 +282,7 @@ class Modules(InputsCase):
         self.same_meaning(name, 'plain.ko', '--base-a', 'base', '--base-b', 'base')
 
     def relocations(self, name):
-        """Of code: place, type, symbol by name, addend. Indexes of symbols may change."""
+        """Returns offset, type, symbol's name and addend of the code's relocations. Symbol indexes may change."""
         text = self.must('readelf', '-rW', name)
         text = text[text.index("'.rela.text'"):].partition('Relocation section')[0]
         words = [line.split() for line in text.splitlines() if line[:4] == '0000']
@@ -306,7 +306,7 @@ class Modules(InputsCase):
                 self.assertLessEqual(set(after) - {'.BTF'}, set(before))
 
     def test_again(self):
-        """The .ko has no object BTF any more; its objects have."""
+        """The .ko has no object BTF any more, but its objects do."""
         self.reference()
         for with_btf, strip in itertools.product(self.subsets(MODULE), (False, True)):
             with self.subTest(with_btf=with_btf, strip=strip):
@@ -320,7 +320,7 @@ class Modules(InputsCase):
                 self.assertEqual(len(self.section('card.ko').data), len(once))
 
     def test_again_over_another_base(self):
-        """As Kbuild does when vmlinux has changed and the module has not."""
+        """As in Kbuild if vmlinux has changed and the module has not."""
         self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         KERNEL_NOW = dict(KERNEL, print=KERNEL['print'] + 'int more; long long wider(void) '
@@ -335,7 +335,7 @@ class Modules(InputsCase):
         self.assertEqual(self.section('card.ko').data, again)
 
     def test_again_where_only_the_name_tells(self):
-        """Without a saved command, inputs are the objects of the module's name in its folder."""
+        """Without a saved command, the inputs are the objects in the module's folder with its name."""
         self.reference()
         os.mkdir(self.path('sub'))
         objects = self.module(MODULE, strip=True)
@@ -348,7 +348,7 @@ class Modules(InputsCase):
             self.check('sub/card.ko')
 
     def test_saved_commands(self):
-        """Forms that kernels have written them in."""
+        """The forms of saved commands in different kernels."""
         self.reference()
         os.mkdir(self.path('sub dir'))
         objects = self.module(MODULE, strip=True)
@@ -373,7 +373,7 @@ class Modules(InputsCase):
                     self.check()
 
     def test_again_without_objects(self):
-        """Neither DWARF nor object BTF anywhere: said, and the file stays."""
+        """Without DWARF and object BTF there is an error, and the file is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:
@@ -382,7 +382,7 @@ class Modules(InputsCase):
                     'is gone', '-J', '--btf_base=base', 'card.ko', same=['card.ko'])
 
     def test_again_without_one_object(self):
-        """Its types would be missing from the result: said, and the file stays."""
+        """If an object is missing, its types would be missing. There is an error, and the file is unchanged."""
         objects = self.module(MODULE, strip=True)
         self.encode_module('card.ko')
         for name in objects:
@@ -393,7 +393,7 @@ class Modules(InputsCase):
         self.encode_module('card.ko')
 
     def test_object_without_dwarf(self):
-        """One object of three says nothing of its types; the others do."""
+        """One object of three has no information about types; the others do."""
         self.module(MODULE)
         self.must('gcc', '-O2', '-c', 'pins.c')
         self.must('ld', '-r', '-o', 'card.ko', 'card.o', 'pins.o', 'card.mod.o')
@@ -407,7 +407,7 @@ class Modules(InputsCase):
         self.reference()
         self.module(MODULE)
         self.encode_module('card.ko', '--btf_encode_detached=card.btf')
-        # The BTF will be put into it by somebody else, who must not find a `.BTF` there.
+        # Another program will add the BTF, and must not find a section `.BTF`.
         self.assertEqual(self.section_names('card.ko') & {'.BTF', '.rela.BTF'}, set())
         self.check('card.btf')
 
@@ -436,7 +436,7 @@ class Strict(KbuildCase):
         self.must(self.btf_emit, '--address-pool', 'add.o')
 
     def lie(self):
-        """The hash of some type in add.o is another one."""
+        """Changes the hash of a type in add.o."""
         whole, btf = self.read('add.o'), self.section('add.o').data
         trailer = btf.index(b'BTFL')
         hashes, = struct.unpack_from('<I', btf, trailer + 40)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Which BTF gets a layout section from btf-pahole, and what its header then says.
+"""Tests which BTF gets a layout section from btf-pahole, and its header.
 
 usage: btf-pahole-layout-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -15,7 +15,7 @@ int main(void) { struct tagged t = { 1, 2 }; return t.a; }
 
 
 class Layout(KbuildCase):
-    """The layout section by the header of 32 bytes."""
+    """The layout section, found by the header of 32 bytes."""
 
     def program(self):
         self.write('prog.c', SOURCE)
@@ -38,10 +38,10 @@ class Layout(KbuildCase):
         self.assertEqual(self.header(plain)[0], 24)
         self.assertEqual(plain[24:24 + types], once[32:32 + types])
         self.must(self.btf_merge, '--check=prog')
-        self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf reads it
+        self.assertTrue(self.must(self.btf_dump, 'c', 'prog'))  # libbpf can read it
 
     def test_split(self):
-        """The base has the layout, as with libbpf; its own header has the fields."""
+        """As with libbpf, only the base has a layout section; split BTF has the longer header."""
         self.program()
         self.encode('--btf_features=+layout', 'prog')
         self.encode('--btf_features=+layout', '--btf_encode_detached=raw', 'prog')
@@ -65,7 +65,7 @@ class Layout(KbuildCase):
         self.must(self.btf_merge, '--check=m.ko', '--base=raw')
 
     def test_older_kernel(self):
-        """One that has a struct btf_header and no btf_layout would refuse all of its BTF."""
+        """A kernel with struct btf_header but without btf_layout would refuse the BTF."""
         self.write('old.c', 'struct btf_header { short magic; } header;\n')
         self.must('gcc', '-g', '-c', 'old.c')
         self.encode('--btf_features=+layout', 'old.o',
@@ -78,7 +78,7 @@ class Layout(KbuildCase):
         self.assertEqual(self.header(self.section('new.o').data)[6], 80)
 
     def test_unwanted(self):
-        """The environment overrules the kernel's flags; only 0 and 1 are known."""
+        """The environment overrides the kernel's flags. Only 0 and 1 are allowed."""
         self.program()
         flags = ['--btf_features=default', '--btf_features=layout']
         self.encode('--btf_features=default', '--btf_encode_detached=plain', 'prog')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-pahole where bitcode was linked, as with CONFIG_LTO_CLANG_THIN and _FULL.
+"""Tests btf-pahole on files linked from bitcode, as with CONFIG_LTO_CLANG_THIN and _FULL.
 
 usage: btf-pahole-lto-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -20,7 +20,7 @@ class LinkTimeOptimisation(InputsCase):
         self.linker = self.must(self.clang, '-print-prog-name=ld.lld').strip()
 
     def compile_all(self, sources, kind, with_btf, *flags):
-        """Bitcode, which btf-cc leaves alone, beside objects with BTF."""
+        """Compiles to bitcode, which btf-cc does not change, and to objects with BTF."""
         for name, text in sources.items():
             self.write(name + '.c', text)
             how = [] if name in with_btf else [kind]
@@ -42,8 +42,8 @@ class LinkTimeOptimisation(InputsCase):
                 self.final('vmlinux')
 
     def test_module(self):
-        """As Kbuild links it: an object that the linker made of the module's bitcode, and
-        card.mod.o, which is bitcode still."""
+        """Links as Kbuild does: an object that the linker made from the module's bitcode, and card.mod.o,
+        which is still bitcode."""
         for kind, with_btf in itertools.product(('-flto', '-flto=thin'), ([], ['pins'])):
             with self.subTest(kind=kind, with_btf=with_btf):
                 self.compile_all(MODULE, kind, with_btf)
@@ -58,13 +58,13 @@ class LinkTimeOptimisation(InputsCase):
                 for name in ("FUNC 'probe'", "STRUCT 'card'", "STRUCT 'module'", "VAR 'uses'"):
                     self.assertIn(name, text)
                 self.encode(VARIABLES, 'card.ko')
-                for _ in range(2): # Kbuild makes it anew over a new vmlinux
+                for _ in range(2): # Kbuild makes it again for a new vmlinux
                     self.same_meaning('card.ko', 'plain.ko')
                     self.final('card.ko')
                     self.encode(VARIABLES, 'card.ko')
 
     def test_late_objects(self):
-        """Bitcode, too, while an object of vmlinux.o has BTF."""
+        """Late objects are also bitcode, and an object of vmlinux.o has BTF."""
         self.write('percpu.lds', PER_CPU)
         self.compile_all(KERNEL, '-flto=thin', ['sched'], '-fno-pie')
         self.must(self.linker, '-r', '-o', 'vmlinux.o', 'start.o', 'sched.o')

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Files in which btf-pahole finds nothing to encode: no error, as with pahole, unless BTF was due.
+"""Tests files in which btf-pahole finds nothing to encode. As with pahole this is not an error, except where BTF
+was due.
 
 usage: btf-pahole-nothing-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -21,7 +22,7 @@ class Nothing(KbuildCase):
         self.encode('--btf_encode_detached=base', 'a.o')
 
     def gets_none(self, name, why):
-        """Exit status 0, one line, an unchanged file; output of an earlier run is removed."""
+        """Checks exit status 0, one line, an unchanged file. The output of an earlier run is removed."""
         before, names = self.read(name), self.names()
         said = f'btf-pahole: WARNING: {name}: {why}, so it gets no BTF\n'
         for options in ([], ['--btf_base=base']):
@@ -76,7 +77,7 @@ class Nothing(KbuildCase):
         self.is_due('vmlinux', NEITHER + ', but it is a vmlinux')
 
     def test_module(self):
-        """Kbuild's saved commands say whether there was to be DWARF."""
+        """Kbuild's saved commands show whether there should be DWARF."""
         self.must('gcc', '-c', 'a.c', '-o', 'a.o')
         self.must('ld', '-r', '-o', 'x.ko', 'a.o')
         self.gets_none('x.ko', NEITHER)
@@ -93,7 +94,7 @@ class Nothing(KbuildCase):
         self.is_due('x.ko', NEITHER + ', but a.o, of which it was linked, is gone')
 
     def test_commands_of_kbuild(self):
-        """What 6.12 does for a module, and the half of gen-btf.sh that calls pahole: they go on."""
+        """6.12's commands for a module, and the part of gen-btf.sh that calls pahole, do not stop."""
         self.must('gcc', '-c', 'a.c', '-o', 'x.ko')
         tool = self.script('resolve_btfids', '#!/bin/sh\necho "$@" > asked\n')
         script = self.script('commands', f'''#!/bin/sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""btf-pahole's command line: options as kernels pass them, exit status, features, output files, and
-what goes to a real pahole.
+"""Tests btf-pahole's command line: options that kernels pass, exit status, features, output files, and the calls
+that are passed to a real pahole.
 
 usage: btf-pahole-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -27,7 +27,7 @@ __attribute__((noinline)) enum wide use(enum wide w, float f, struct tagged *t)
 int main(void)
 { struct tagged t = { 1, 2 }; return use(SMALL, 1, &t) + global_variable + per_cpu_variable; }
 '''
-# As in vmlinux: a section of its own, not part of .data.
+# As in vmlinux, .data..percpu is not part of .data.
 PER_CPU = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT AFTER .data;'
 LINK = ['-Wl,-T,percpu.lds', '-no-pie']
 ALL = {'per-CPU', 'float', 'decl_tag', 'type_tag', 'enum64'}
@@ -42,10 +42,10 @@ exit 43
 
 class Command(KbuildCase):
     def program(self):
-        """Returns whether its compiler knows the tags."""
+        """Compiles a program; returns whether the compiler supports the tags."""
         self.write('prog.c', SOURCE)
         self.write('percpu.lds', PER_CPU)
-        # gcc 12 knows none of the attributes, and warns.
+        # gcc 12 does not support the attributes, and warns.
         for compiler in ('clang', 'clang-19', 'clang-14'):
             if shutil.which(compiler):
                 self.must(compiler, '-g', '-O1', *LINK, 'prog.c', '-o', 'prog')
@@ -54,7 +54,7 @@ class Command(KbuildCase):
         return False
 
     def found(self, name='prog'):
-        """Which features show in the BTF of `name`."""
+        """Returns the features that are visible in the BTF of `name`."""
         lines = self.dump(name)
         heads = {word for line in lines for word in line.split()}
         text = '\n'.join(lines)
@@ -210,7 +210,7 @@ class Features(Command):
                                  (0, '', said))
             self.assertNotIn('out', self.names())
             self.assertEqual(self.read('prog'), before)
-            # What an earlier run has left is not its BTF.
+            # The file of an earlier run is not a result.
             self.write('out', b'stale')
             os.symlink('out', self.path('link'))
             self.pahole('-J', '--btf_encode_detached=link', *arguments, 'prog', settings=settings)
@@ -228,7 +228,7 @@ class Features(Command):
 
 
 class Verbose(Command):
-    """-V prints the same as pahole to standard output."""
+    """With -V the standard output is the same as pahole's."""
 
     def test_functions_left_out(self):
         self.write('a.c', """#define NOINLINE __attribute__((noinline))
@@ -279,7 +279,7 @@ int other(void) { return same(2); }
 
 class Names(Command):
     def test_variable_whose_name_btf_does_not_allow(self):
-        """pahole's words; and, unlike pahole, a failed encoding is a failure."""
+        """The message is pahole's. Unlike with pahole, the exit status is 1."""
         self.write('a.c', 'int fine = 1; int xbad = 2;\n')
         self.must('gcc', '-g', '-c', 'a.c', '-o', 'good.o')
         self.write('a.o', self.read('good.o').replace(b'xbad', b'0bad'))
@@ -315,7 +315,7 @@ class Unread(Command):
         self.assertRegex(said, '^btf-pahole: WARNING: mixed: 1 split-dwarf-unit is not read, .*\n$')
         self.assertIn('STRUCT', '\n'.join(self.dump('mixed')))
         self.assertEqual(self.pahole('-J', '-q', 'mixed'), (0, '', ''))
-        # What objects have as BTF does not count as unread.
+        # DWARF of objects with BTF does not count as unread.
         self.must(self.btf_emit, '--address-pool', 'main.o')
         self.must('ld', '-r', '-o', 'module.ko', 'main.o')
         self.assertEqual(self.pahole('-J', '--btf_features=default', 'module.ko'), (0, '', ''))
@@ -348,7 +348,7 @@ class Output(Command):
         self.assertEqual(self.read('prog'), once)
 
     def test_detached(self):
-        """Implies -J, cuts an older file, leaves the program alone."""
+        """--btf_encode_detached implies -J, truncates an older file, and does not change the program."""
         self.program()
         before = self.read('prog')
         self.write('out', b'x' * 100000)
@@ -378,7 +378,7 @@ class Output(Command):
                 self.assertEqual(self.read('out'), self.read('one'))
 
     def test_base(self):
-        """Raw, and in an ELF file, allocated or not; types of the base are not there again."""
+        """The base is raw, or in an ELF file, allocated or not. Types of the base are not repeated."""
         self.program()
         self.encode('prog')
         self.encode('--btf_encode_detached=raw', 'prog')
@@ -426,7 +426,7 @@ class HandOver(Command):
             os.mkdir(self.path(name))
 
     def path_of(self, *folders):
-        """A PATH with these folders, then the programs that scripts need, without pahole."""
+        """A PATH with these folders and with the programs that scripts need, but without pahole."""
         os.makedirs(self.path('tools'), exist_ok=True)
         for tool in ('cat', 'sh'):
             if not os.path.exists(self.path('tools/' + tool)):
@@ -434,7 +434,7 @@ class HandOver(Command):
         return ':'.join([*folders, self.path('tools')])
 
     def real(self, name, *arguments, **settings):
-        """Whether the fake pahole `name` got exactly these arguments, input, output and status."""
+        """Checks that the fake pahole `name` got exactly these arguments, input, output and status."""
         done = self.pahole(*arguments, settings=settings, input='some input')
         self.assertEqual(done, (43, 'some input', 'to stderr\n'))
         argv = self.read('argv').decode().split('\0')[:-1]
@@ -493,7 +493,7 @@ class HandOver(Command):
         self.assertNotIn('argv', self.names())
 
     def itself(self, run_as=None, **settings):
-        """A loop would never end; the time limit of call() is the test."""
+        """btf-pahole must not run itself. An endless loop would exceed the time limit of call()."""
         done = self.run_tool(run_as or self.btf_pahole, '-C', 'x', settings=settings, text=True)
         self.assertEqual((done.returncode, done.stdout), (1, ''))
         self.assertRegex(done.stderr, '^btf-pahole: ERROR: nothing to encode .*\n$')
@@ -526,7 +526,7 @@ class HandOver(Command):
             self.itself(self.path('second/pahole'), PATH=self.path_of(), BTF_PAHOLE_REAL=name)
 
     def test_script_around_itself(self):
-        """A script around pahole, as in a distribution."""
+        """A script that runs pahole, as distributions have it."""
         for folder in ('first', 'second'):
             self.script(folder + '/pahole', f'#!/bin/sh\nexec {self.btf_pahole} "$@"\n')
         folders = [self.path(name) for name in ('first', 'second', 'third')]

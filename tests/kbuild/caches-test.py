@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiler caches and remote compilers: objects come with the BTF that they would have without.
+"""Tests that objects from compiler caches and remote compilers have the same BTF as without these.
 
 usage: caches-test.py BTF-CC [TEST...]
 
-A small project, compiled by make. What docs/caches.md says of other orders is
-observed here too (class OtherOrders, DistccTest.test_emission_on_the_server).
+make compiles a small project. The class OtherOrders and DistccTest.test_emission_on_the_server show what
+docs/caches.md says about orders that do not work.
 """
 import os
 import pathlib
@@ -37,12 +37,12 @@ int main(void) { struct point p = { 1, percpu }; return add(&p); }
 }
 OBJECTS = ['add.o', 'main.o', 'sub/other.o']
 COUNT = len(OBJECTS)
-LONG_AGO = 1_000_000_000  # ccache's direct mode wants headers that are not brand-new
+LONG_AGO = 1_000_000_000  # ccache's direct mode does not accept headers that have just been written
 
 
 class CacheCase(unittest.TestCase):
     btf_cc = None  # the program; set by main
-    needs = []     # programs of others
+    needs = []     # other programs that the tests need
 
     def setUp(self):
         if reason := missing('gcc', 'make', *self.needs):
@@ -66,7 +66,7 @@ class CacheCase(unittest.TestCase):
         return folder
 
     def script(self, name, text):
-        """A program in PATH; its path."""
+        """Writes a program into a folder of PATH; returns its path."""
         path = self.tools / name
         path.write_text('#!/bin/sh\n' + text)
         path.chmod(0o755)
@@ -92,7 +92,7 @@ class CacheCase(unittest.TestCase):
                               capture_output=True, check=False, timeout=120)
 
     def build(self, cc, *variables, status=0, **settings):
-        """A clean build. Returns its messages and ccache's counters."""
+        """Builds from scratch; returns the messages and ccache's counters."""
         folder = settings.get('project') or self.project
         for path in [*folder.rglob('*.o'), *folder.rglob('*.d')]:
             path.unlink()
@@ -105,7 +105,7 @@ class CacheCase(unittest.TestCase):
         self.assertEqual((counters['hit'], counters['cache_miss']), (hits, misses), counters)
 
     def direct(self, **settings):
-        """The objects as they are without a cache; the project is built again after."""
+        """Builds without a cache; returns the objects."""
         self.build('btf-cc gcc', **settings)
         self.assertEqual(self.with_btf(), OBJECTS)
         return self.contents()
@@ -120,7 +120,7 @@ class CcacheTest(CacheCase):
         said, counters = self.build(self.cc)
         self.counts(counters, misses=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
-        # A hit repeats what was printed when the object was made: nothing, so this would be new.
+        # A hit repeats the output of the original compile, which was empty, so any output would be new.
         said, counters = self.build(self.cc, BTF_CC_VERBOSE='1')
         self.counts(counters, hits=COUNT)
         self.assertEqual((said, self.contents()), ('', expected))
@@ -132,7 +132,7 @@ class CcacheTest(CacheCase):
             with self.subTest(mode):
                 self.cache.clear()
                 self.counts(self.build(self.cc, **mode)[1], misses=COUNT)
-                # gcc counts columns after preprocessing then: another line table, no other BTF.
+                # gcc then counts columns after preprocessing: the line table differs, BTF does not.
                 first = self.contents()
                 if 'CCACHE_NOCPP2' not in mode:
                     self.assertEqual(first, expected)
@@ -230,7 +230,7 @@ class CcacheTest(CacheCase):
         self.assertFalse((self.project / 'bad.o').exists())
 
     def test_failed_emission(self):
-        """Not strict: the warning comes back with the object. Strict: never from the cache."""
+        """Without --strict, a hit repeats the warning. With --strict, such objects are not cached."""
         self.script('gcc', f'''{shutil.which("gcc")} "$@" || exit
 for out; do case $out in *.o) printf '\\377\\377\\377' > bad
 objcopy --update-section .debug_abbrev=bad "$out"; esac; done
@@ -247,7 +247,7 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
             self.assertEqual(list(self.project.rglob('*.o')), [])
 
     def test_objects_that_are_left_alone(self):
-        """The object's name is not part of ccache's key, but can decide whether there is BTF."""
+        """The object's name can decide whether it gets BTF, but is not part of ccache's key."""
         boot = 'arch/x86/boot/add.o'
         (self.project / boot).parent.mkdir(parents=True)
         for name in (boot, 'add.o', boot, 'add.o'):
@@ -259,14 +259,14 @@ objcopy --update-section .debug_abbrev=bad "$out"; esac; done
     def test_another_folder(self):
         other = self.new_project('elsewhere')
         self.build(self.cc)
-        # DWARF names the folder: other objects, unless ccache is told not to mind.
+        # DWARF names the folder, so objects differ, unless ccache is told to ignore this.
         self.counts(self.build(self.cc, project=other)[1], misses=COUNT)
         self.build(self.cc, CCACHE_NOHASHDIR='1')
         self.counts(self.build(self.cc, project=other, CCACHE_NOHASHDIR='1')[1], hits=COUNT)
         taken = [self.section(name, project=other) for name in OBJECTS]
         self.build('btf-cc gcc', project=other)
         self.assertEqual([self.section(name, project=other) for name in OBJECTS], taken)
-        # Without DWARF nothing of the folder is left.
+        # Without DWARF objects do not depend on the folder.
         settings = {'CCACHE_NOHASHDIR': '1', 'BTF_CC_STRIP_DWARF': '1'}
         self.build(self.cc, **settings)
         self.counts(self.build(self.cc, project=other, **settings)[1], hits=COUNT)
@@ -305,7 +305,7 @@ class RedisTest(CacheCase):
             self.counts(counters, hits=COUNT)
             self.assertEqual(counters['remote_storage_hit'], COUNT)
             self.assertEqual((said, self.contents()), ('', expected))
-        # A server that is gone costs time, nothing else.
+        # A server that has ended only costs time.
         self.cache.clear()
         self.counts(self.build('btf-cc ccache gcc', **remote)[1], misses=COUNT)
         self.assertEqual(self.contents(), expected)
@@ -315,7 +315,7 @@ class SccacheTest(CacheCase):
     needs = ['sccache']
 
     def test_second_build(self):
-        """The cache has the compiler's objects; BTF is made after each hit, by the settings of then."""
+        """The cache has the compiler's objects. BTF is made after each hit, with the current settings."""
         expected = self.direct()
         stripped = self.direct(BTF_CC_STRIP_DWARF='1')
         with Sccache(self.top / 'sccache') as server:
@@ -328,7 +328,7 @@ class SccacheTest(CacheCase):
                 self.assertEqual(said.count('object BTF written'), COUNT, said)
                 self.assertEqual(server.counts(), counts)
                 self.assertEqual(self.contents(), objects)
-            # Others of this cache get plain objects.
+            # Builds without btf-cc get plain objects from this cache.
             self.build('sccache gcc', **server.settings())
             self.assertEqual(server.counts(), (3 * COUNT, COUNT))
             self.assertEqual(self.with_btf(), [])
@@ -344,7 +344,8 @@ class SccacheTest(CacheCase):
 
 
 class OtherOrders(CacheCase):
-    """What docs/caches.md warns of, in ccache 4.7.5: if one of these fails, the text must change too."""
+    """The orders of which docs/caches.md warns, with ccache 4.7.5. If one of these tests fails, the text must be
+    changed, too."""
     needs = ['ccache']
 
     def test_prefix_alone_takes_plain_objects(self):
@@ -358,7 +359,7 @@ class OtherOrders(CacheCase):
         self.assertEqual(self.with_btf(), OBJECTS)
 
     def test_prefix_with_check(self):
-        """What `btf-cc ccache gcc` sets, set by hand."""
+        """The variables that `btf-cc ccache gcc` sets, set by hand."""
         settings = {'CCACHE_PREFIX': 'btf-cc',
                     'CCACHE_COMPILERCHECK': 'btf-cc --settings %compiler%'}
         expected = self.direct()
@@ -369,7 +370,7 @@ class OtherOrders(CacheCase):
         self.counts(self.build('btf-cc ccache gcc')[1], hits=COUNT)
 
     def test_ccache_first_does_not_know_kbuilds_options(self):
-        """-Wp,-MMD,FILE with -o is only understood for a compiler that is called gcc or clang."""
+        """ccache supports -Wp,-MMD,FILE with -o only for a compiler called gcc or clang."""
         for _ in range(2):
             counters = self.build('ccache btf-cc gcc')[1]
             self.assertEqual(counters['unsupported_compiler_option'], COUNT, counters)
@@ -415,7 +416,7 @@ class DistccTest(CacheCase):
         with self.server() as server:
             self.build('btf-cc distcc gcc', **self.settings(server))
             self.assertEqual(self.jobs(server), COUNT, server.log())
-            # Line tables may differ: the server sees preprocessed source, and counts its columns.
+            # Line tables may differ, because the server counts columns in the preprocessed source.
             self.assertEqual({name: self.section(name) for name in OBJECTS}, expected)
             self.build('btf-cc distcc gcc', BTF_CC_STRIP_DWARF='1', **self.settings(server))
             self.assertEqual(self.contents(), stripped)
@@ -449,7 +450,7 @@ class DistccTest(CacheCase):
             done = self.call('distcc', 'btf-cc', *compile_it, 'add.o', 'add.c',
                              **self.settings(server))
             self.assertNotEqual(done.returncode, 0)
-            self.assertIn('btf-cc not in', server.log())  # its whitelist
+            self.assertIn('btf-cc not in', server.log())  # distccd's list of allowed compilers
         with self.server('--enable-tcp-insecure',
                          PATH=f'{self.tools}:{os.environ["PATH"]}') as server:
             shutil.rmtree(self.top / 'client')
@@ -457,7 +458,7 @@ class DistccTest(CacheCase):
                 done = self.call('distcc', 'btf-cc', *compile_it, name, 'add.c',
                                  BTF_CC_STRIP_DWARF='1', **self.settings(server))
                 self.assertEqual(done.returncode, 0, done.stderr + server.log())
-                # It knows neither the client's settings nor the object's name.
+                # The server has neither the client's settings nor the object's name.
                 self.assertIsNotNone(self.section(name))
                 self.assertIsNotNone(self.section(name, '.debug_info'))
 

@@ -90,7 +90,7 @@ TEST(CompileCommand, MakesNoObject)
     EXPECT_EQ(objects({"-c", "-x", "c", "-", "-o", "tmp.o"}), Words{});
 }
 
-/// What stands behind an option that takes a value is neither option nor file.
+/// The value of an option is neither an option nor a file.
 TEST(CompileCommand, ValuesOfOptions)
 {
     for (

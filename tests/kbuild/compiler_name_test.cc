@@ -25,7 +25,8 @@ TEST(CompilerName, FindsTheCompiler)
 {
     EXPECT_EQ(find_compiler({"gcc", "-c", "a.c"}), 0U);
     EXPECT_EQ(find_compiler({"env", "A=b", "ccache", "clang-19", "-c"}), 3U);
-    EXPECT_EQ(find_compiler({"nice", "-n", "5", "gcc"}), 4U); // which of these, we cannot know
+    EXPECT_EQ(find_compiler({"nice", "-n", "5", "gcc"}),
+              4U); // it is unknown which argument is the compiler
     EXPECT_EQ(find_compiler({"env", "HOSTCC=/usr/bin/gcc", "ccache", "gcc", "-c"}), 3U);
     EXPECT_EQ(find_compiler({"cc", "a.c"}), 2U);
     EXPECT_EQ(find_compiler({}), 0U);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""tests/kernel/distribution on a package of our own: what it tells apart.
+"""Tests how tests/kernel/distribution classifies differences, on a small package.
 
 usage: distribution-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 
-In place of pahole's results lie ours for other sources, so that it is known how they differ.
+Instead of pahole's results it gets our results for changed sources, so that the differences are known.
 """
 import os
 import pathlib
@@ -17,10 +17,10 @@ TYPES = 'struct shared { int a; };\n'
 VMLINUX = TYPES + 'struct shared s;\nint main(void) { return s.a; }\n'
 KEPT = 'int kept(struct shared *s) { return s->a; }\n'
 GONE = 'int gone(struct shared *s) { return s->a; }\n'
-# A symbol, but no function of the debug information.
+# A symbol without a function in the debug information.
 SYMBOL = '__asm__(".section .text.{0}\\n .type {0},@function\\n {0}: .byte 0\\n .previous");\n'
 AGAIN = 'struct shared { long b; };\nlong kept(struct shared *s) { return s->b; }\n'
-# By module: its source, and the source that the reference is made of.
+# Module -> its source, and the source of the reference.
 MODULES = {
     'equal': (TYPES + KEPT, TYPES + KEPT),
     'one': (TYPES + KEPT + SYMBOL.format('gone'), TYPES + KEPT + GONE),
@@ -51,7 +51,7 @@ class Distribution(KbuildCase):
         self.compile_text(f'package/kernel/net/{name}.ko', ours, '-c')
 
     def run_script(self, *names, status):
-        """Its output, and its table: modules and numbers by title."""
+        """Runs the script; returns its output and its table (title -> modules and numbers)."""
         for name in names:
             self.module(name, *MODULES[name])
         tools = pathlib.Path(self.btf_compare).parents[2]

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Memory of btf-pahole on a linked file without object BTF: it must not keep what units have in common,
-nor the DWARF that it has read. An image of many units that are all alike is compared with one of a
-quarter of them.
+"""Tests the memory of btf-pahole on a linked file without object BTF. It must keep neither duplicate types nor
+DWARF that it has read. An image with many equal units is compared with an image with a quarter of them.
 
 usage: image-memory-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
 """
@@ -13,10 +12,10 @@ from helpers.kbuild_case import KbuildCase, run
 
 TYPES = 1500
 FEW, MANY = 50, 200
-# The part of what more units add to the image that may stay in memory. A number per type, symbols and
-# the like take a third. If pages of DWARF stayed mapped it would be 1.2, if object BTF were kept 8.
+# The additional memory per additional byte of the image that is allowed. Ids of types, symbols and the like take
+# a third. If pages of DWARF stayed mapped, the ratio would be 1.2; if object BTF were kept, 8.
 MOST = 0.6
-# A process hands its own peak down to those that it starts, so a small one starts btf-pahole.
+# A new process inherits the peak of its parent, so a small process starts btf-pahole.
 STARTER = '''import os, sys
 child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
 _, status, usage = os.wait4(child, 0)
@@ -45,7 +44,7 @@ class ImageMemory(KbuildCase):
             self.skipTest("a sanitizer's memory would be counted")
 
     def peak(self, image, jobs):
-        """Of btf-pahole, in bytes."""
+        """Returns the peak memory of btf-pahole in bytes."""
         done = self.run_tool(sys.executable, '-I', '-S', '-c', STARTER, self.btf_pahole, '-J',
                              f'-j{jobs}', '--btf_features=default', '--btf_encode_detached=out', image,
                              text=True)

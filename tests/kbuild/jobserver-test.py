@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""make's jobserver: threads run for tokens only, and every token goes back, also after errors and
+"""Tests make's jobserver: threads run only with tokens, and every token is returned, also after errors and
 signals; with pipes, with named pipes, and under make itself.
 
 usage: jobserver-test.py BTF-CC BTF-PAHOLE BTF-EMIT BTF-DUMP BTF-COMPARE [TEST...]
@@ -17,7 +17,7 @@ import time
 from helpers.kbuild_case import KbuildCase, heed_signals, run
 
 UNITS = 12
-TOKENS = b'+abcdefg' # make may use any bytes
+TOKENS = b'+abcdefg' # make may use any bytes as tokens
 MAKEFILE = '''all: $(foreach n,1 2 3 4 5 6,$(n).btf)
 %.btf:
 \t{plus}@{merge} --threads=8 --features=+global_var --image=program -o $@ {objects}
@@ -25,7 +25,7 @@ MAKEFILE = '''all: $(foreach n,1 2 3 4 5 6,$(n).btf)
 
 
 def overlapping(spans):
-    """The greatest number of spans (begin, end) at one time. Spans that only touch do not overlap."""
+    """The largest number of spans (begin, end) at one time. Adjacent spans do not overlap."""
     events = sorted((time, step) for begin, end in spans for time, step in ((begin, 1), (end, -1)))
     most = now = 0
     for _, step in events:
@@ -35,7 +35,7 @@ def overlapping(spans):
 
 
 class Server:
-    """A jobserver with these tokens; `flags`: MAKEFLAGS for programs that may use it."""
+    """A jobserver with these tokens. `flags` are the MAKEFLAGS for programs that may use it."""
 
     def __init__(self, tokens, fifo=None):
         if fifo:
@@ -45,7 +45,7 @@ class Server:
             self.ends = list(os.pipe())
         self.passed = () if fifo else self.ends
         auth = f'fifo:{fifo}' if fifo else '{},{}'.format(*self.ends)
-        # The first one is what an outer make had.
+        # The first option is that of an outer make.
         self.flags = f'k -j8 --jobserver-auth=98,99 --jobserver-auth={auth} -- V=1'
         self.put(tokens)
 
@@ -88,7 +88,7 @@ class Jobserver(KbuildCase):
                 '--time-trace=trace', '-o', 'out.btf', *more, *self.objects)
 
     def commands(self):
-        """Each program that has threads, told to use 8."""
+        """Commands of all programs with threads, with 8 threads each."""
         yield self.merge_command()
         yield (self.btf_pahole, '-J', '-j8', '--btf_features=+global_var', 'program')
         yield (self.btf_emit, '--image', '--threads=8', '--time-trace=trace', '-o', 'out', 'program')
@@ -100,7 +100,7 @@ class Jobserver(KbuildCase):
         return done
 
     def spans(self):
-        """Threads' times of work: of --time-trace."""
+        """Returns the times when threads work, from --time-trace."""
         events = json.loads(self.read('trace'))
         events = events['traceEvents'] if isinstance(events, dict) else events
         return [(e['ts'], e['ts'] + e['dur']) for e in events if e.get('name') == 'worker']
@@ -116,12 +116,12 @@ class Jobserver(KbuildCase):
                 self.assertEqual(sorted(server.take_all()), sorted(tokens))
 
     def test_threads(self):
-        """Without a jobserver 8; with one, one more than there are tokens."""
+        """Without a jobserver there are 8 threads; with one, one more than tokens."""
         merge, _, emit = self.commands()
         for command in (merge, emit):
             for count in (0, 1, 2, 5):
                 self.under(self.server(TOKENS[:count]), *command)
-                # A single worker is no "worker" of the trace.
+                # If there is only one worker, the trace does not name it "worker".
                 self.assertLessEqual(overlapping(self.spans()), count + 1, (command, count))
                 threads = len({e[0] for e in self.spans()})
                 self.assertGreaterEqual(threads, count and 2, (command, count))
@@ -136,7 +136,7 @@ class Jobserver(KbuildCase):
             self.assertEqual(self.read('out.btf'), expected)
 
     def test_what_cannot_be_reached(self):
-        """make closes the descriptors for recipes without "+", or gives them negative numbers."""
+        """For recipes without "+", make closes the descriptors or gives negative numbers."""
         self.write('file', '++++')
         ordinary = os.open(self.path('file'), os.O_RDWR)
         self.addCleanup(os.close, ordinary)
@@ -149,7 +149,7 @@ class Jobserver(KbuildCase):
             self.assertEqual(self.read('file'), b'++++')
 
     def test_other_pipes_of_these_numbers(self):
-        """A shell may have opened others where make closed its own: nothing is taken from them."""
+        """A shell may have opened other pipes under the numbers that make closed. They must not be read."""
         one, other = os.pipe(), os.pipe()
         for end in one + other:
             self.addCleanup(os.close, end)
@@ -190,14 +190,14 @@ class Jobserver(KbuildCase):
             process = subprocess.Popen(self.merge_command('slow.o'), cwd=self.folder,
                                        env=self.environment({'MAKEFLAGS': server.flags}),
                                        pass_fds=server.passed, stderr=subprocess.DEVNULL)
-            self.addCleanup(process.kill) # if it is not the signal that ends it
-            self.wait_for(lambda s=server: s.count() == len(TOKENS) - 7)  # of 8 threads one is free
+            self.addCleanup(process.kill) # in case the signal does not end it
+            self.wait_for(lambda s=server: s.count() == len(TOKENS) - 7)  # one of 8 threads needs no token
             process.send_signal(number)
             self.assertEqual(process.wait(60), -number)
             self.assertEqual(sorted(server.take_all()), sorted(TOKENS), number)
 
     def test_under_make(self):
-        """make counts its tokens at its end, and says so if one is missing."""
+        """At its end make counts its tokens, and reports missing ones."""
         for plus in ('+', ''):
             self.write('Makefile', MAKEFILE.format(plus=plus, merge=self.btf_merge,
                                                    objects=' '.join(self.objects)))

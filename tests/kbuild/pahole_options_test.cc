@@ -49,7 +49,7 @@ TEST(PaholeOptions, Actions)
     EXPECT_EQ(read({"--devel_version"}).action, Action::devel_version);
     EXPECT_EQ(read({"--help", "-J"}).action, Action::help);
     EXPECT_EQ(read({"-?"}).action, Action::help);
-    // pahole does not encode with these, either.
+    // With these options pahole does not encode, either.
     EXPECT_EQ(read({"-J", "--contains_enumerator=A", "vmlinux"}).action, Action::other);
     EXPECT_EQ(read({"--usage", "-J"}).action, Action::other);
     EXPECT_EQ(read({"--btf_features=default", "vmlinux"}).action, Action::other);
@@ -118,7 +118,7 @@ TEST(PaholeOptions, FeatureLists)
               by_default + ",reproducible_build");
     EXPECT_EQ(features({"--btf_features="}), "none");
     EXPECT_EQ(features({"--btf_features=,var,,float,"}), "var,float");
-    // The first list forgets what came before it, and nothing that comes later.
+    // The first list discards earlier features, but not later ones.
     EXPECT_EQ(features({"--btf_gen_floats", "--btf_features=var"}), "var");
     EXPECT_EQ(features({"--btf_features=var", "--btf_gen_floats"}), "var,float");
     EXPECT_EQ(features({"--btf_features=var,enum64", "--skip_encoding_btf_enum64"}), "var");
@@ -132,7 +132,7 @@ TEST(PaholeOptions, UnknownFeatures)
     EXPECT_EQ(error({"-J", "--btf_features_strict=var,nonsense"}),
               "feature 'nonsense' is not known");
     EXPECT_EQ(features({"--btf_features_strict=var,float"}), "var,float");
-    // '+' means something at the beginning only, "default" everywhere.
+    // '+' has a meaning only at the beginning, "default" everywhere.
     EXPECT_EQ(features({"--btf_features=var,+float"}), "var");
     EXPECT_EQ(features({"--btf_features=ALL"}), "none");
     EXPECT_EQ(features({"--btf_features=var,default"}), by_default);
@@ -160,7 +160,7 @@ TEST(PaholeOptions, UnitsByName)
     EXPECT_TRUE(emit::UnitFilter().takes_name(""));
 }
 
-/// What pahole takes beside -J and does nothing with.
+/// Options that pahole accepts together with -J and ignores.
 TEST(PaholeOptions, DisplayOptionsAreIgnored)
 {
     for (const Words &words :
@@ -194,11 +194,11 @@ TEST(PaholeOptions, UnknownOptions)
               "option --btf_encode_detached needs a value");
     EXPECT_EQ(error({"-J", "--btf_base=", "x"}), "option --btf_base needs a value");
     EXPECT_EQ(error({"-J", "--verbose=1"}), "option --verbose=1 takes no value");
-    // What does not encode goes to pahole as it is.
+    // Calls that do not encode are passed to pahole unchanged.
     EXPECT_EQ(read({"--nonsense", "-C", "task_struct", "vmlinux"}).action, Action::other);
 }
 
-/// Values of options that are pahole's alone must not be taken for options.
+/// Values of options that only pahole has must not be taken for options.
 TEST(PaholeOptions, ValuesOfForeignOptions)
 {
     for (const Words &words :
