@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Prints the BTF of a file as sorted lines without ids, for tests that say "this type must be
-// there": the same C source gives the same lines whatever the compiler's order. Of object BTF also
-// the link trailer's functions and variables. usage: btf-lines FILE
+// Prints the BTF of a file as sorted lines without ids, so that the same C source gives the same
+// lines with every compiler. Tests compare these with expected lines. For object BTF, also prints
+// the functions and variables of the link trailer. usage: btf-lines FILE
 #include "common/io/file_io.h"
 #include "common/object_btf/link_trailer.h"
 #include "tests/tools/btf_file.h"

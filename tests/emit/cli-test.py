@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The command line of btf-emit: options, exit status, what is written where, bad files.
+"""Tests the command line of btf-emit: options, exit status, output files, bad files.
 
 usage: cli-test.py BTF-EMIT BTF-LINES [TEST...]
-BTFLINK_PLACES: at how many places of a section damage is tried (25); files are cut off at four times
-as many
+BTFLINK_PLACES is the number of places of a section at which damage is tried (default: 25). Files are cut off at
+four times as many places.
 """
 import json
 import os
@@ -30,7 +30,7 @@ FLAGS_OFFSET = {'e_ident class': 4, 'e_ident data': 5, 'e_machine': 18, 'e_shoff
 
 class Usage(CliCase):
     def usage(self, pattern, *arguments):
-        """Wrong usage: status 2, nothing is done."""
+        """Checks that wrong usage exits with status 2, and does nothing."""
         before = self.read('add.o')
         said = self.emit(*arguments, 'add.o', status=2)
         self.assertRegex(said, f"^btf-emit: ERROR: {pattern}\nTry 'btf-emit --help'\\.\n$")
@@ -55,7 +55,7 @@ class Usage(CliCase):
         self.usage('.*to one place', '-o', '-', '--time-trace=-')
         self.usage('.*--stats.* no value', '--stats=yes')
         self.usage('.*--starts', '--starts')
-        self.usage('.*--t=3', '--t=3') # threads, or time-trace
+        self.usage('.*--t=3', '--t=3') # could be --threads or --time-trace
         self.usage('.*-x', '-vx')
         self.usage('.*-o.* twice', '-o', 'out.o', '-oother.o')
         for arguments in (['--output='], ['--output', ''], ['-o', '']):
@@ -119,7 +119,7 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_outputs_that_are_inputs(self):
-        """By any name: neither the trace nor BTF alone replaces an object."""
+        """Neither a trace nor detached BTF may replace an input, under any name of the file."""
         before = self.read(self.compile())
         os.symlink('add.o', self.path('link.o'))
         os.link(self.path('add.o'), self.path('hard.o'))
@@ -130,7 +130,7 @@ class Usage(CliCase):
         self.assertEqual(self.read('add.o'), before)
 
     def test_trace_and_result_by_two_names(self):
-        """That they are one file shows when it is there."""
+        """Two names of one file are recognised when the file exists."""
         self.compile()
         for option in '--detached', '--output':
             said = self.emit('--time-trace=one', f'{option}=./one', 'add.o', status=1, made=['one'])
@@ -159,7 +159,7 @@ class Usage(CliCase):
         self.assertEqual(self.read('out'), want)
 
     def test_lists_before_several_files(self):
-        """--features and --lang-exclude take one word, not all that follow."""
+        """--features and --lang-exclude take one argument, not all that follow."""
         self.compile_all()
         for option in ('--features=+global_var', '--lang-exclude=rust'):
             self.good(option, 'main.o', 'add.o')
@@ -247,7 +247,7 @@ class Output(CliCase):
                  same=['add.o'])
 
     def test_full_disk_in_place(self):
-        """The file may grow by some bytes only: writing fails half-way."""
+        """The file can only grow by some bytes, so writing fails half-way."""
         size = len(self.read(self.compile()))
         for more in (0, 1, 100, 1000):
             self.bad('add.o: .*: File too large', 'add.o', same=['add.o'], restore_signals=False,
@@ -280,7 +280,7 @@ class Output(CliCase):
                 self.assertEqual(os.stat(self.path('add.o')).st_mtime_ns, stamp.st_mtime_ns)
 
     def test_other_options_replace(self):
-        """What an earlier run added goes, whatever it was."""
+        """Everything that an earlier run added is removed."""
         self.compile()
         self.good('-o', 'want.o', 'add.o', made=['want.o'])
         for options in (['--address-pool'], ['--features=+global_var', '--address-pool'],
@@ -291,7 +291,7 @@ class Output(CliCase):
         self.assertEqual(self.read('add.o'), self.read('want.o'))
 
     def test_settings_stay(self):
-        """Object BTF that is there stays as it is unless options say what it is to be."""
+        """Existing object BTF is unchanged unless options ask for a change."""
         for options in (['--features=+global_var'], ['--features=var,float', '--address-pool'],
                         ['--address-pool']):
             self.good(*options, self.compile())
@@ -299,11 +299,11 @@ class Output(CliCase):
             self.emit('--stats', 'add.o')
             self.assertEqual(self.read('add.o'), before, options)
         self.good('--features=+global_var', self.compile('main.c'))
-        self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # with a pool, and with the feature
+        self.must('ld', '-r', '-o', 'both.o', 'main.o', 'add.o') # one object with a pool, one with the feature
         self.good('both.o')
         self.assertIsNotNone(Elf(self.path('both.o')).get('.debug'))
         self.assertIn('VAR mine: volatile int static', self.lines('both.o'))
-        # What cannot be read goes.
+        # Unreadable object BTF is replaced.
         self.compile('add.c', output='plain.o')
         self.write('text', 'no BTF')
         self.must('objcopy', '--add-section', '.BTF=text', 'plain.o', 'other.o')
@@ -367,13 +367,13 @@ class Output(CliCase):
         self.assertEqual(self.read('out.o'), before)
 
     def warned(self, pattern, *arguments, **options):
-        """A run that succeeds, but says what it could not do, unless it is to be quiet."""
+        """Checks that a run succeeds with a warning, and without it with -q."""
         self.assertRegex(self.emit(*arguments, **options), f'^btf-emit: WARNING: {pattern}\n$')
         self.good('-q', *arguments)
         self.good('--quiet', *arguments)
 
     def test_detached_of_nothing(self):
-        """BTF of an earlier run does not stay."""
+        """The file of an earlier run is removed."""
         for source, flags in (('add.c', ['-g0']), ('empty.s', [])):
             self.write('out.btf', 'BTF of an earlier run')
             self.must('gcc', '-c', '-g', *flags, *self.nothing(source), '-o', 'nothing.o')
@@ -386,7 +386,7 @@ class Output(CliCase):
         return [source]
 
     def test_split_dwarf(self):
-        """What is in another file is read there."""
+        """DWARF in another file is read there."""
         self.compile('add.c', '-gsplit-dwarf')
         self.good('add.o')
         self.compile('add.c', '-gsplit-dwarf')
@@ -439,8 +439,8 @@ class Output(CliCase):
             type_heads(self.read(f'{name}.btf'))
 
     def test_links_and_mode(self):
-        """Adding to a file is done in place; a file that is made anew keeps its mode, and what a
-        symbolic link points to is meant."""
+        """Files are extended in place. A rewritten file keeps its mode. With a symbolic link, its target is
+        changed."""
         self.compile()
         os.chmod(self.path('add.o'), 0o640)
         os.link(self.path('add.o'), self.path('hard.o'))
@@ -529,8 +529,8 @@ class BadFiles(CliCase):
         self.truncated(self.read(self.compile(compiler='aarch64-linux-gnu-gcc')))
 
     def damaged(self, *flags):
-        """Bytes of debug sections and of the headers that are wrong: never a signal, and either a
-        result or an error that leaves the file alone."""
+        """Wrong bytes in debug sections and headers never cause a signal. There is a result, or an error and an
+        unchanged file."""
         whole = bytearray(self.read(self.compile('add.c', *flags)))
         elf = Elf(self.path('add.o'))
         places = [(0, 64), (struct.unpack_from('<Q', whole, 40)[0], 64 * len(elf.sections))]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Address pools that objcopy and others compressed are found, used and removed as they were.
+"""Tests that compressed address pools are found, used and removed like others.
 
 usage: compressed-pools-test.py BTF-EMIT BTF-LINES BTF-MERGE [TEST...]
 
-Compressors that are not installed, or lack a form, are named and passed over.
+If a compressor is not installed, or lacks a format, this is printed, and the compressor is skipped.
 """
 import shutil
 
@@ -25,7 +25,7 @@ class CompressedPools(CliCase):
 
     def setUp(self):
         super().setUp()
-        # So many that a pool becomes smaller when it is compressed: else objcopy leaves it alone.
+        # Enough functions that compression makes the pool smaller; otherwise objcopy does not compress it.
         many = ''.join(f'int number_{i} = {i}; int f{i}(void) {{ return number_{i}; }}\n'
                        for i in range(64))
         self.compile_all()
@@ -44,12 +44,12 @@ class CompressedPools(CliCase):
         return done.stderr
 
     def pool(self, name):
-        """The line of readelf about the section of pools; empty if there is none."""
+        """Returns readelf's line about the pools' section; empty if there is none."""
         lines = self.must('readelf', '-SW', name).splitlines()
         return next((line for line in lines if ' .debug ' in line or ' .zdebug ' in line), '')
 
     def compressed(self, compressor, name):
-        """A copy of the file whose pools `compressor` compressed, or None."""
+        """Returns a copy of the file with pools compressed by `compressor`, or None."""
         shutil.copy(self.path(name), self.path('packed'))
         done = self.call(*compressor, 'packed')
         if done.returncode or self.pool('packed').split()[1:6] == self.pool(name).split()[1:6]:
@@ -58,7 +58,7 @@ class CompressedPools(CliCase):
         return 'packed'
 
     def each(self, test, *names):
-        """Call test(name, compressed copy) for each compressor and each of `names`."""
+        """Calls test(name, compressed copy) for each compressor and each of `names`."""
         tried = 0
         for compressor in COMPRESSORS:
             if not shutil.which(compressor[0]):
@@ -73,7 +73,7 @@ class CompressedPools(CliCase):
         self.assertGreater(tried, 0, 'nothing was compressed')
 
     def test_images(self):
-        """They say what they said before; a module has no pool afterwards."""
+        """Images give the same result as with plain pools; a module has no pool afterwards."""
         for name in ('program', 'module'):
             self.merge('--image=' + name, '-o', name + '.btf', *self.objects)
 
@@ -86,7 +86,7 @@ class CompressedPools(CliCase):
         self.each(test, 'program', 'module')
 
     def test_objects(self):
-        """Emitted again, they have one pool, and it is not compressed."""
+        """After another run of btf-emit, objects have one pool, which is not compressed."""
         want = self.lines('many.o')
         size = self.pool('many.o').split('PROGBITS')[1].split()[2]
 
@@ -100,7 +100,7 @@ class CompressedPools(CliCase):
         self.each(test, 'many.o')
 
     def test_linked_again(self):
-        """A linker takes compressed objects, and fills in their pools."""
+        """A linker accepts compressed objects, and fills in their pools."""
         self.merge('--image=program', '-o', 'program.btf', *self.objects)
 
         def test(_, packed):
@@ -110,7 +110,7 @@ class CompressedPools(CliCase):
         self.each(test, 'many.o')
 
     def test_damaged(self):
-        """Refused with file, section and offset; the file stays."""
+        """Damaged pools cause an error with file, section and offset; the file is unchanged."""
         def test(name, packed):
             at, size = (int(word, 16)
                         for word in self.pool(packed).split('PROGBITS')[1].split()[1:3])

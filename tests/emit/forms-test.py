@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The forms that debug information comes in, as compilers, linkers, objcopy and dwz make them: the
-BTF is always that of the plain form.
+"""Tests the forms of debug information that compilers, linkers, objcopy and dwz make. The BTF must be the same as
+for the plain form.
 
 usage: forms-test.py BTF-EMIT BTF-LINES BTF-MERGE BTF-COMPARE [TEST...]
 """
@@ -131,11 +131,11 @@ class Forms(CliCase):
         self.must(compiler, '-g', '-O1', '-Wl,--build-id', *flags, 'one.c', 'two.c', '-o', output)
 
     def said(self, *arguments, made=()):
-        """What -v says of the one file, which is encoded."""
+        """Encodes one file; returns the output of -v."""
         return self.emit('-v', '--features=+global_var', *arguments, made=made)
 
     def same_objects(self, plain, other, reader='fast'):
-        """`other` is `plain` in another form, that this reader reads when nobody asks for one."""
+        """Checks that `other`, which is `plain` in another form, gives the same BTF, and is read by this reader."""
         for name in (plain, other):
             said = self.said('-o', name + '.btf.o', name, made=[name + '.btf.o'])
             self.assertNotIn('skipped', said)
@@ -205,7 +205,7 @@ class Forms(CliCase):
             self.object('gcc', version, output='plain.o')
             self.object('gcc', version, '-fdebug-types-section', output='types.o')
             self.same_objects('plain.o', 'types.o', 'libdw')
-            # Packed, and of a unit that the linker put together.
+            # In a .dwp, and from a unit that the linker joined.
             self.object('gcc', version, '-fdebug-types-section', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o', 'libdw')
             self.program(version, output='plain')
@@ -223,7 +223,7 @@ class Forms(CliCase):
             self.same_programs('plain', 'small')
 
     def test_alternate_file(self):
-        """It goes by a path from the root, which is that of an unpacked package here."""
+        """The alternate file has an absolute path, which here is relative to the root of an unpacked package."""
         self.need('dwz')
         path = '/usr/lib/debug/.dwz/common.debug'
         for version in VERSIONS:
@@ -244,7 +244,7 @@ class Forms(CliCase):
             self.program(output=name)
         self.must('dwz', '-m', 'common.debug', '-r', 'small', 'small2')
         self.same_programs('plain', 'small')
-        # One of another build is not taken.
+        # A file of another build is not used.
         self.must('objcopy', '--update-section', '.note.gnu.build-id=shared.h', 'common.debug')
         self.bad(r"small: \.gnu_debugaltlink: names 'common\.debug', which is not there",
                  '--image', '-o', 'out', 'small')
@@ -255,7 +255,7 @@ class Forms(CliCase):
             self.same_objects('plain.o', 'split.o')
             self.object(compiler, version, '-gsplit-dwarf', '-gz', output='packed.o')
             self.same_objects('plain.o', 'packed.o')
-            # Beside the object, when the folder of the compiler is not there any more.
+            # In the object's folder, if the compiler's folder does not exist any more.
             self.object(compiler, version, '-gsplit-dwarf', '-fdebug-prefix-map=' + self.folder +
                         '=/nowhere', output='moved.o')
             self.same_objects('plain.o', 'moved.o')
@@ -309,7 +309,7 @@ class Forms(CliCase):
         self.write('whole', index)
         slots = int.from_bytes(index[12:16], 'little')
         columns = int.from_bytes(index[4:8], 'little')
-        row = 16 + slots * 12 + columns * 4 # the first behind that of the columns' numbers
+        row = 16 + slots * 12 + columns * 4 # the first row after the row with the columns' numbers
         for value, why in ((0xfffffff0, r'\.debug_tu_index: names a unit beyond the end of its section'),
                            (1, r'\.debug_info\+0x[0-9a-f]+: .*')):
             self.write('index', index[:row] + value.to_bytes(4, 'little') + index[row + 4:])
@@ -317,7 +317,7 @@ class Forms(CliCase):
             self.bad(r'\S*split\.dwp: ' + why, '--image', '-o', 'out', 'split')
         self.must('objcopy', '--dump-section', '.debug_types.dwo=types', 'split.dwp')
         types = self.read('types')
-        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # all is one unit
+        self.write('types', len(types).to_bytes(4, 'little') + types[4:-4] + bytes(8)) # one unit with everything
         self.must('objcopy', '--update-section', '.debug_types.dwo=types',
                   '--update-section', '.debug_tu_index=whole', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_info\+0x[0-9a-f]+: a unit begins here, inside the unit that '
@@ -330,13 +330,13 @@ class Forms(CliCase):
         self.must('objcopy', '--remove-section', '.debug_types.dwo', 'split.dwp')
         self.bad(r'\S*split\.dwp: \.debug_tu_index: names a unit beyond the end of its section',
                  '--image', '-o', 'out', 'split')
-        # Types that are in no index are void, which is said.
+        # Types that are in no index become void, with a message.
         self.must('objcopy', '--remove-section', '.debug_tu_index', 'split.dwp')
         self.assertIn('type-unit-references are not read, so that type is void',
                       self.emit('--image', '--detached=out', 'split', made=['out']))
 
     def test_split_and_lto_note(self):
-        """Units of several files are never read as one."""
+        """Units of several files are never joined."""
         self.write('note.s', NOTE_OF_LTO)
         for compiler, reader in ('gcc', 'fast'), ('gcc', 'libdw'), ('clang-19', 'fast'):
             if target_of(compiler):
@@ -345,7 +345,7 @@ class Forms(CliCase):
                 self.same_programs('plain', 'split', '--reader=' + reader)
 
     def test_split_unit_of_two_skeletons(self):
-        """Where units are read as one, a unit for which two objects stand is read once."""
+        """If units are joined, a unit with skeletons in two objects is read once."""
         self.write('note.s', NOTE_OF_LTO)
         for version, flags in itertools.product(VERSIONS, ((), ('-fdebug-types-section',))):
             self.object('gcc', version, '-gsplit-dwarf', *flags, source='two.c', output='two.o')
@@ -362,7 +362,7 @@ class Forms(CliCase):
                 self.program(version, output='plain', compiler=compiler)
                 self.program(version, '-gsplit-dwarf', *flags, output='split', compiler=compiler)
                 self.same_programs('plain', 'split')
-                # GNU's knows no DWARF 5, and LLVM's hangs over gcc's.
+                # GNU's dwp does not support DWARF 5, and llvm-dwp hangs on gcc's files.
                 tool = 'dwp' if version == '-gdwarf-4' else 'llvm-dwp-19'
                 if shutil.which(tool) and (tool, compiler) != ('llvm-dwp-19', 'gcc'):
                     self.package(tool)
@@ -371,7 +371,7 @@ class Forms(CliCase):
                         os.remove(self.path(name))
 
     def package(self, tool):
-        """The same with all .dwo files in one, and themselves gone."""
+        """Puts all .dwo files into one .dwp, and removes them."""
         self.must(tool, '-e', 'split', '-o', 'split.dwp')
         dwo = [name for name in self.names() if name.endswith('.dwo')]
         for name in dwo:
@@ -384,7 +384,7 @@ class Forms(CliCase):
     # Other languages: their names never make a merge fail.
 
     def merged_names(self, source):
-        """Of the types of one object, which is merged; what -v said."""
+        """Merges an object; returns the names of its types, and the output of -v."""
         said = self.said('--address-pool', '-o', 'emitted.o', source, made=['emitted.o'])
         self.must(self.btf_merge, '--features=+global_var', '-o', 'all.btf', 'emitted.o')
         self.assertIn('name-made-legal', said)
@@ -405,13 +405,13 @@ class Forms(CliCase):
                     self.same_by_libdw('cxx.o')
 
     def test_cxx_classes(self):
-        """What kernels refuse of classes, whatever wrote it, never makes a merge fail."""
+        """Classes that kernels would refuse do not make a merge fail, whichever compiler wrote them."""
         self.write('classes.cc', CLASSES)
         for compiler, version, *flags in itertools.product(
                 ('g++', *(name.replace('clang', 'clang++') for name in clangs())),
                 ('-gdwarf-2', *VERSIONS), ('-O1', '-fdebug-types-section', '-gsplit-dwarf')):
             if not target_of(compiler) or (version, flags) == ('-gdwarf-2', ['-fdebug-types-section']):
-                continue # see test_type_units_of_old_versions
+                continue # test_type_units_of_old_versions tests these
             with self.subTest(compiler=compiler, version=version, flags=flags):
                 self.must(compiler, '-g', '-std=c++20', version, *flags, '-c', 'classes.cc',
                           '-o', 'classes.o')
@@ -426,7 +426,7 @@ class Forms(CliCase):
                     self.same_by_libdw('classes.o')
 
     def test_type_units_of_old_versions(self):
-        """clang's of DWARF 2 and 3, which neither libdw nor debuggers read."""
+        """clang's type units of DWARF 2 and 3, which neither libdw nor debuggers read."""
         self.write('classes.cc', CLASSES)
         for compiler, version in itertools.product(clangs(), ('-gdwarf-2', '-gdwarf-3')):
             self.must(compiler.replace('clang', 'clang++'), '-g', '-std=c++20', version,
@@ -435,7 +435,7 @@ class Forms(CliCase):
                      'classes.o')
 
     def test_cxx_declared_member(self):
-        """clang only declares a class that has its home in another object."""
+        """clang only declares a class whose definition belongs to another object."""
         self.write('member.cc', '''struct home { int t; virtual void far(); };
 struct user { int a; home h; const home two[2]; home *p; };
 int use(user *u) { return u->a; }
@@ -466,7 +466,7 @@ int use(user *v) { return v->last; }
                              r'STRUCT user size 24; \*void take@0; \*void give@64; int last@128')
 
     def test_cxx_declared_member_elsewhere(self):
-        """Each function's struct is that of its own object: with the member, or without."""
+        """Each function takes the struct of its own object, with the member or without."""
         struct = '''struct home { int t; virtual void far(); };
 struct user { int a; home h; long z; };
 struct outer { user u; user *p; };
@@ -490,7 +490,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                     'start': [['u', 'p']]})
 
     def members_by_function(self, name):
-        """Of the structs that the parameters of each function point to."""
+        """Returns the members of the structs to which the parameters of each function point."""
         all_types = [None, *types(self.read(name))]
         blob = self.read(name)
         header, strings = (int.from_bytes(blob[at:at + 4], 'little') for at in (4, 16))
@@ -505,7 +505,7 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                 for kind, function, prototype, _ in all_types[1:] if kind == 'FUNC'}
 
     def test_module_of_two_languages(self):
-        """As NVIDIA's modeset module: C around C++ with references, over a kernel's BTF."""
+        """A module of C, and C++ with references, over a kernel's BTF, like NVIDIA's modeset module."""
         self.need('g++')
         self.write('cxx.cc', CXX)
         self.must('g++', '-g', '-O1', '-fno-exceptions', '-c', 'cxx.cc', '-o', 'cxx.o')
@@ -555,10 +555,10 @@ extern "C" int start(outer *o) { return lean(o->p, o) + full(o->p, o); }
                       made=[reader + '.o'])
         self.assertEqual(self.read('fast.o'), self.read('libdw.o'))
 
-    # Debug information that was taken out.
+    # Debug information in a separate file.
 
     def stripped(self):
-        """`plain`, `bare` without debug information, bare.debug."""
+        """Makes `plain`, `bare` without debug information, and bare.debug."""
         self.program(output='plain')
         self.must('objcopy', '--only-keep-debug', 'plain', 'bare.debug')
         self.must('objcopy', '--strip-debug', 'plain', 'bare')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Objects with BTF under the linker, and files that a linker made under btf-emit.
+"""Tests links of objects with BTF, and btf-emit on linked files.
 
 usage: link-test.py BTF-EMIT BTF-LINES [TEST...]
 """
@@ -19,7 +19,7 @@ STRUCT_LINE = 'STRUCT point size 8; int x@0; int y@32'
 
 
 def relocated(path):
-    """(place, symbol's name or section, addend) of each relocation of .BTF."""
+    """Yields (offset, symbol's name or section, addend) of each relocation of .BTF."""
     elf = Elf(path)
     rela, symtab = elf.get('.rela.BTF'), elf.get('.symtab')
     names = elf.sections[symtab.link].data
@@ -65,7 +65,7 @@ class Linked(CliCase):
             self.runs()
 
     def test_strip_dwarf_later(self):
-        """In a second run, in one with other options, and with sections of many kinds."""
+        """--strip-dwarf in a second run, in one with other options, and with many kinds of sections."""
         flags = ['-ffunction-sections', '-fdata-sections', '-g3', '-gz']
         self.compile_all(*flags)
         self.good(*OBJECTS)
@@ -155,7 +155,7 @@ class Linked(CliCase):
             self.assertEqual(len(relocated(self.path('add.o'))), 2)
 
     def test_emit_again_after_a_tool_moved_sections(self):
-        """objcopy and ld -r lay out the file anew: the old BTF is found and replaced."""
+        """objcopy and ld -r move sections. The old BTF is found and replaced."""
         self.compile()
         self.good('-o', 'want.o', *ALL, 'add.o', made=['want.o'])
         self.good('--address-pool', 'add.o')
@@ -171,7 +171,7 @@ class Linked(CliCase):
             self.assertEqual(self.read(name), once)
 
     def test_partial_link_of_several_units(self):
-        """Without --image: each unit is a contribution, as if emitted before the link."""
+        """Without --image each unit becomes a contribution, as if it was emitted before the link."""
         self.compile_all()
         self.link(*OBJECTS, flags=['-nostdlib', '-r'], output='late.o')
         self.good(*OBJECTS, *ALL)
@@ -221,7 +221,7 @@ class Image(CliCase):
             os.remove(self.path('image.o'))
 
     def test_threads_and_an_error(self):
-        """A bad unit among good ones is one error, whichever thread meets it."""
+        """A bad unit causes one error, independent of the thread that reads it."""
         bad = Unit([Die('typedef', name='t', type=ref('t'), label='t'), Raw('\t.uleb128 77')])
         good = [Unit([Die('base_type', name=f'int{i}', byte_size=4, encoding=5)])
                 for i in range(20)]
@@ -257,8 +257,8 @@ class ManySections(CliCase):
     COUNT = 66000
 
     def test_many_sections(self):
-        """More than ELF's 16 bits can number, as -ffunction-sections makes them; variables and a
-        function are in the last ones."""
+        """More sections than fit into ELF's 16 bits, as with -ffunction-sections. The last ones have variables
+        and a function."""
         command = assembler_for('x86_64')
         if not command:
             self.skipTest('no assembler for x86_64')

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Feature linkage_names: functions of C++ and Rust, from the compiler to the merged BTF.
+"""Tests the feature linkage_names with functions of C++ and Rust, from the compiler to the merged BTF.
 
 usage: linkage-names-test.py BTF-EMIT BTF-LINES BTF-MERGE [TEST...]
 """
@@ -16,7 +16,7 @@ FEATURE = '--features=+linkage_names'
 
 
 def cxx():
-    """C++ compilers beside the C compilers that there are."""
+    """The C++ compilers that belong to the installed C compilers."""
     names = ['g++', 'g++-16'] + [name.replace('clang', 'clang++') for name in clangs()]
     return [name for name in names if shutil.which(name)]
 
@@ -25,7 +25,7 @@ class LinkageNames(CliCase):
     btf_merge = None  # set by run()
 
     def link(self, *objects, features=FEATURE):
-        """Objects get BTF; the image of them."""
+        """Adds BTF to the objects, and links them; returns the image."""
         for name in objects:
             self.emit('-q', '--address-pool', features, name)
         self.must('ld', '-e', '0', '--unresolved-symbols=ignore-all', '-o', 'image', *objects)
@@ -37,7 +37,7 @@ class LinkageNames(CliCase):
         return self.lines('out.btf')
 
     def pairs(self, lines):
-        """{symbol: name} of the tags; those on FUNCs that are not there, and those without symbol, fail."""
+        """Returns symbol -> name from the tags. Tags without FUNC or symbol fail the test."""
         found = {}
         names = {line.split(':')[0][5:] for line in lines if line.startswith('FUNC ')}
         symbols = set(re.findall(r' [tTwW] (\S+)', self.must('nm', 'image')))
@@ -54,7 +54,7 @@ class LinkageNames(CliCase):
         return found
 
     def expect(self, lines, functions):
-        """`functions`: for each FUNC, how many there are of it."""
+        """`functions` has the expected number of FUNCs for each name."""
         found = [line for line in lines if line.startswith('FUNC ')]
         for pattern, count in functions.items():
             hits = [line for line in found if re.fullmatch('FUNC ' + pattern, line)]
@@ -112,7 +112,7 @@ class LinkageNames(CliCase):
                     self.assertIn('_closure_0_', names)
 
     def test_only_if_asked_for(self):
-        """By the object and by the merge; C has nothing of it."""
+        """The tags exist only if object and merge have the feature, and never for C."""
         if not cxx():
             self.skipTest('there is no C++ compiler')
         self.must(cxx()[0], '-std=c++14', '-g', '-c', f'{SOURCES}/names.cc', '-o', 'names.o')

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Other tools read a file with an address pool as they read it without.
+"""Tests that other tools read files with and without an address pool in the same way.
 
 usage: readers-of-pools-test.py BTF-EMIT BTF-LINES [TEST...]
 
-Tools that are not installed are named and passed over.
+Tools that are not installed are named and skipped.
 """
 import os
 import re
@@ -18,7 +18,7 @@ GDB = ['gdb', '-nx', '-batch', '-ex', 'ptype struct point', '-ex', 'info line ad
        'info scope add', '-ex', 'list add']
 LLDB = ['lldb', '--no-lldbinit', '--batch', '-o', 'type lookup point', '-o',
         'image lookup --verbose --name add']
-# drgn is a library, of the system's own python. From 0.0.31 on it wants to know which module a file is.
+# drgn is a library of the system's own python. From 0.0.31 on it must be told which module a file is.
 DRGN = ['/usr/bin/python3', '-c', '''import sys, drgn
 program = drgn.Program()
 if hasattr(program, "extra_module"):
@@ -30,7 +30,7 @@ print(program.type("struct point"), add.type_.type, hex(add.address_))
 print([parameter.name for parameter in add.type_.parameters], program.variable("count").type_)
 ''']
 PERF = [['sh', '-c', f'exec perf probe -x "$1" {option} add', 'sh'] for option in ('-V', '-D')]
-# What each says of an object, and of a program, must be the same.
+# Commands whose output about an object or a program must be the same.
 TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['eu-readelf', '-w'],
          ['llvm-dwarfdump', '--all'], ['llvm-dwarfdump-19', '--all'], ['llvm-objdump', '-dl'],
          ['addr2line', '-e'], ['pahole', '-F', 'dwarf']]
@@ -38,7 +38,7 @@ TOOLS = [GDB, LLDB, ['objdump', '-W'], ['objdump', '-dl'], ['readelf', '-w'], ['
 
 class Readers(CliCase):
     def both(self, compiler, version):
-        """Folders `without` and `with`: objects, `program` and `module`, the same but for the pools."""
+        """Makes folders `without` and `with`. Both have objects, `program` and `module`, and differ only in pools."""
         for kind in ('without', 'with'):
             os.makedirs(self.path(kind))
         self.compile_all('-gdwarf-' + version, '-ffile-prefix-map=' + self.folder + '=.',
@@ -54,14 +54,14 @@ class Readers(CliCase):
             self.must('ld', '-r', *objects, '-o', kind + '/module')
 
     def said(self, tool, kind, name):
-        """All that it prints, but for where sections and the file are."""
+        """Returns the output of a command, without the positions of sections and of the file."""
         words = [*tool, name]
         if tool[0] == 'addr2line':
             symbols = self.must('nm', f'{kind}/{name}').splitlines()
             words += [line.split()[0] for line in symbols if line.split()[-1] in ('add', '_start')]
         done = self.call(*words, cwd_below=kind)
         return (done.returncode, done.stderr,
-                # `ld -r` makes a symbol for each section.
+                # `ld -r` adds a symbol for each section.
                 [re.sub(r'Symbol: id = \S+', '', line).replace(self.path(kind), '')
                  for line in done.stdout.splitlines()
                  if ' at offset 0x' not in line])
@@ -90,7 +90,7 @@ class Readers(CliCase):
                             self.assertRegex('\n'.join(want[2]), 'add|_?point')
 
     def test_tools_for_programs(self):
-        """Those that take no object."""
+        """Tools that do not accept objects."""
         tools = PERF[:] if shutil.which('perf') else []
         if not tools:
             print('SKIP perf: not installed')
@@ -112,7 +112,7 @@ class Readers(CliCase):
                     self.assertRegex('\n'.join(want[2]), 'point|add', want)
 
     def test_dwz(self):
-        """It takes the program, and what it makes is read as before."""
+        """dwz accepts the program, and its result is read in the same way."""
         if not shutil.which('dwz'):
             self.skipTest('dwz is not installed')
         for version in ('4', '5'):
@@ -126,7 +126,7 @@ class Readers(CliCase):
                              self.must('objdump', '-Wi', 'without/program').splitlines()[3:])
 
     def test_older_pools(self):
-        """Those in .debug_addr are found as well: emitted again, they go."""
+        """Pools of older versions in .debug_addr are found; another run of btf-emit removes them."""
         self.compile_all()
         self.good('--address-pool', *OBJECTS)
         want = [self.read(name) for name in OBJECTS]

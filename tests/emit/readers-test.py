@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Compiles the sources of the emit suite in many ways; all objects go to compare-readers.
+"""Compiles the sources of the emit suite in many ways, and runs compare-readers on all objects.
 
 usage: readers-test.py COMPARE_READERS SOURCE...
 """
@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 COMPILERS = ['gcc', 'clang-14', 'clang-19']
-# For other machines; not in all ways.
+# Compilers for other machines, used in only some ways.
 CROSS = ['gcc -m32', 'clang-19 --target=riscv64-linux-gnu', 'aarch64-linux-gnu-gcc',
          'arm-linux-gnueabihf-gcc', 'powerpc64le-linux-gnu-gcc', 'riscv64-linux-gnu-gcc',
          's390x-linux-gnu-gcc', 'mips64el-linux-gnuabi64-gcc', 'mipsel-linux-gnu-gcc',
@@ -35,7 +35,7 @@ def main():
             obj = os.path.join(folder, f'{number}-{os.path.basename(source)}.o')
             done = subprocess.run([*compiler.split(), '-w', '-c', *way.split(), '-o', obj, source],
                                   capture_output=True, text=True, check=False)
-            if done.returncode == 0: # some are for one compiler only
+            if done.returncode == 0: # some sources are for one compiler only
                 objects.append(obj)
         status = subprocess.run([tool, *objects], check=False).returncode
         print(f'{len(objects)} objects by {", ".join(compilers)}')

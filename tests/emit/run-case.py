@@ -1,19 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Run one emit case: compile a C file by each compiler, emit, compare with the file's comments.
+"""Runs an emit case: compiles a C file with each compiler, emits, and compares with the file's comments.
 
 usage: run-case.py BTF-EMIT BTF-LINES CASE.c
 
 Directives, one per line, anywhere in the C file:
   // flags: -O2                 compiler flags (added up)
   // emit: --features=+global_var   btf-emit options (added up)
-  // compilers: gcc clang       only these families (default: both; cross64 is gcc's for other machines,
-                             gcc16 those from 16 on)
-  // said: REGEX                what btf-emit warns of, in all its lines (default: it says nothing)
+  // compilers: gcc clang       only these families (default: both; cross64: gcc for other machines; gcc16: gcc
+                             from 16 on)
+  // said: REGEX                pattern for all output of btf-emit (default: it prints nothing)
   // expect: count: reject:     see directives.py; expect-gcc: and the like for one family
-Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice: the
-second run must leave the bytes as they are. A compiler that is not installed is named; if there is
-none at all the test is skipped.
+Every case runs with DWARF 4 and 5, with and without compressed debug sections, and emits twice. The second run
+must not change the file. A compiler that is not installed is named. If none is installed, the test is skipped.
 """
 import os
 import re
@@ -31,7 +30,7 @@ COMPILERS = {
     'gcc16': gccs_with_annotations(),
     'cross64': ['aarch64-linux-gnu-gcc', 'riscv64-linux-gnu-gcc', 's390x-linux-gnu-gcc',
                 'mips64el-linux-gnuabi64-gcc', 'loongarch64-linux-gnu-gcc',
-                # Else its long double is a name for _Float128, from gcc 16 on.
+                # Without this option, long double is a name for _Float128 from gcc 16 on.
                 'powerpc64le-linux-gnu-gcc -mabi=ibmlongdouble'],
     'riscv64-clang': ['clang-19 --target=riscv64-linux-gnu'],
     's390x': ['s390x-linux-gnu-gcc'],
@@ -59,7 +58,7 @@ def main():
                 for dwarf in ('-gdwarf-4', '-gdwarf-5'):
                     for compressed in ('', '-gz'):
                         name = ' '.join(filter(None, [compiler, dwarf, compressed]))
-                        # gcc 15 and newer know C23, where _Bool is called bool
+                        # gcc 15 and newer default to C23, where _Bool is called bool
                         flags = (['-std=gnu17', '-w', '-c', dwarf, '-o', obj]
                                  + values(wanted, 'flags'))
                         problems = one(emit, btf_lines, obj, wanted, family,

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Run one file of hand-made DWARF cases (dwarf/*.py): assemble, emit, compare.
+"""Runs the cases of a file with hand-written DWARF (dwarf/*.py): assembles, emits, compares.
 
 usage: run-dwarf.py BTF-EMIT BTF-LINES CASES.py [NAME...]
        run-dwarf.py --list CASES.py
 
-Each case runs for its DWARF versions and its machines; an assembler that is not installed is named,
-and if there is none at all the test is skipped. With names, only these cases run, and their output
-is printed. Whatever the case: a bad file ends with exit status 1 and one line, and stays as it was;
-a good one says nothing but the warning that the case tells, and nothing at all with -q, and emitting
-a second time changes nothing.
+Each case runs for its DWARF versions and machines. An assembler that is not installed is named; if none is
+installed, the test is skipped. With names, only these cases run, and their output is printed. In each case a bad
+file must cause exit status 1 and one line, and not be changed. A good file must cause only the warning of the
+case, and none with -q, and a second run must not change the file.
 """
 import concurrent.futures
 import importlib.util
@@ -23,8 +22,8 @@ from helpers.btf_reader import type_heads
 from helpers.compilers import assembler_for
 from helpers.dwarf_writer import assembly
 
-TIMEOUT = 20  # seconds, for each program; no case needs one
-sys.setrecursionlimit(20000)  # cases nest deep on purpose
+TIMEOUT = 20  # seconds for each program
+sys.setrecursionlimit(20000)  # for deeply nested cases
 
 
 def load(path):
@@ -42,7 +41,7 @@ def read(path):
 
 
 class Run:
-    """One case in one variant, in a folder of its own."""
+    """A case in one variant, in its own folder."""
 
     def __init__(self, tools, case, machine, version, folder):
         self.emit, self.btf_lines = tools
@@ -72,7 +71,7 @@ class Run:
         return self.good(obj, before)
 
     def message(self, kind, text):
-        """A pattern for it; {name} is where the entry of that label is."""
+        """Makes a pattern for a message; {name} is the offset of the entry with this label."""
         def offset(match):
             symbols = self.call('nm', 'case.o').stdout
             found = re.search(rf'^0*([0-9a-f]+) . die\.{match.group(1)}$', symbols, re.M)

@@ -1,26 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Run one program case: compile its sources, emit, link, merge in every way, compare.
+"""Runs a program case: compiles its sources, emits, links, merges in all ways, and compares.
 
 usage: run-program.py BTF-EMIT BTF-MERGE BTF-LINES BTF-COMPARE CASE.c [MACHINE...]
 
-CASE.c has several sources: a line "//// NAME.c" begins each (NAME.s: assembly), what stands before
-the first belongs to all that are C. Directives besides those of directives.py:
+CASE.c has several sources. A line "//// NAME.c" begins each (NAME.s: assembler). The text before the first belongs
+to all C sources. Directives in addition to those of directives.py:
   // flags: -O2             compiler flags (added up)
   // features: +global_var  --features of both programs
   // link: -Wl,-z,now       flags of the final link
-  // linked: yes            the linked file is encoded, not the objects
-  // objcopy: a.o --FLAG... this object, with its BTF, goes through objcopy
+  // linked: yes            encode the linked file, not the objects
+  // objcopy: a.o --FLAG... run objcopy on this object after btf-emit
   // compilers: gcc clang   only these families (default: both)
   // pahole-ignore: FUNC    kinds in which pahole is known to differ; docs/differences.md says why
-Words that a directive may be bound to: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14 (gcc, of
-that version or newer), gcc13 (or older), module (merged without an image), image.
+A directive may be limited to variants by these words: gcc, clang, the machine, 32, 64, dwarf4, dwarf5, gcc14 (gcc 14
+or newer), gcc13 (or older), plugin, module (merged without an image), image.
 
-gcc makes DWARF 4 and 5, and BTF by its plugin (word: plugin) if $BTFLINK_BTF_CC names a btf-cc that has one. clang 14 makes the former, other clangs the latter. What is merged from the objects and
-from `ld -r` of them must agree, and so must what is merged over the linked image, whether DWARF is
-still there or not; offsets in sections must be those of the linker's symbol table. Where there is a
-pahole of the reference's version, its result for the image is compared by meaning. With machines,
-cross compilers for these run instead, DWARF 5 being compressed.
+gcc compiles with DWARF 4 and 5, and with its plugin if $BTFLINK_BTF_CC names a btf-cc that has one; clang 14 compiles
+with DWARF 4, newer clangs with DWARF 5. The merges of the objects and of their `ld -r` must agree, and so must the
+merges over the linked image, with DWARF and without. Offsets in sections must match the linker's symbol table. If
+pahole is installed in the version of the reference, its result for the image is compared by meaning. With MACHINEs,
+cross compilers for these are used instead, with compressed DWARF 5.
 """
 import os
 import re
@@ -38,10 +38,10 @@ from helpers.reference_pahole import decides
 COMPILERS = {'gcc': {'gcc': ('dwarf4', 'dwarf5')},
              'clang': {name: ('dwarf4' if name == 'clang-14' else 'dwarf5',) for name in clangs()}}
 REL_MACHINES = ('arm', 'i386', 'mipsel')  # relocations have their addends in the section
-# As kernels have it: per-CPU variables stay in a section of their own. lld wants a place that is there.
+# As in kernels, per-CPU variables keep their own section. lld requires that the section after INSERT exists.
 SCRIPT = 'SECTIONS { .data..percpu : { *(.data..percpu) } } INSERT BEFORE .data;'
 SCRIPT_LLD = SCRIPT.replace('BEFORE .data', 'AFTER .text')
-ADDRESS_KINDS = 'bBdDgGrRsSvV'  # of nm: data
+ADDRESS_KINDS = 'bBdDgGrRsSvV'  # nm's letters for data
 
 
 def call(*command, **options):
@@ -49,7 +49,7 @@ def call(*command, **options):
 
 
 def reference():
-    """A pahole that decides as the reference does, or None."""
+    """Returns pahole if it has the version of the reference; otherwise None."""
     command = shutil.which(os.environ.get('BTFLINK_PAHOLE', 'pahole'))
     return command if decides(command) else None
 
@@ -59,7 +59,7 @@ class Failed(Exception):
 
 
 class Build:
-    """One variant of a case, in a folder of its own."""
+    """One variant of a case, in its own folder."""
 
     def __init__(self, tools, case, compiler, words, folder):
         self.tools, self.case, self.compiler, self.words = tools, case, compiler, words
@@ -78,7 +78,7 @@ class Build:
         return done.stdout
 
     def bound(self, name):
-        """Words of the directives of that name which hold for this variant."""
+        """Words of the directives with this name that apply to this variant."""
         return [word for key, text in self.wanted for word in text.split()
                 if (key + '-').startswith(name + '-')
                 and set(key[len(name):].split('-')) - {''} <= set(self.words)]
@@ -101,7 +101,7 @@ class Build:
                 self.compile_by_plugin(name, output)
                 continue
             dwarf = '-gdwarf-' + next(word[5:] for word in self.words if word.startswith('dwarf'))
-            # gcc 15 and newer know C23, where _Bool is called bool.
+            # gcc 15 and newer default to C23, where _Bool is called bool.
             standard = ['-std=gnu17'] if name.endswith('.c') else []
             self.must(*self.compiler, *standard, '-w', '-fno-pic', dwarf, '-c', *self.packed,
                       *self.bound('flags'), name, '-o', output)
@@ -124,12 +124,12 @@ class Build:
         self.objects.append(output)
 
     def binutils(self, name):
-        """The compiler's, or the host's."""
+        """The path of a program of binutils, for the compiler's machine or the host."""
         prefix, gcc, _ = self.compiler[0].rpartition('gcc')
         return prefix + name if gcc else name
 
     def check_object(self, name):
-        """Byte order, width and kind of relocations are the target's."""
+        """Checks that byte order, width and kind of relocations are those of the target."""
         elf = Elf(self.path(name))
         btf, pool = elf.get('.BTF'), elf.get('.debug')
         rel = '.rel' if self.words[1] in REL_MACHINES else '.rela'
@@ -144,12 +144,12 @@ class Build:
 
     def link(self, output, *how):
         linker = self.compiler
-        if 'clang' in self.words and self.words[1] not in CROSS:  # its bitcode is for lld alone
+        if 'clang' in self.words and self.words[1] not in CROSS:  # only lld reads its bitcode
             linker = [*linker, '-fuse-ld=lld'] if '-flto' in how else ['gcc']
         self.must(*linker, '-nostdlib', '-static', *how, *self.objects, '-o', output)
 
     def merge(self, inputs, image=None):
-        """The result's bytes."""
+        """Merges; returns the bytes of the result."""
         self.must(self.tools['merge'], *self.features(), '-o', 'out.btf',
                   *([f'--image={image}'] if image else []), *inputs)
         with open(self.path('out.btf'), 'rb') as file:
@@ -184,7 +184,7 @@ class Build:
         return self.compare({'module': module, 'image': image})
 
     def check_outputs(self, blob):
-        """The result goes into an image, and into an object that the target's linker takes."""
+        """The result can be put into an image, and into an object that the target's linker accepts."""
         shutil.copy(self.path('image'), self.path('updated'))
         self.must(self.tools['merge'], *self.features(), '--image=image', '--update=updated',
                   *self.objects)
@@ -208,7 +208,7 @@ class Build:
         return problems + ([] if 'plugin' in self.words else self.compare_pahole(results['image']))
 
     def check_offsets(self, lines):
-        """Every variable is where the linker's symbol table says."""
+        """Every variable is at the offset in the linker's symbol table."""
         elf = Elf(self.path('image'))
         symbols = {}
         for line in self.must('nm', 'image').splitlines():
@@ -225,7 +225,7 @@ class Build:
                 problems.append(f'no section {name[0]}')
                 continue
             for _, variable, offset in entries:
-                # gcc may add a number to a static's name.
+                # gcc may add a number to the name of a static variable.
                 places = set().union(*(places for symbol, places in symbols.items()
                                        if symbol.split('.')[0] == variable.split('.')[0]))
                 if section.address + int(offset) not in places:
@@ -249,19 +249,19 @@ class Build:
 
 
 def age(command):
-    """The word for a gcc's version."""
+    """The words for a version of gcc."""
     major = call(*command, '-dumpversion').stdout.split('.')[0]
     return ['gcc14' if int(major) >= 14 else 'gcc13']
 
 
 def has_plugin(command):
-    """The settings name the option, and the plugin that there is."""
+    """True if btf-cc's settings name a plugin."""
     btf_cc = os.environ.get('BTFLINK_BTF_CC')
     return btf_cc and call(btf_cc, '--plugin', '--settings', *command).stdout.count(' plugin=') == 2
 
 
 def variants(case, machines):
-    """(name, compiler command, words that hold)."""
+    """Yields (name, compiler command, words that apply)."""
     wanted = directives(case)
     if machines:
         rows = []

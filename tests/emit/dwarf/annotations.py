@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Type tags and decl tags, as clang writes them (children) and as GCC 16 does (chains)."""
+"""Type tags and decl tags, as written by clang (children) and by gcc 16 (chains)."""
 import copy
 
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
@@ -8,7 +8,7 @@ ASSEMBLY = '\t.data\nv:\t.4byte 0\n\t.text\nf:\tnop\n'
 
 
 def gnu(kind, text, then=None, **more):
-    """One link of gcc's chain: `then` is the next one."""
+    """An entry of gcc's chain; `then` is the next one."""
     link = {'GNU_annotation': ref(then)} if then else {}
     return Die('GNU_annotation', name=f'btf_{kind}_tag', const_value=text, label=text, **link,
                **more)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Structs, unions, classes: members, bitfields, declarations, where types may be nested."""
+"""Structs, unions and classes: members, bitfields, declarations, nesting."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 
@@ -8,7 +8,7 @@ def bits(name, type, size, **attributes):
 
 
 def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
-    """A struct with one member, of type int: `text` is how it comes out."""
+    """A struct with one member of type int; `text` is the expected member."""
     return Case(name, unit(INT, struct('s', 80000, Die('member', name='m', type=ref('int'),
                                                        **attributes))),
                 lines=[INT_LINE, f'STRUCT s size 80000; int m{text}'], skipped=skipped or {},
@@ -16,7 +16,7 @@ def one_member(name, text, skipped=None, versions=(2, 3, 4, 5), **attributes):
 
 
 def left_out(name, what, line, *members, size=8, count=1, **more):
-    """Struct s has a member b or more that BTF cannot express; the rest is there."""
+    """Struct s has members that BTF cannot express; the rest is kept."""
     return Case(name, unit(INT, struct('s', size, *members), pointer('s')),
                 lines=[INT_LINE, f'STRUCT s size {size}{line}', 'PTR: *struct s'],
                 said=rf"\.debug_info\+{{b}}: 's': member 'b' is left out, as BTF cannot express {what}",
@@ -26,7 +26,7 @@ def left_out(name, what, line, *members, size=8, count=1, **more):
 MANY = [member(f'm{i}', 'int', i * 4) for i in range(70000)]
 
 CASES = [
-    # Where members are.
+    # Locations of members.
     *[one_member(f'member location by {name}', '@' + str(offset * 8), versions=versions,
                  data_member_location=value)
       for name, value, offset, versions in (
@@ -226,7 +226,7 @@ CASES = [
          some=['PTR: *struct s'], skipped={'inexpressible': 4465},
          said=r"\.debug_info\+0x[0-9a-f]+: 's': member 'm65535' is left out, as BTF cannot express "
               r'more than 65535 members \(and 4464 more\)', versions=(5,)),
-    # One with another prototype than it has is worse than none.
+    # A FUNC with a wrong prototype is worse than none.
     Case('a function of 65,536 parameters',
          unit(INT, Die('subprogram', *[Die('formal_parameter', name='p', type=ref('int'))] * 65536,
                        name='f', low_pc=form('addr', 'f')), pointer('int')),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Functions: which are candidates, their prototypes, and what is said of their parameters."""
+"""Functions: candidates, prototypes, and the judgement of their parameters."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 TEXT = '\t.text\n\t.globl f\n\t.type f,%function\nf:\tnop\n\tnop\ng:\tnop\nend:\n'
@@ -25,7 +25,7 @@ def function(*children, name='f', symbol='f', **more):
 
 
 def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
-    """All lines of functions; those of types are not compared. `funcs`: only so many FUNCs."""
+    """A case with all lines of functions; lines of types are not compared. `funcs` is the number of FUNCs."""
     dies = dies if isinstance(dies, list) else [dies]
     if funcs is None:
         funcs = sum(line.startswith('FUNC ') for line in lines)
@@ -36,18 +36,18 @@ def case(name, dies, lines, producer='GNU C17 12.2.0', funcs=None, **more):
 
 
 def judged(name, parameters, flags, types=(), **more):
-    """What is said of a function with these parameters."""
+    """A case with the judgement of a function with these parameters."""
     return case(name, [*types, function(*parameters)],
                 [' '.join(filter(None, ['FUNCTION f', flags, 'address']))], funcs=1, **more)
 
 
 def first(name, location, flags, **more):
-    """A function of one parameter, whose location is this."""
+    """A function with one parameter at this location."""
     return judged(name, [parameter('a', location)], flags, **more)
 
 
 def loc(*expressions):
-    """A location list: one entry per expression, behind each other."""
+    """A location list with one entry per expression, at consecutive addresses."""
     return loclist(*[('f' if i == 0 else f'f + {i}', f'f + {i + 1}', e)
                      for i, e in enumerate(expressions)])
 
@@ -61,7 +61,7 @@ INLINE = 1
 ARM64 = ('aarch64',)
 
 def incomplete(name, *dies, language=0x04, **more):
-    """Functions of types that are only declared, or that BTF does not have, are left out."""
+    """Functions with types that are only declared, or that BTF lacks, are left out."""
     return Case(name, unit(INT, Die('structure_type', name='far', declaration=True, label='far'),
                            *dies, language=language),
                 some=[INT_LINE], count={'^FUNC ': 0, '^FUNCTION ': 0}, assembly=TEXT,
@@ -73,7 +73,7 @@ LINKAGE = ['--features=+linkage_names']
 
 
 def mangled(name, dies, tags, language=CPP14, emit=tuple(LINKAGE), **more):
-    """Functions whose symbols have other names; `tags`: what the DECL_TAGs say."""
+    """Functions whose symbols have other names. `tags` are the expected DECL_TAGs."""
     return Case(name, unit(INT, *dies, language=language), some=[f'DECL_TAG {tag}' for tag in tags],
                 count={'DECL_TAG ': len(tags), **more.pop('count', {})}, assembly=TEXT, emit=list(emit),
                 **more)
@@ -351,7 +351,7 @@ CASES = [
          ['FUNCTION f address', 'FUNC f: void (int a)'], producer=form('strx', CLANG),
          versions=(5,)),
 
-    # Of these machines' registers only the number is known: any will do.
+    # For these machines only the number of registers is known, so any register will do.
     *[judged(f'{compiler} for {machine}: {name}', [parameter('a', 'reg12'), parameter('b', 'reg11')],
              flags, producer=producer, machines=(machine,))
       for machine in ('riscv64', 'ppc64le') for compiler, producer, name, flags in (

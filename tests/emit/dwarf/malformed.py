@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""DWARF that lies. Either one error that names the place, or a result that takes nothing on trust."""
+"""Wrong DWARF. There is one error that names the place, or a valid result."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ANY = '0x[0-9a-f]+'
@@ -15,13 +15,13 @@ def error(name, units, pattern=INFO, **more):
 
 
 def void(name, value, skipped=None, **more):
-    """A reference that leads nowhere is void."""
+    """A reference without a target becomes void."""
     return Case(name, unit(INT, Die('pointer_type', type=value), *LAST),
                 lines=[*LAST_LINES, 'PTR: *void'], skipped=skipped or {}, **more)
 
 
 def survives(name, *dies, lines=(), **more):
-    """Whatever else comes of it, what is well-formed is there."""
+    """The well-formed part is in the result."""
     return Case(name, unit(INT, *dies, *LAST), some=[*LAST_LINES, *lines], **more)
 
 
@@ -172,7 +172,7 @@ CASES = [
              pointer('f'), struct('s', 4, member('m', 'int', label='m')), pointer('m'),
              lines=['PTR: *void'], assembly=FUNCTION),
 
-    # Circles.
+    # Cycles.
     survives('typedef of itself', typedef('t', 't'), pointer('t')),
     survives('typedefs in a circle', typedef('a', 'b'), typedef('b', 'c'), typedef('c', 'a'),
              struct('s', 4, member('m', 'a'), member('n', 'b'))),

@@ -12,7 +12,7 @@ def enum(name, *values, **attributes):
 
 
 def only(name, die, *lines, skipped=None, **more):
-    """A case of one entry besides 'int'."""
+    """A case with one entry in addition to 'int'."""
     return Case(name, unit(INT, die), lines=[INT_LINE, *lines], skipped=skipped or {}, **more)
 
 
@@ -25,7 +25,7 @@ CASES = [
            f'ARRAY: [{size} by int]unsigned char', 'INT unsigned char size 1 bits 8',
            skipped={'base-type-of-odd-size': 1})
       for size in (3, 32, 128)],
-    # Rust has it.
+    # Occurs in Rust.
     Case('base type of 0 bytes',
          unit(INT, base('none', 0, ATE.unsigned),
               struct('s', 4, member('i', 'int'), member('m', 'none', 4))),

@@ -3,7 +3,7 @@
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 C11, RUST, ASM, CXX, GO = 0x1d, 0x1c, 0x8001, 0x04, 0x16
-# What is said of units that are not read.
+# The warning about units that are not read.
 PARTIAL = '1 partial-unit is not read, so its types are void: use --reader=auto'
 TYPE = ('1 type-unit is not read, so its type is lost: use --reader=auto\n'
         r'btf-emit: WARNING: case\.o: 1 type-unit-reference is not read, so that type is void: .*')
@@ -27,14 +27,14 @@ def foreign(label, **more):
 
 
 def two_units(name, value, *lines, order, **more):
-    """A unit that refers to one behind it, with or without the note."""
+    """A unit that refers to a later unit, with or without the note."""
     return Case(name, [Unit([foreign('int'), LONG]), Unit([INT, Die('pointer_type',
                                                                     type=ref('int'))])],
                 lines=list(lines), assembly='' if value is None else note(value), order=order,
                 **more)
 
 
-# One value of each form, for attributes that nobody asks for.
+# A value of each form, for attributes that are not read.
 VALUES = {
     'addr': '.8byte 0', 'block1': '.byte 2, 9, 9', 'block2': '.byte 2, 0, 9, 9',
     'block4': '.byte 2, 0, 0, 0, 9, 9', 'block': '.byte 2, 9, 9', 'data1': '.byte 9',
@@ -54,7 +54,7 @@ VALUES = {
 
 
 def passed_over(name):
-    """An attribute of this form in an entry that counts, in one that does not, in the unit's."""
+    """An attribute of this form in an entry that is read, in one that is not, and in the unit's entry."""
     extra = [(0x3fff, form(name, Raw('\t' + VALUES[name])))]
     return Case(f'form {name} is passed over',
                 [Unit([INT, Die('typedef', extra=[*extra, (0x03, 'before'), *extra],
@@ -231,7 +231,7 @@ CASES = [
                 'FUNCTION start address external', 'FUNCTION stop address'],
          assembly='\t.text\nstart:\tnop\nstop:\tnop\n'),
     Case('source file', unit(INT, name=form('strp', 'drivers/net/x.c')), lines=[INT_LINE]),
-    # clang 14 does so for RISC-V, whose linker may change what is between two labels.
+    # clang 14 does this for RISC-V, whose linker may change the distance between two labels.
     Case('length by two relocations',
          unit(INT, Die('variable', name='v', type=ref('int'), location=expr(('addr', 'v'))),
               typedef('t', 'int'), pointer('t', label='p'), pointer('p')),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Variables: what they are found by, and which count."""
+"""Variables: how they are found, and which are encoded."""
 from helpers.dwarf_parts import *  # pylint: disable=wildcard-import,unused-wildcard-import
 
 ALL = ['--features=+global_var']
@@ -37,19 +37,19 @@ def case(name, dies, lines, skipped=None, emit=None, **more):
 
 
 def good(name, die, offset=0, size=4, what='v: int static', **more):
-    """The variable v, in .data."""
+    """A case with the variable v in .data."""
     external = ' external' if what.endswith('global') else ''
     return case(name, die, [f'VAR {what}', f'DATASEC .data size {offset + size}; v@{offset}+{size}',
                             f'VARIABLE v in .data size {size}{external}'], **more)
 
 
 def none(name, die, skipped=None, **more):
-    """No variable. A pointer shows that the rest is there."""
+    """A case without a variable. A pointer shows that the rest is encoded."""
     return case(name, die, [], skipped, **more)
 
 
 def refused(name, die, what):
-    """Invalid variables are errors without encode_force, counted with it."""
+    """Invalid variables are errors without encode_force; with it they are counted."""
     return Case(name, unit(INT, die), error=rf".debug_info\+{{bad}}: {what}", assembly=DATA,
                 emit=['--features=global_var,float'])
 
@@ -101,7 +101,7 @@ CASES = [
          variable('v', location=form('loclistx', loclist(('v', 'v + 4', expr(('addr', 'v')))))),
          versions=(5,)),
 
-    # Which variables count.
+    # Which variables are encoded.
     none('artificial', variable('v', artificial=True)),
     none('declaration', variable('v', declaration=True, location=None)),
     none('declaration with a location', variable('v', declaration=True)),
@@ -219,7 +219,7 @@ CASES = [
           'VARIABLE .v.1 in .data size 4']),
     refused('invalid name without encode_force', variable('a$b', 'v', label='bad'),
             r"variable 'a\$b' has a name that BTF does not allow"),
-    # Other languages than C.
+    # Languages other than C.
     *[Case(f'name that is legal in another language {number}',
            unit(INT, variable(name, 'v'), language=0x04), skipped={'name-made-legal': 1},
            lines=[INT_LINE, f'VAR {legal}: int static', f'DATASEC .data size 4; {legal}@0+4',

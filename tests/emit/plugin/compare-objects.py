@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The oracle of the gcc plugin: objects compiled by gcc -g with the plugin have DWARF and object BTF of
-the same compile. btf-emit makes object BTF of the DWARF; both must mean the same.
+"""The oracle of the gcc plugin. Objects compiled by gcc -g with the plugin have DWARF and the plugin's object BTF.
+btf-emit makes object BTF from the DWARF; both must have the same meaning.
 usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints what differs and a sum; exit status 1 if
 types or variables differ (functions are listed: docs/differences.md says why some may)
--v: what differs is listed by object.
+-v lists the differences of each object.
 BITS: those of common/object_btf/features.h that the plugin was told; default: what kernels ask for"""
 import collections
 import os
@@ -18,7 +18,7 @@ from helpers import object_btf as ob  # noqa: E402
 FEATURES = ['encode_force', 'var', 'float', 'decl_tag', 'type_tag', 'enum64', 'optimized_func',
             'consistent_func', 'decl_tag_kfuncs', 'reproducible_build', 'global_var']
 BITS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
-# gcc's DWARF describes types of its own expressions, which no source has.
+# gcc's DWARF has types for its own expressions, which are not in the source.
 ARTIFACTS = {'INT ssizetype', 'INT sizetype'}
 
 
@@ -26,12 +26,12 @@ CHANGED = ob.UNEXPECTED | ob.OPTIMIZED | ob.UNCERTAIN | ob.REORDERED
 
 
 def is_changed(f, of):
-    """As the merge decides: only a clone loses parameters."""
+    """True if the merge regards the function as changed: only clones lose parameters."""
     return bool(f.flags & (CHANGED if f.name in of.cloned else CHANGED & ~ob.OPTIMIZED))
 
 
 def judged(of):
-    """Which instances in the object keep their parameters: name -> {'kept', 'left out'}."""
+    """Returns name -> {'kept', 'left out'}, the judgements of the instances in an object."""
     result = collections.defaultdict(set)
     for f in of.functions:
         if f.flags & (ob.ADDRESS | ob.RANGES):
@@ -82,7 +82,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for path in objects:
             by_plugin = ob.ObjectBtf(path)
-            if not by_plugin.has_dwarf: # else the plugin's BTF would be compared with itself
+            if not by_plugin.has_dwarf: # the plugin's BTF would be compared with itself
                 total['no DWARF'] += 1
                 print(f'{path}: no debug information')
                 continue

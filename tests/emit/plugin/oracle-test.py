@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The plugin against gcc's own debug information: each case is compiled once, by gcc -g with the plugin,
-and compare-objects.py compares what btf-emit makes of the DWARF with what the plugin wrote.
+"""Compares the plugin with gcc's own debug information. Each case is compiled once, by gcc -g with the plugin.
+compare-objects.py compares the BTF that btf-emit makes from the DWARF with the plugin's BTF.
 usage: oracle-test.py [--random=N] [--seed=FIRST] GCC PLUGIN BTF_EMIT FOLDER_OF_CASES...
---random: N random sources (random_source.py) as well, of seed FIRST (default: 1) and those that follow.
-PLUGIN: its file, or a btf-cc that has one for GCC. Exit status 77: it has none.
+--random also tests N random sources (random_source.py), with seeds from FIRST on (default: 1).
+PLUGIN is the plugin's file, or a btf-cc that has a plugin for GCC. Exit status 77: there is none.
 Comments of a case: "// judged otherwise: NAME..." are functions whose judgement may differ, "// flags: ..."
 options of the compiler, "// only the plugin: KIND NAME" a type that gcc's DWARF lacks. Cases for other compilers ("// compilers: clang") are left out."""
 import argparse
@@ -19,13 +19,13 @@ import tempfile
 from random_source import RandomSource
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-# Without optimisation, and with the address sanitizer, DWARF does not say in which registers parameters
-# arrive.
+# Without optimisation, and with the address sanitizer, DWARF does not have the registers of parameters.
 UNJUDGED = (['-O0'], ['-O2', '-fsanitize=kernel-address', '--param=asan-stack=1', '--param=asan-globals=1'])
 M32 = ['-m32', '-O2']
-# Functions of the cases: i386 has floating-point numbers on the stack, and returns structs in memory.
+# Functions of the cases that differ on i386, which passes floating-point numbers on the stack and returns structs
+# in memory.
 OTHERWISE_ON_I386 = {'real', 'real_last', 'last', 'result_in_registers'}
-# gcc 13 and newer use base types to say where parts of a parameter of 64 bits are.
+# gcc 13 and newer use base types in locations of parts of 64-bit parameters.
 ONLY_IN_LOCATIONS = re.compile(r': missing: INT ')
 # gcc 9's DWARF has no definition of an array that was declared without its size. These cases have such arrays.
 ONLY_BY_PLUGIN_OF_9 = re.compile(r": more: (ARRAY|CONST) |: variables: Counter\(\) Counter\({"
@@ -34,12 +34,12 @@ SIZED_LATER = {'types.c', 'variables.c', '42-declared-before.c'}
 LEVELS = (*UNJUDGED, M32, ['-O2'], ['-Os', '-fshort-enums', '-funsigned-char'],
           ['-O2', '-fsanitize=undefined', '-fsanitize=thread', '-fpatchable-function-entry=16,16',
            '-fsanitize-coverage=trace-pc', '-fstack-protector-strong'])
-# All but what concerns the link.
+# All features that do not concern the link.
 FEATURES = 0x47f
-# Random sources have parameters of two words, of which DWARF does not say where they arrive, and base types
-# that gcc's DWARF keeps although nothing has them any more. Some have no debug information.
+# Random sources have parameters of two words, whose registers are not in the DWARF, and base types that gcc's DWARF
+# keeps although nothing uses them any more. Some have no debug information.
 NOT_OF_RANDOM = re.compile(r': (function \S+: |missing: (INT|FLOAT) |no debug information$)')
-# Addresses, and with them the order of gcc's own tables, differ from run to run.
+# Without this, addresses and thus the order of gcc's tables would differ between runs.
 REPETITIONS = 3
 
 
@@ -59,14 +59,14 @@ def run(gcc, plugin, emit, case, level, folder, is_9):
     out = os.path.join(folder, re.sub(r'\W', '_', case + ' '.join(level)) + '.o')
     name = os.path.basename(plugin).removesuffix('.so')
     flags = [w for w in directive(text, 'flags') if not w.startswith(('-O', '-g', '-m', '-flto'))]
-    # gcc warns of what cases are about.
+    # gcc warns about constructs that the cases test.
     command = [gcc, '-w', '-std=gnu11', '-g', *level, *flags, f'-fplugin={plugin}',
                f'-fplugin-arg-{name}-features={FEATURES:#x}', '-c', case, '-o', out]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         without = subprocess.run([w for w in command if 'plugin' not in w], capture_output=True)
         if without.returncode:
-            return None # not C that this gcc compiles
+            return None # this gcc refuses the source
         return f'{shlex.join(command)}\n{done.stderr}'
     if level == ['-O2']:
         text_only = [*command[:command.index('-c')], '-g0', '-S', case, '-o', '-']
@@ -92,7 +92,7 @@ def run(gcc, plugin, emit, case, level, folder, is_9):
 
 
 def plugin_of(btf_cc, gcc, folder):
-    """The plugin that btf-cc takes for `gcc`."""
+    """Returns the plugin that btf-cc uses for `gcc`."""
     if not os.path.isdir(os.path.join(os.path.dirname(btf_cc), 'gcc-plugins')):
         print('skipped: this build has no plugins (meson setup says why)')
         sys.exit(77)
@@ -114,7 +114,7 @@ def arguments():
 
 
 def random_cases(first, count, folder):
-    """Each with one of the levels."""
+    """Yields random cases, each with one of the levels."""
     for seed in range(first, first + count):
         path = os.path.join(folder, f'random-{seed}.c')
         with open(path, 'w', encoding='ascii') as file:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""C sources for the oracle of the gcc plugin, the same for the same seed. What they do makes no sense; they name
-types in as many places and ways as gcc has, and have functions that it inlines, clones and drops."""
+"""Generates C sources for the oracle of the gcc plugin. A seed always gives the same source. The code is
+meaningless. It uses types in all places and ways that gcc has, and functions that gcc inlines, clones and drops."""
 import random
 
 BASES = ('char', 'signed char', 'unsigned char', 'short', 'unsigned short', 'int', 'unsigned', 'long',
@@ -13,12 +13,12 @@ VARIABLE_ATTRIBUTES = ('', '', '', '', 'section(".data..percpu")', 'weak', 'alig
 
 
 class RandomSource:
-    """Named types are complete, or in `declared`. Functions are (name, number of parameters)."""
+    """A source. Named types are complete, or in `declared`. Functions are (name, number of parameters)."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.count = 0
-        # The order of two in DWARF depends on what was declared before.
+        # At most one, because the order of two in DWARF depends on earlier declarations.
         self.qualifier = self.random.choice(('const', 'volatile'))
         self.complete, self.declared, self.functions, self.variables = [], [], [], []
 
@@ -35,10 +35,10 @@ class RandomSource:
     def qualified(self, text, probability=.2):
         return f'{self.qualifier} {text}' if self.chance(probability) else text
 
-    # Types. `declarator` is what is declared, such as a name.
+    # Types. `declarator` is the declarator, such as a name.
 
     def declaration(self, declarator, depth=3, incomplete=False, returned=False):
-        """`incomplete`: the type may be; `returned`: it is no array."""
+        """A declaration. With `incomplete` its type may be incomplete; with `returned` it is not an array."""
         what = self.random.random()
         if depth and what < .25:
             star = f'*{self.pick("", "", f" {self.qualifier}", " restrict")}'
@@ -61,7 +61,7 @@ class RandomSource:
         return f'{self.qualified(base)} {declarator}'
 
     def parameters(self, depth=2, named=False):
-        """The list in parentheses, and the names."""
+        """Returns the parameter list, and the names."""
         if not named and self.chance(.15):
             return self.pick('void', ''), []
         names = [self.name('p') for _ in range(self.random.randrange(0, 8))]
@@ -100,7 +100,7 @@ class RandomSource:
         names = [self.name('E') + self.pick(*values) for _ in range(self.random.randrange(1, 6))]
         return f'enum {tag} {{ {", ".join(names)} }}{self.pick("", "", "", " __attribute__((packed))")}'
 
-    # What stands outside functions.
+    # Outside functions.
 
     def new_type(self):
         what = self.random.random()
@@ -118,7 +118,7 @@ class RandomSource:
             text = f'typedef {self.composite(self.pick("", name))} {name};'
             self.complete.append(name)
             return text
-        if what < .53: # of a function, so it is for pointers only
+        if what < .53: # a function type, used only for pointers
             name = self.name('t')
             self.declared.append(name)
             return f'typedef {self.declaration(f"{name}({self.parameters()[0]})", 1, returned=True)};'
@@ -140,7 +140,7 @@ class RandomSource:
             return f'extern {self.declaration(name, incomplete=True)};'.replace('void ' + name, 'int ' + name)
         self.variables.append(name)
         lines = [f'{one}']
-        if self.chance(.15) and '{' not in one: # no type of its own
+        if self.chance(.15) and '{' not in one: # without a new type
             lines = [f'{one}', f'{one}']
             lines[0] = f'extern {lines[0]}'
             is_static = False
@@ -166,7 +166,7 @@ class RandomSource:
             storage = ''
         if attribute == 'always_inline':
             storage = 'static inline'
-        if self.chance(.06) and attribute == '': # as before C89
+        if self.chance(.06) and attribute == '': # a definition as before C89
             body = f'{{ return sink += a + sizeof *b; }}'
             self.functions.append((name, 2))
             types = f'{self.pick("int", "short", "char")} a; {self.declaration("(*b)", 1)};'
@@ -182,7 +182,7 @@ class RandomSource:
         lines.append(self.pick('', '', 'for (;;) use(0);'))
         return before + head + '\n{\n    ' + '\n    '.join(lines) + '\n}'
 
-    # What stands in functions.
+    # Inside functions.
 
     def statement(self, names, depth=2):
         what = self.random.random()
@@ -225,7 +225,7 @@ class RandomSource:
             name, count = self.random.choice(self.functions)
             if self.chance(.5):
                 return f'use({name});'
-            # Without a prototype: any argument goes.
+            # Without a prototype, any argument is allowed.
             arguments = ', '.join(self.pick('1', 'sink', '0') for _ in range(count))
             return f'(({self.pick("long", "int", "void")} (*)())({name}))({arguments});'
         return 'use(&sink);'
