@@ -19,7 +19,7 @@ STRUCT_LINE = 'STRUCT point size 8; int x@0; int y@32'
 
 
 def relocated(path):
-    """Yields (offset, symbol's name or section, addend) of each relocation of .BTF."""
+    """Returns (offset, symbol's name or section, addend) of each relocation of .BTF."""
     elf = Elf(path)
     rela, symtab = elf.get('.rela.BTF'), elf.get('.symtab')
     names = elf.sections[symtab.link].data

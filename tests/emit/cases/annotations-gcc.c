@@ -1,5 +1,5 @@
-// btf_type_tag and btf_decl_tag by gcc, from 16 on: chains of DW_TAG_GNU_annotation that several entries share,
-// in type units and in the unit that needs the types. (gcc has no tags of structs and typedefs.)
+// btf_type_tag and btf_decl_tag of gcc, from 16 on. Several entries share chains of DW_TAG_GNU_annotation, in type
+// units and in the unit that refers to the types. (gcc does not support tags of structs and typedefs.)
 // compilers: gcc16
 // flags: -O2 -fdebug-types-section
 // emit: --features=+global_var
@@ -23,14 +23,14 @@
 // expect: DECL_TAG first on FUNC function
 // expect: DECL_TAG second on FUNC function
 // expect: DECL_TAG parameter on FUNC function part 0
-// Its parameter has the tag twice, in the abstract instance and in the copy: the merge keeps one.
+// The parameter has the tag twice, in the abstract instance and in the copy. The merge keeps one.
 // expect: DECL_TAG function on FUNC inlined
 // count: 2 ^DECL_TAG parameter on FUNC inlined part 0
-// Pointers to pointers: gcc gives a tag among the specifiers to the pointer that is declared, clang to the
-// innermost. Nothing in DWARF tells how it was written.
+// Pointers to pointers. A tag among the specifiers belongs to the declared pointer with gcc, and to the innermost
+// with clang. DWARF does not show how the source was written.
 // expect: VAR two: *tag(P) *tag(Q) int global
 // expect: VAR outer: *tag(R) *int global
-// BTF has tags of what pointers point to, no others.
+// BTF has type tags only for the targets of pointers.
 // expect: VAR tagged: int global
 // expect: VAR array: [3 by int]*int global
 // count: 1 ^INT int\b

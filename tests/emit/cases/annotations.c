@@ -1,4 +1,4 @@
-// btf_type_tag and btf_decl_tag: order, and what they hang on.
+// btf_type_tag and btf_decl_tag: their order, and what they belong to.
 // compilers: clang
 // flags: -O1
 // emit: --features=+global_var

@@ -1,4 +1,4 @@
-// One ARRAY per dimension; no bound, or a bound that is not constant, gives 0.
+// One ARRAY per dimension. Without a bound, or with one that is not constant, the number of elements is 0.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: ARRAY: [2 by int][3 by int]int

@@ -1,4 +1,4 @@
-// Sizes and encodings of base types; those of sizes that BTF cannot have are bytes.
+// Sizes and encodings of base types. Base types with sizes that BTF lacks become arrays of bytes.
 // compilers: gcc clang cross64
 // emit: --features=+global_var
 // expect: INT int size 4 bits 32 signed

@@ -1,5 +1,5 @@
-// Offsets and widths, whatever form the DWARF version uses for them. Not on arm64, whose ABI lays out
-// zero-width bitfields in another way.
+// Offsets and widths, in the forms of all DWARF versions. Not on arm64, whose ABI has another layout for zero-width
+// bitfields.
 // compilers: gcc clang s390x
 // emit: --features=+global_var
 // expect: STRUCT mixed size 16; int a@0:3; unsigned int b@3:5; u32 c@8:10; enum kind e@18:4; volatile u32 d@22:9; word w@64:40; byte t@104

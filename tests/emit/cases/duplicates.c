@@ -1,4 +1,4 @@
-// Two functions may each have a struct of the same name: both stay, pointers to them stay apart.
+// Two functions have different structs with the same name. Both are kept, and pointers to them are distinct.
 // flags: -O0
 // expect: STRUCT twin size 4; int a@0
 // expect: STRUCT twin size 8; long_t b@0

@@ -1,5 +1,5 @@
-// Candidates: definitions, inline-only instances, statics; no declarations. The blob has FUNCs for
-// those that may get an address, the link trailer has all.
+// Candidates are definitions, inline-only instances and static functions, but not declarations. The blob has FUNCs
+// for those that can have an address; the link trailer has all.
 // compilers: gcc clang riscv64-clang
 // flags: -O2
 // emit: --address-pool

@@ -1,4 +1,4 @@
-// What compilers take and kernels refuse: it is changed as far as its meaning allows, with a warning.
+// Constructs that compilers accept and kernels refuse. They are changed just enough, with a warning.
 // emit: --features=+global_var
 // said: btf-emit: WARNING: .*case\.o: \.debug_info: .*odd\.c: type \d+ \(STRUCT 'größe'\): name is not an identifier: it is called 'gr__e' \(and \d+ more\)
 // expect: STRUCT gr__e size 8; int l_nge@0; int breite@32

@@ -1,5 +1,5 @@
-// What the optimiser did to parameters is recorded: gcc drops one (.isra or .constprop), floats
-// arrive in registers that BTF cannot name, a packed struct lies on the stack.
+// Changes of parameters by the optimiser are recorded: gcc drops one (.isra or .constprop), floats are in registers
+// that BTF does not count, a packed struct is on the stack.
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool

@@ -1,6 +1,6 @@
-// With the feature, instances whose parameters the compiler changed are described twice: as in the
-// source, and as they are passed. (gcc lists last what it does not pass. It does not tell that it
-// dropped a parameter that is the last one anyway.)
+// With the feature, instances with changed parameters have two prototypes: that of the source, and that of the calls.
+// (gcc lists parameters last that are not passed. Its DWARF does not show that the last parameter was
+// dropped.)
 // compilers: gcc
 // flags: -O2
 // emit: --address-pool --features=+true_signature

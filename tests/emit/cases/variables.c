@@ -1,4 +1,4 @@
-// Which variables, in which sections, and what the link trailer knows of them.
+// Which variables are encoded, in which sections, and what the link trailer has about them.
 // emit: --features=+global_var --address-pool
 // expect: VAR shared: int global
 // expect: VAR own: long_t static

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Functions of Rust: methods, traits, generics, closures.
+// Rust functions: methods, traits, generics, closures.
 #![crate_type = "lib"]
 pub struct Shape {
     pub sides: u32,

@@ -1,4 +1,4 @@
-// An ARRAY per dimension. A typedef of an array is a type between two; gcc looks through it, though.
+// An ARRAY per dimension. An array of a typedef of an array refers to the TYPEDEF with clang; gcc resolves the typedef.
 // flags: -O1 -fno-strict-aliasing
 // features: +global_var
 // count: 1 ^INT int

@@ -1,4 +1,4 @@
-// Arrays of all units have one index type, int, whatever the compiler's own is called.
+// Arrays of all units have one index type, int, independent of the name of the compiler's index type.
 // features: +global_var
 // count: 1 ^INT int
 // expect: ARRAY: [3 by int]unsigned char

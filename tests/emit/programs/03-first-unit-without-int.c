@@ -1,4 +1,4 @@
-// The first unit has an array, but no int: there is one in the result all the same, and one only.
+// The first unit has an array, but no int. The result has exactly one int.
 // features: +global_var
 // count: 1 ^INT int
 // expect: INT int size 4 bits 32 signed

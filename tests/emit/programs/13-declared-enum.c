@@ -1,4 +1,4 @@
-// An enum that one unit only declares is the one that another defines, of 4 bytes or of 8.
+// An enum that one unit only declares gets the definition of another unit, with 4 or 8 bytes.
 // features: +global_var
 // count: 1 ^ENUM e
 // count: 0 ^ENUM wide

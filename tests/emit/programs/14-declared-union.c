@@ -1,4 +1,4 @@
-// A declared union is no declared struct, and each takes the definition of its kind.
+// Declared unions and structs are distinguished; each gets the definition of its kind.
 // features: +global_var
 // expect: FWD only_union union
 // expect: FWD only_struct struct

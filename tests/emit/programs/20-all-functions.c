@@ -1,4 +1,4 @@
-// Static functions, those of .init.text, and those that cannot be traced are functions as well.
+// Static functions, functions in .init.text, and functions that cannot be traced also get FUNCs.
 // flags: -O1
 // expect: FUNC hidden: int (int x)
 // expect: FUNC at_start: int (int x)

@@ -1,5 +1,5 @@
-// Static functions of one name: left out if there are several addresses, whatever their prototypes. The
-// last name in the alphabet is no exception (it is in pahole).
+// Static functions with one name are left out if there are several addresses, even if their prototypes agree. This also
+// holds for the last name in the alphabet (which pahole keeps).
 // flags: -O1
 // expect: FUNC alone: int (int x)
 // reject: ^FUNC (same|other|zzz)

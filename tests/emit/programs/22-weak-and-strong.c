@@ -1,4 +1,4 @@
-// The strong definition says what the parameters are called, wherever it stands.
+// The names of parameters are those of the strong definition, independent of the order of objects.
 // flags: -O1
 // expect: FUNC early: int (int strong)
 // expect: FUNC late: int (int strong)

@@ -1,5 +1,5 @@
-// What two units call one function, here and inlined there, may differ in const, at any depth. A typedef is
-// another type than what it stands for, and so are signed and unsigned.
+// The prototypes of a function in two units (inlined in one of them) may differ in const at any depth. A typedef and
+// its target are different types, and so are signed and unsigned.
 // flags: -O1
 // expect: FUNC with_const: int (const int x, *const char p)
 // reject: ^FUNC (with_typedef|with_sign|with_result)

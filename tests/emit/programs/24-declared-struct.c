@@ -1,4 +1,4 @@
-// A struct that one unit defines and another declares is one type; of two defined ones only the name counts.
+// A struct that one unit defines and another declares is one type. In prototypes only the names of structs count.
 // flags: -O1
 // expect: FUNC known: int (*struct s s)
 // expect: FUNC layout: int (*struct t t)

@@ -1,4 +1,4 @@
-// Parameters that are pointers to functions: what these take counts as well.
+// Parameters that are pointers to functions. The parameters of these functions count, too.
 // flags: -O1
 // expect: FUNC alike: int (*int (int) call)
 // reject: ^FUNC (unlike|fewer)

@@ -1,4 +1,4 @@
-// Clones that lost parameters do not count as their function, cold parts are no functions at all.
+// Clones that lost parameters do not count as their function. Cold parts are not functions.
 // compilers: gcc
 // flags: -O2 -fno-ipa-icf
 // expect: FUNC whole: int (int a, int b)

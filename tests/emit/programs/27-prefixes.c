@@ -1,4 +1,4 @@
-// Names that begin like others are names of their own.
+// A name that begins with another name is a different name.
 // flags: -O2
 // expect: FUNC foo_bar: int (int x)
 // expect: FUNC foo_bar_baz: int (int x)

@@ -1,5 +1,5 @@
-// A struct by value, also behind const and typedef, may take several registers and throw off the count; such
-// functions are kept. A union by value is no excuse where gcc's count goes wrong.
+// A struct by value (also with const, or as a typedef) may take several registers, so that the count of registers is
+// wrong. Such functions are kept. A union by value is not an exception if gcc's count is wrong.
 // flags: -O1
 // expect: FUNC pair_first: word (struct pair p, word x)
 // expect: FUNC constant: word (const struct pair p, word x)

@@ -1,5 +1,5 @@
-// Parameters that nobody uses do not make a function that others can call uncertain (30: nor does the
-// register that another one would be in).
+// Unused parameters do not make a global function uncertain, nor (case 30) does the register in which an unused parameter
+// would be.
 // flags: -O2
 // expect: FUNC unused: int (int a, int b, int c)
 // expect: FUNC all_unused: int (int a, int b)

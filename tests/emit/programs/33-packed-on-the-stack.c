@@ -1,5 +1,5 @@
-// A packed struct behind the registers: nobody knows where it is. Others are fine, also if they have
-// bitfields, which lie where packing would put them, too.
+// A packed struct on the stack, whose position is unknown. Other structs are kept, also structs with bitfields, whose
+// layout is the same if they are packed.
 // flags: -O1
 // reject: ^FUNC (crooked_last|crooked_among|crooked_bits_last)
 // expect: FUNC crooked_first: word (struct crooked s)
@@ -25,13 +25,13 @@ struct bits {
     long i : 40, j : 24;
 };
 struct rest {
-    int a : 3, b : 9; // what is left of the int is no hole
+    int a : 3, b : 9; // the remaining bits of the int are not a hole
     char c;
     int d;
 };
 struct __attribute__((packed)) crooked_bits {
     char a;
-    int b : 13; // 3 bits of its last byte are left
+    int b : 13; // 3 bits of the last byte are unused
     word c;
 };
 //// a.c

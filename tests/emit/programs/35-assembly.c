@@ -1,5 +1,5 @@
-// The assembler says that functions take nothing and return nothing. Where C says otherwise of the same name,
-// it is left out.
+// Assemblers describe functions as void f(void). If a C function of the same name has another prototype, the name is
+// left out.
 // flags: -O1 -g
 // compilers: gcc
 // expect: FUNC only_assembly: void ()

@@ -1,4 +1,4 @@
-// Long names stay whole (pahole cuts those of parameters behind the 127th character), and more parameters than a byte can count.
+// Long names are complete (pahole truncates those of parameters to 127 characters). More parameters than fit into a byte.
 // flags: -O1
 // pahole-ignore: FUNC FUNC_PROTO
 // expect: FUNC short_name: int (int pppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppp)

@@ -1,4 +1,4 @@
-// Variables without a size are no variables of BTF: nothing can be in them.
+// Variables of size 0 are not encoded.
 // expect: VAR full: int global
 // reject: ^VAR (empty|nothing|none)
 // expect: DATASEC .data..percpu size 8; full@0+4; last@4+4

@@ -1,4 +1,4 @@
-// The first variable of a section counts like the others; weak ones, too. One that was discarded does not.
+// The first variable of a section, at offset 0, is encoded like the others, also if it is weak. A discarded one is not.
 // features: +global_var
 // link: -Wl,--gc-sections,-e,entry
 // flags: -O1

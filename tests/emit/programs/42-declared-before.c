@@ -1,5 +1,5 @@
-// A declaration before the definition: name and type are the declaration's, the size is known by the
-// definition. pahole lacks the array: there gcc's declaration has no size.
+// A declaration before the definition: name and type come from the declaration, the size from the definition. pahole
+// leaves out the array, because gcc's declaration has no size.
 // features: +global_var
 // pahole-ignore: VAR DATASEC ARRAY
 // expect: VAR plain: int global

@@ -1,4 +1,4 @@
-// Tags of types: the one nearest to the pointer is outermost, and they stay with their own pointer.
+// Type tags: the one closest to the pointer is the outermost. Each tag belongs to its own pointer.
 // compilers: clang
 // flags: -O1
 // features: +global_var

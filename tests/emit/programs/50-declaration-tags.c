@@ -1,5 +1,5 @@
-// Tags of declarations: members are counted with bitfields and unnamed ones; a function's tags are those of the
-// instance that counts.
+// Declaration tags: the index of a member includes bitfields and unnamed members. A function has the tags of the instance
+// that was selected.
 // compilers: clang
 // flags: -O1
 // features: +global_var

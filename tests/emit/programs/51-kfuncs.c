@@ -1,5 +1,5 @@
-// Functions in a set of kfuncs, in the target's byte order: a set that is not one of kfuncs marks nothing, nor is
-// there a mark for what is no function of BTF.
+// Functions in a set of kfuncs, in the target's byte order. Other sets cause no tags, and symbols without a FUNC get
+// none.
 // flags: -O1
 // features: +global_var
 // expect: DECL_TAG bpf_kfunc on FUNC kf
@@ -14,7 +14,7 @@ int kf(int x) { return x * 3; }
 int fast(int x) { return x * 5; }
 int other(int x) { return x * 7; }
 static __attribute__((used, noinline)) int twice(int x) { return x * 9; }
-int zz(int x) { return x; } // pahole lets the last name of all pass
+int zz(int x) { return x; } // pahole keeps the last name in the alphabet
 asm(".pushsection .BTF_ids,\"a\",%progbits\n"
     ".balign 4\n"
     "__BTF_ID__set8__kfuncs: .long 3, 1\n"

@@ -1,4 +1,4 @@
-// Code that is made at the link: the linked file is what describes it, by units that refer to each other.
+// The code is generated at the link, so its DWARF is in the linked file, in units that refer to each other.
 // flags: -O2 -flto
 // linked: yes
 // link: -flto -Wl,-e,entry

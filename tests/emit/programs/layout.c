@@ -1,4 +1,4 @@
-// What depends on the target: sizes, alignment, bitfields, registers of parameters, relocations.
+// Everything that depends on the target: sizes, alignment, bitfields, registers of parameters, relocations.
 // flags: -O2
 // features: +global_var
 // pahole-ignore-arm: FUNC FUNC_PROTO
@@ -16,7 +16,7 @@
 // expect-i386: FLOAT long double size 12
 // expect-arm: FLOAT long double size 8
 // expect-64: FLOAT long double size 16
-// Else it is a name for _Float128, from gcc 16 on.
+// Without this option, long double is a name for _Float128 from gcc 16 on.
 // flags-ppc64le: -mabi=ibmlongdouble
 // expect: ARRAY: [4 by int]int
 // expect: FWD opaque struct

@@ -1,5 +1,5 @@
-// True signatures of what clang changed, which says so from version 15 on: parameters that are not
-// passed are gone, a struct of which one member is passed is that member. Tags go with what is left.
+// True signatures of functions that clang changed and marked (from 15 on). Parameters that are not passed are left out, and
+// a struct with one passed member becomes this member. Tags follow the remaining parameters.
 // compilers: clang
 // flags: -O2
 // features: +true_signature

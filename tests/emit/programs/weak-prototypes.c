@@ -1,5 +1,5 @@
-// Weak and strong definitions with different prototypes: that of the code that runs counts, since nobody can
-// call the other by its name. pahole leaves such functions out.
+// Weak and strong definitions with different prototypes. The strong one counts, because the other cannot be called by
+// its name. pahole leaves such functions out.
 // flags: -O1
 // expect: FUNC fewer: int (int strong)
 // expect: FUNC more: unsigned char (int strong, *int second)

@@ -1,5 +1,5 @@
-// btf_decl_tag and btf_type_tag, which gcc knows since 16 and ignores before.
-// gcc's DWARF hangs the tag of the typedef on the function behind it.
+// btf_decl_tag and btf_type_tag. gcc supports them from 16 on, and ignores them before.
+// gcc's DWARF has the tag of the typedef on the function that uses it.
 // only the plugin: DECL_TAG on_typedef
 #define T(x) __attribute__((btf_type_tag(#x)))
 #define D(x) __attribute__((btf_decl_tag(#x)))

@@ -1,4 +1,4 @@
-// Integers of any number of bits (gcc 14 and later), whose types have no name in gcc's trees.
+// Integers with any number of bits (gcc 14 and newer). Their types have no names in gcc's trees.
 struct numbers {
     _BitInt(7) seven;
     unsigned _BitInt(7) unsigned_seven;

@@ -1,4 +1,4 @@
-// What the optimiser makes of parameters. gcc -g and the plugin agree, but for functions that are named:
+// Changes of parameters by the optimiser. gcc -g and the plugin agree, except for these functions:
 // judged otherwise: by_value_in_memory result_in_memory wide wide_last
 struct large { long l[8]; };
 struct pair { long a, b; };
@@ -41,7 +41,7 @@ int wide_last(int x, __int128 w) { return (int)w + x; }
 #endif
 int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
 int sum(volatile int *p, int n);
-/* More values than registers between its uses of what is on the stack. */
+/* Between the uses of the parameter on the stack, more values are needed than there are registers. */
 int aligns_the_stack(int a, int b, int c, int d, int e, int f, int *g, unsigned h, unsigned long i, int j)
 {
     _Alignas(64) volatile int local[16] = {};

@@ -1,4 +1,4 @@
-// Types in all places where a program may name them: each must be described if gcc -g describes it.
+// Types in all places where a program may use them. The plugin must write each type that gcc -g describes.
 typedef unsigned char u8;
 typedef __int128 wide;
 typedef int table[3];
@@ -103,7 +103,7 @@ int with_nested(int n)
     int inner(int m) { return n + m; }
     return inner(n);
 }
-/* Many in one function: their order must not be that of addresses. */
+/* Many types in one function: their order must not depend on addresses. */
 #define CAST(n) +((struct cast_##n { char c[1##n]; } *)p)->c[0]
 #define TEN(n) CAST(n##0) CAST(n##1) CAST(n##2) CAST(n##3) CAST(n##4) CAST(n##5) CAST(n##6) CAST(n##7) CAST(n##8) CAST(n##9)
 int casts_much(char *p)
@@ -111,7 +111,7 @@ int casts_much(char *p)
     return 0 TEN(1) TEN(2) TEN(3) TEN(4);
 }
 
-/* Declared once more, as C11 allows. */
+/* A repeated typedef, which C11 allows. */
 typedef unsigned char again_base;
 typedef again_base again;
 typedef again_base again;
@@ -143,7 +143,7 @@ int again_in_function(void *p)
     return (int)l + sizeof(again_struct);
 }
 
-/* Casts to what is never defined, or later. */
+/* Casts to types that are defined later or never. */
 struct cast_never; union cast_never_union; struct cast_later;
 int casts_to_never(void *p)
 {
@@ -152,7 +152,7 @@ int casts_to_never(void *p)
 struct cast_later { int defined_behind; };
 int casts_to_local(void *p) { struct cast_local; return (struct cast_local *)p == p; }
 
-/* Which of two qualifiers is the outer one depends on what there was before. */
+/* The order of two qualifiers depends on earlier types. */
 struct qualified { const volatile short both; } qualified_first;
 volatile short only_volatile;
 const volatile short both_again;

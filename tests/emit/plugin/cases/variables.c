@@ -1,4 +1,4 @@
-// Variables in all sections, static ones of one name, weak and common ones.
+// Variables in all sections, static variables with one name, weak and common variables.
 #define percpu __attribute__((section(".data..percpu")))
 percpu int counter;
 static percpu long hidden = 3;
