@@ -168,8 +168,8 @@ Change describe(std::span<const Delta> same)
 {
     const Delta &d = same.front();
     Change out{d.any().space,
-               !d.before  ? What::came
-               : !d.after ? What::went
+               !d.before  ? What::added
+               : !d.after ? What::removed
                           : What::changed,
                name_of(d),
                "",
@@ -242,7 +242,7 @@ void compare_modules_as_a_whole(Compared &out)
             continue;
         }
         const Sides &other = old ? out.after : out.before;
-        d.module_changes.push_back({d.modules[i], old ? What::went : What::came,
+        d.module_changes.push_back({d.modules[i], old ? What::removed : What::added,
                                     is_in(*other.vmlinux, *(old ? old : now))});
     }
 }

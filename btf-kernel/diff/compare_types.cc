@@ -167,7 +167,7 @@ private:
             EnumValue v = enum_value(after.btf(), after.id, i);
             auto old = found.find(v.name);
             if (old == found.end()) {
-                added.push_back({Kind::value_came, inside(place, v.name), "", "", 0, v.value});
+                added.push_back({Kind::value_added, inside(place, v.name), "", "", 0, v.value});
                 added.back().new_unsigned = v.is_unsigned;
                 continue;
             }
@@ -181,7 +181,7 @@ private:
         for (uint32_t i = 0; i < btf::vlen_of(before.type()); ++i) {
             EnumValue v = enum_value(before.btf(), before.id, i);
             if (found.count(v.name))
-                details.push_back({.kind = Kind::value_went,
+                details.push_back({.kind = Kind::value_removed,
                                    .place = inside(place, v.name),
                                    .old_number = v.value,
                                    .old_unsigned = v.is_unsigned});
@@ -215,10 +215,10 @@ private:
                 come.push_back(&m);
         pair_renamed(before, after, gone, come, place);
         for (const Member *m : gone)
-            details.push_back({Kind::member_went, inside(place, m->name),
+            details.push_back({Kind::member_removed, inside(place, m->name),
                                one_line(before.btf(), m->type, m->name), "", m->offset, 0});
         for (const Member *m : come)
-            details.push_back({Kind::member_came, inside(place, m->name), "",
+            details.push_back({Kind::member_added, inside(place, m->name), "",
                                one_line(after.btf(), m->type, m->name), 0, m->offset});
     }
 
@@ -329,9 +329,9 @@ private:
             suffixes(a[i].name, b[i].name, parameter_place(a, i));
         }
         for (size_t k = i; k < a_end; ++k)
-            texts(Kind::parameter_went, parameter_place(a, k), declared(before, a[k]), "");
+            texts(Kind::parameter_removed, parameter_place(a, k), declared(before, a[k]), "");
         for (size_t k = i; k < b_end; ++k)
-            texts(Kind::parameter_came, parameter_place(b, k), "", declared(after, b[k]));
+            texts(Kind::parameter_added, parameter_place(b, k), "", declared(after, b[k]));
         type_at(Kind::result, before.at(before.type().type), after.at(after.type().type), "", 0);
     }
 
@@ -360,10 +360,10 @@ private:
         };
         for (const auto &[component, text] : a)
             if (std::find(b.begin(), b.end(), std::pair(component, text)) == b.end())
-                texts(Kind::tag_went, place(before, component), std::string(text), "");
+                texts(Kind::tag_removed, place(before, component), std::string(text), "");
         for (const auto &[component, text] : b)
             if (std::find(a.begin(), a.end(), std::pair(component, text)) == a.end())
-                texts(Kind::tag_came, place(after, component), "", std::string(text));
+                texts(Kind::tag_added, place(after, component), "", std::string(text));
     }
 };
 

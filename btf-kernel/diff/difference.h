@@ -23,35 +23,35 @@ enum class Space : uint8_t {
 constexpr size_t space_count = 6;
 std::string_view space_name(Space space); // "type", "typedef", "constant", ...
 
-enum class What : uint8_t { came, went, changed };
+enum class What : uint8_t { added, removed, changed };
 std::string_view what_name(What what);
 
 /// One difference between two definitions.
 struct Detail {
     enum class Kind : uint8_t {
-        kind,           // struct, union, enum: texts
-        size,           // numbers, bytes
-        member_came,    // new_text, new_number: bits from the start
-        member_went,    // old_text, old_number
-        member_moved,   // numbers: bits from the start
-        member_bits,    // numbers: width of a bitfield; 0: no bitfield
-        member_type,    // texts
-        member_renamed, // texts: names
-        value_came,     // new_number
-        value_went,     // old_number
-        value_changed,  // numbers
-        value_cut,      // numbers: the new one is the low half, from an encoder without ENUM64
-        value_mended,   // numbers: the old one was the low half
-        target,         // texts: the type of a typedef or variable
-        result,         // texts
-        parameter_came, // new_text
-        parameter_went, // old_text
-        parameter_type, // texts
-        meaning,        // texts: suffixes of a parameter's name for the verifier ("__sz")
-        section,        // texts: of a variable
-        encoding,       // texts: of an integer
-        tag_came,       // new_text
-        tag_went,       // old_text
+        kind,              // struct, union, enum: texts
+        size,              // numbers, bytes
+        member_added,      // new_text, new_number: bits from the start
+        member_removed,    // old_text, old_number
+        member_moved,      // numbers: bits from the start
+        member_bits,       // numbers: width of a bitfield; 0: no bitfield
+        member_type,       // texts
+        member_renamed,    // texts: names
+        value_added,       // new_number
+        value_removed,     // old_number
+        value_changed,     // numbers
+        value_cut,         // numbers: the new one is the low half, from an encoder without ENUM64
+        value_mended,      // numbers: the old one was the low half
+        target,            // texts: the type of a typedef or variable
+        result,            // texts
+        parameter_added,   // new_text
+        parameter_removed, // old_text
+        parameter_type,    // texts
+        meaning,           // texts: suffixes of a parameter's name for the verifier ("__sz")
+        section,           // texts: of a variable
+        encoding,          // texts: of an integer
+        tag_added,         // new_text
+        tag_removed,       // old_text
     };
     Kind kind;
     std::string place = {}; // "member", "member.inner", "parameter 2 (flags)"; empty: the whole
@@ -94,7 +94,7 @@ struct Change {
     Space space;
     What what;
     std::string name;            // "struct s", "u32", "vfs_read"
-    std::string definition;      // prototype of a function that came or went; else empty
+    std::string definition;      // prototype of an added or removed function; else empty
     std::vector<Detail> details; // if it changed
     std::vector<Effect> effects;
     std::vector<uint32_t> places; // 0: vmlinux; n: Difference::modules[n - 1]

@@ -76,7 +76,7 @@ void of_detail(const Detail &d, Effects &out)
     case D::kind:
         out.add(Effect::Kind::core, "CO-RE finds no type of this kind", d.place);
         break;
-    case D::member_went:
+    case D::member_removed:
         out.add(Effect::Kind::core, "CO-RE does not find it", d.place);
         break;
     case D::member_renamed:
@@ -94,7 +94,7 @@ void of_detail(const Detail &d, Effects &out)
     case D::target:
         of_member_type(d, out);
         break;
-    case D::value_went:
+    case D::value_removed:
         out.add(Effect::Kind::core, "CO-RE does not find the enumerator", d.place);
         break;
     case D::value_changed:
@@ -121,12 +121,12 @@ void of_detail(const Detail &d, Effects &out)
 
 void of_function(const Change &change, Effects &out)
 {
-    const bool went = change.what == What::went;
-    const char *how = went ? "is not there" : "has another signature";
+    const bool removed = change.what == What::removed;
+    const char *how = removed ? "is not there" : "has another signature";
     if (change.space == Space::kfunc) {
         bool lost_tag = false;
         for (const Detail &d : change.details)
-            lost_tag |= d.kind == Detail::Kind::tag_went && d.old_text == "bpf_kfunc";
+            lost_tag |= d.kind == Detail::Kind::tag_removed && d.old_text == "bpf_kfunc";
         out.add(Effect::Kind::kfunc,
                 lost_tag ? "programs that were compiled with vmlinux.h do not find its "
                            "declaration: it is not tagged as a kfunc"
@@ -139,17 +139,18 @@ void of_function(const Change &change, Effects &out)
         out.add(Effect::Kind::iterator, "iter/" + change.name.substr(9) + ": the iterator " + how);
     else
         out.add(Effect::Kind::fentry,
-                went ? "fentry, fexit and fmod_ret do not find it"
-                     : "fentry, fexit and fmod_ret programs get other arguments or another result");
+                removed
+                    ? "fentry, fexit and fmod_ret do not find it"
+                    : "fentry, fexit and fmod_ret programs get other arguments or another result");
 }
 
 bool changes_signature(const Change &change)
 {
     return std::any_of(change.details.begin(), change.details.end(), [](const Detail &d) {
         switch (d.kind) {
-        case Detail::Kind::tag_came:
+        case Detail::Kind::tag_added:
             return false;
-        case Detail::Kind::tag_went:
+        case Detail::Kind::tag_removed:
             return d.old_text == "bpf_kfunc";
         case Detail::Kind::parameter_type:
         case Detail::Kind::result:
@@ -163,7 +164,7 @@ bool changes_signature(const Change &change)
 void of_struct_ops(const Change &change, Effects &out)
 {
     for (const Detail &d : change.details) {
-        if (d.kind == Detail::Kind::member_went || d.kind == Detail::Kind::member_renamed)
+        if (d.kind == Detail::Kind::member_removed || d.kind == Detail::Kind::member_renamed)
             out.add(Effect::Kind::struct_ops, "programs that implement it are refused", d.place);
         else if (d.kind == Detail::Kind::member_type)
             out.add(Effect::Kind::struct_ops, "programs that implement it get other arguments",
@@ -201,7 +202,7 @@ void of_changed(const Change &change, bool is_struct_ops, Effects &out)
         return out.add(Effect::Kind::none, "nothing that was there is gone");
     case Space::variable:
         for (const Detail &d : change.details)
-            if (d.kind != Detail::Kind::tag_came && d.kind != Detail::Kind::tag_went)
+            if (d.kind != Detail::Kind::tag_added && d.kind != Detail::Kind::tag_removed)
                 if (d.kind != Detail::Kind::target || !d.same_meaning)
                     return out.add(Effect::Kind::ksym,
                                    "programs that refer to it by __ksym see another one");
@@ -227,14 +228,14 @@ std::vector<Effect> find_effects(const Change &change, bool is_struct_ops)
 {
     Effects out;
     constexpr std::string_view raw_event = "btf_trace_";
-    if (change.what == What::came)
+    if (change.what == What::added)
         out.add(Effect::Kind::none, "nothing that was there is gone");
     else if (change.space == Space::alias && change.name.starts_with(raw_event))
         out.add(Effect::Kind::tracepoint,
                 "tp_btf/" + change.name.substr(raw_event.size()) +
-                    (change.what == What::went ? ": the tracepoint is not there"
-                                               : ": it has other arguments"));
-    else if (change.what == What::went)
+                    (change.what == What::removed ? ": the tracepoint is not there"
+                                                  : ": it has other arguments"));
+    else if (change.what == What::removed)
         of_gone(change, out);
     else
         of_changed(change, is_struct_ops, out);

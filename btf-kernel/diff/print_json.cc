@@ -15,12 +15,12 @@ bool has_numbers(Detail::Kind kind)
 {
     switch (kind) {
     case Detail::Kind::size:
-    case Detail::Kind::member_came:
-    case Detail::Kind::member_went:
+    case Detail::Kind::member_added:
+    case Detail::Kind::member_removed:
     case Detail::Kind::member_moved:
     case Detail::Kind::member_bits:
-    case Detail::Kind::value_came:
-    case Detail::Kind::value_went:
+    case Detail::Kind::value_added:
+    case Detail::Kind::value_removed:
     case Detail::Kind::value_changed:
     case Detail::Kind::value_cut:
     case Detail::Kind::value_mended:
@@ -43,11 +43,11 @@ std::string detail_json(const Detail &d)
     out.text("what", name);
     if (!d.place.empty())
         out.text("place", d.place);
-    const bool came = name.ends_with("_came"), went = name.ends_with("_went");
+    const bool added = name.ends_with("_added"), removed = name.ends_with("_removed");
     if (has_numbers(d.kind)) {
-        if (!came)
+        if (!added)
             out.field("old", number_text(d.old_number, d.old_unsigned));
-        if (!went)
+        if (!removed)
             out.field("new", number_text(d.new_number, d.new_unsigned));
     }
     if (!d.old_text.empty())
@@ -96,8 +96,8 @@ std::string summary_json(const Difference &d)
     JsonObject out;
     auto counts = [](const Counts &c) {
         return JsonObject()
-            .number("came", c.came)
-            .number("went", c.went)
+            .number("added", c.added)
+            .number("removed", c.removed)
             .number("changed", c.changed)
             .number("breaking", c.breaking)
             .result();

@@ -71,16 +71,17 @@ std::string modules_text(const Difference &d, What what)
         if (module.what == what)
             text += (text.empty() ? "" : ", ") + module.name +
                     (module.is_built_in
-                         ? (what == What::went ? " (now in vmlinux)" : " (was in vmlinux)")
+                         ? (what == What::removed ? " (now in vmlinux)" : " (was in vmlinux)")
                          : "");
     return text;
 }
 
 std::string summary_text(const Difference &d)
 {
-    std::string out = strf("%-12s%9s%9s%9s%9s\n", "", "came", "went", "changed", "breaks");
+    std::string out = strf("%-12s%9s%9s%9s%9s\n", "", "added", "removed", "changed", "breaks");
     auto row = [&](const std::string &name, const Counts &c) {
-        out += strf("%-12s%9zu%9zu%9zu%9zu\n", name.c_str(), c.came, c.went, c.changed, c.breaking);
+        out += strf("%-12s%9zu%9zu%9zu%9zu\n", name.c_str(), c.added, c.removed, c.changed,
+                    c.breaking);
     };
     for (Space space : spaces)
         row(space_heading(space), count_changes(d, space));
@@ -143,9 +144,9 @@ std::string as_text(const Difference &d, const PrintOptions &options)
     std::string out = heading(d) + "\n\n" + summary_text(d);
     if (options.only_summary)
         return out;
-    for (What what : {What::went, What::came})
+    for (What what : {What::removed, What::added})
         if (std::string text = modules_text(d, what); !text.empty())
-            out += "\nmodules that " + std::string(what_name(what)) + ": " + text + "\n";
+            out += "\nmodules " + std::string(what_name(what)) + ": " + text + "\n";
     for (Space space : spaces) {
         bool begun = false;
         for (const Change &change : d.changes) {
@@ -165,9 +166,9 @@ std::string as_markdown(const Difference &d, const PrintOptions &options)
     std::string out = "### BTF: " + code(d.old_name) + " to " + code(d.new_name) + "\n\n";
     out += strf("%u types before, %u after; vmlinux and %u modules compared.\n\n", d.old_types,
                 d.new_types, d.compared_modules);
-    out += "| | came | went | changed | break programs |\n|---|--:|--:|--:|--:|\n";
+    out += "| | added | removed | changed | break programs |\n|---|--:|--:|--:|--:|\n";
     auto row = [&](const std::string &name, const Counts &c) {
-        out += strf("| %s | %zu | %zu | %zu | %zu |\n", name.c_str(), c.came, c.went, c.changed,
+        out += strf("| %s | %zu | %zu | %zu | %zu |\n", name.c_str(), c.added, c.removed, c.changed,
                     c.breaking);
     };
     for (Space space : spaces)

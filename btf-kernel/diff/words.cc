@@ -53,10 +53,10 @@ std::string line_of(const Detail &d)
     switch (d.kind) {
     case Kind::size:
         return at_place(d) + strf("size %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
-    case Kind::member_came:
+    case Kind::member_added:
         return "+ " + d.new_text + " at " + offset_text(d.new_number) +
                (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
-    case Kind::member_went:
+    case Kind::member_removed:
         return "- " + d.old_text + " at " + offset_text(d.old_number) +
                (d.place.find('.') == std::string::npos ? "" : " (" + d.place + ")");
     case Kind::member_moved:
@@ -65,9 +65,9 @@ std::string line_of(const Detail &d)
         return at_place(d) + strf("bits %" PRId64 " -> %" PRId64, d.old_number, d.new_number);
     case Kind::member_renamed:
         return d.place + " is called " + d.new_text;
-    case Kind::value_came:
+    case Kind::value_added:
         return "+ " + d.place + " = " + number_text(d.new_number, d.new_unsigned);
-    case Kind::value_went:
+    case Kind::value_removed:
         return "- " + d.place + " = " + number_text(d.old_number, d.old_unsigned);
     case Kind::value_changed:
         return at_place(d) + number_text(d.old_number, d.old_unsigned) + " -> " +
@@ -80,17 +80,17 @@ std::string line_of(const Detail &d)
                number_text(d.new_number, d.new_unsigned);
     case Kind::result:
         return "result: " + from_to(d.old_text, d.new_text);
-    case Kind::parameter_came:
+    case Kind::parameter_added:
         return "+ " + d.place + ": " + d.new_text;
-    case Kind::parameter_went:
+    case Kind::parameter_removed:
         return "- " + d.place + ": " + d.old_text;
     case Kind::meaning:
         return at_place(d) + "suffix " + from_to(d.old_text, d.new_text);
     case Kind::section:
         return "section " + from_to(d.old_text, d.new_text);
-    case Kind::tag_came:
+    case Kind::tag_added:
         return "+ " + at_place(d) + "tag " + d.new_text;
-    case Kind::tag_went:
+    case Kind::tag_removed:
         return "- " + at_place(d) + "tag " + d.old_text;
     default:
         return at_place(d) + from_to(d.old_text, d.new_text);
@@ -105,7 +105,9 @@ bool moves_along(const Detail &a, const Detail &b)
 
 void add(Counts &counts, What what, bool breaking)
 {
-    ++(what == What::came ? counts.came : what == What::went ? counts.went : counts.changed);
+    ++(what == What::added     ? counts.added
+       : what == What::removed ? counts.removed
+                               : counts.changed);
     counts.breaking += breaking;
 }
 
@@ -125,18 +127,35 @@ std::string space_heading(Space space)
 
 std::string_view what_name(What what)
 {
-    return what == What::came ? "came" : what == What::went ? "went" : "changed";
+    return what == What::added ? "added" : what == What::removed ? "removed" : "changed";
 }
 
 std::string_view detail_name(Detail::Kind kind)
 {
-    constexpr std::string_view names[] = {
-        "kind",           "size",           "member_came",    "member_went", "member_moved",
-        "member_bits",    "member_type",    "member_renamed", "value_came",  "value_went",
-        "value_changed",  "value_cut",      "value_mended",   "target",      "result",
-        "parameter_came", "parameter_went", "parameter_type", "meaning",     "section",
-        "encoding",       "tag_came",       "tag_went"};
-    static_assert(std::size(names) == static_cast<size_t>(Kind::tag_went) + 1);
+    constexpr std::string_view names[] = {"kind",
+                                          "size",
+                                          "member_added",
+                                          "member_removed",
+                                          "member_moved",
+                                          "member_bits",
+                                          "member_type",
+                                          "member_renamed",
+                                          "value_added",
+                                          "value_removed",
+                                          "value_changed",
+                                          "value_cut",
+                                          "value_mended",
+                                          "target",
+                                          "result",
+                                          "parameter_added",
+                                          "parameter_removed",
+                                          "parameter_type",
+                                          "meaning",
+                                          "section",
+                                          "encoding",
+                                          "tag_added",
+                                          "tag_removed"};
+    static_assert(std::size(names) == static_cast<size_t>(Kind::tag_removed) + 1);
     return names[static_cast<size_t>(kind)];
 }
 

@@ -22,7 +22,7 @@ std::string places_text(const Difference &difference, const Change &change);
 
 /// Numbers of changes; `breaking`: those that break programs.
 struct Counts {
-    size_t came = 0, went = 0, changed = 0, breaking = 0;
+    size_t added = 0, removed = 0, changed = 0, breaking = 0;
 };
 Counts count_changes(const Difference &difference, Space space);
 Counts count_modules(const Difference &difference);

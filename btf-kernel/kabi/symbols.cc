@@ -34,7 +34,7 @@ public:
         for (uint32_t i = 0; i < difference.changes.size(); ++i) {
             const Change &c = difference.changes[i];
             const Side *side = c.places.empty() ? nullptr : sides.at(c.places[0]);
-            if (!side || c.what == What::came)
+            if (!side || c.what == What::added)
                 continue;
             if (c.space == Space::type || c.space == Space::alias)
                 by_shape_.emplace(number(*side, c.old_id), i);
@@ -184,7 +184,7 @@ private:
         if (own != none) {
             const Change &change = kernels_.difference.changes[own];
             out.status =
-                change.what == What::went ? Symbol::Status::gone : Symbol::Status::signature;
+                change.what == What::removed ? Symbol::Status::gone : Symbol::Status::signature;
             out.reached.push_back({own, 0, out.name});
         }
         if (old.place && !kernels_.after.at(old.place) && !kernels_.after.find(kinds, out.name)) {

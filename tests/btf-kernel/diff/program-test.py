@@ -99,17 +99,17 @@ class Diff(CliCase):
         details = {(d['what'], d.get('place')): d for d in task['details']}
         moved = details['member_moved', 'flags']
         self.assertEqual((moved['old'], moved['new']), (32, 128))
-        self.assertIn(('member_went', 'gone'), details)
-        self.assertIn(('member_came', 'added'), details)
+        self.assertIn(('member_removed', 'gone'), details)
+        self.assertIn(('member_added', 'added'), details)
         self.assertFalse(details['member_type', 'number']['core_compatible'])
         self.assertNotIn('struct inner', changes)
-        self.assertEqual(changes['leaves']['what'], 'went')
+        self.assertEqual(changes['leaves']['what'], 'removed')
         self.assertEqual([e['kind'] for e in changes['btf_trace_event']['effects']],
                          ['tracepoint'])
         self.assertEqual([e['kind'] for e in changes['struct ops']['effects']],
                          ['core', 'struct_ops', 'relocated'])
         self.assertEqual(said['summary']['functions'],
-                         {'came': 0, 'went': 1, 'changed': 2, 'breaking': 3})
+                         {'added': 0, 'removed': 1, 'changed': 2, 'breaking': 3})
 
     def test_markdown(self):
         said = self.diff(*self.kernels(), '--markdown')
