@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the cases of the kernel's BTF selftests into files. Compiled at test time together with
-// the tables of a kernel source, which are C (this file includes btf.c; btf_dedup_split.c and
-// btf_distill.c are linked), and with the libbpf of the same source.
+// Writes the cases of the kernel's BTF selftests into files. The test compiles it together with the
+// tables of a kernel source (it includes btf.c; btf_dedup_split.c and btf_distill.c are linked), and
+// with the libbpf of the same source.
 //
 // usage: cases FOLDER
 //
-// Prints a line per case, with tabs between: suite, number, title, then facts as name=value:
-//   failed   how many checks of the kernel's own test did not hold
-//   refused  1 if the kernel refuses it; raw: by the table, distill: by btf__relocate
-// Files of a case are FOLDER/SUITE-NUMBER-WHAT, raw BTF:
-//   dedup    input, table (what the table wants), libbpf (result of btf__dedup)
-//   split    base (if it has one), input, libbpf
+// Prints a line per case, separated by tabs: suite, number, title, and values as name=value:
+//   failed   number of checks of the kernel's own test that failed
+//   refused  1 if the kernel refuses the case (raw: by the table, distill: by btf__relocate)
+// The files of a case are FOLDER/SUITE-NUMBER-WHAT, with raw BTF:
+//   dedup    input, table (the result in the table), libbpf (the result of btf__dedup)
+//   split    base (if there is one), input, libbpf
 //   distill  base, input, libbpf, libbpf.base, target (of btf__relocate)
-//   raw      input, libbpf (if the kernel takes it)
+//   raw      input, libbpf (if the kernel accepts the input)
 #include "prog_tests/btf.c"
 
 #include <stdarg.h>
@@ -29,7 +29,7 @@ struct test_env env;
 static const char *folder, *suite;
 static char title[256];
 static int number, failures, refused = -1;
-static bool watched; // something was written of this case
+static bool watched; // files of this case were written
 
 void failed(const char *file, int line, const char *name, const char *format, ...)
 {
@@ -90,8 +90,8 @@ static void end(void)
     title[0] = 0;
 }
 
-// Subtests of the linked files: each ends where the next begins. One that calls nothing that is
-// watched has no files.
+// Subtests of the linked files. Each ends where the next begins. A subtest without watched calls has
+// no files.
 bool test__start_subtest(const char *name)
 {
     end();
@@ -105,7 +105,7 @@ static void write_input(const struct btf *btf)
 {
     const struct btf *base = btf__base_btf(btf);
 
-    if (watched) { // a second one of this subtest
+    if (watched) { // a second call in this subtest
         char name[sizeof title + 8];
 
         snprintf(name, sizeof name, "%s (again)", title);
@@ -167,7 +167,7 @@ static void *create_side(const char *what, const struct btf_raw_data *side, unsi
     return raw;
 }
 
-// Whether libbpf takes it.
+// True if libbpf accepts the BTF.
 static bool write_deduplicated(const void *raw, unsigned int size,
                                const struct btf_dedup_opts *opts)
 {
@@ -209,7 +209,7 @@ static void write_raw(const struct btf_raw_test *test)
     header->str_len += test->str_len_delta;
     write_bytes("input", header, size);
     refused = test->btf_load_err;
-    if (!refused) // libbpf may hang or crash on others
+    if (!refused) // on refused BTF libbpf may hang or crash
         write_deduplicated(header, size, NULL);
     free(header);
     end();
