@@ -337,7 +337,7 @@ TEST_F(Inputs, BasesOfOtherMachines)
               std::string::npos);
     EXPECT_EQ(error(raw("same", 8)), "");
     EXPECT_EQ(error(make_raw(dir_, "none", "[1] FWD 'x' fwd_kind=struct")), "");
-    // The same size, but for another machine.
+    // The same size, for another machine.
     Options options;
     options.inputs = {a};
     options.update = elf;

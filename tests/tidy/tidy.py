@@ -263,8 +263,6 @@ def words(root, _build):
                             (root / name for name in sources(root, ".cc", ".h", ".md", ".1")))
     for path in texts:
         name = path.relative_to(root)
-        if name.parts[0] in NO_PRODUCT and path.suffix != ".md":
-            continue
         for number, line in enumerate(lines_of(path), 1):
             text = line.partition("//")[2] if path.suffix in (".cc", ".h") else line
             odd = ODD_WORDS.search(text)
