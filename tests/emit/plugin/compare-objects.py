@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 """The oracle of the gcc plugin. Objects compiled by gcc -g with the plugin have DWARF and the plugin's object BTF.
 btf-emit makes object BTF from the DWARF; both must have the same meaning.
-usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints what differs and a sum; exit status 1 if
-types or variables differ (functions are listed: docs/differences.md says why some may)
+usage: compare-objects.py [-v] [--features=BITS] BTF_EMIT OBJECT...      prints differences and sums; exit status 1 if
+types or variables differ (functions are listed: docs/differences.md explains which may differ)
 -v lists the differences of each object.
-BITS: those of common/object_btf/features.h that the plugin was told; default: what kernels ask for"""
+BITS are the features (common/object_btf/features.h) with which the plugin ran; default: those of kernels"""
 import collections
 import os
 import subprocess
