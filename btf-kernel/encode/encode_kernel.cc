@@ -264,7 +264,7 @@ private:
             strf("features %x\nself-contained %d\nfrom %s\n", options_.features.bits(),
                  options_.self_contained, fs::absolute(options_.package).c_str());
         auto before = read_file(path, 1 << 20);
-        keep_ = !options_.anew && before && now == as_text(*before);
+        keep_ = !options_.force && before && now == as_text(*before);
         if (!keep_) // else, after a run that ends early, old files would be taken for new ones
             fs::remove(vmlinux_btf_, error);
         return write_file(path, as_bytes(now));

@@ -19,7 +19,7 @@ struct EncodeOptions {
     std::string release; // which kernel to encode, if there are several
     FeatureSet features;
     bool self_contained = false; // modules get all of their types, and need no vmlinux
-    bool anew = false;           // do not keep files of an earlier run
+    bool force = false;          // do not keep files of an earlier run
     unsigned jobs = 1;
     std::function<void(size_t done, size_t all)> progress; // `all` is 0 if not known
 };

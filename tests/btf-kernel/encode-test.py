@@ -55,13 +55,13 @@ class Encode(PackageCase):
         (out / 'drivers/m-1.ko.btf').unlink()
         self.assertIn(count % (1, 2, 0), self.encode(folder, '-o', out))
         self.assertEqual((out / 'drivers/m-1.ko.btf').read_bytes(), before)
-        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--anew', '-j1'))
+        self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--force', '-j1'))
         self.assertIn(count % (3, 0, 0), self.encode(folder, '-o', out, '--self-contained'))
         must(PROGRAMS['merge'], f'--check={out}/drivers/m-1.ko.btf')
         # A damaged module is named and gets no file; the others get theirs.
         module = folder / 'drivers/m-2.ko'
         module.write_bytes(module.read_bytes()[:3000])
-        said = self.encode(folder, '-o', out, '--anew', status=1)
+        said = self.encode(folder, '-o', out, '--force', status=1)
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
         # If there is nothing to encode any more, the file of an earlier run is removed. The parent process may
@@ -70,7 +70,7 @@ class Encode(PackageCase):
         must('gcc', '-g', '-c', '-o', folder / 'drivers/m-1.ko', self.top / 'empty.S')
         before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
         self.addCleanup(signal.signal, signal.SIGCHLD, before)
-        said = subprocess.run([PROGRAMS['kernel'], 'encode', folder, '-o', out, '--anew'],
+        said = subprocess.run([PROGRAMS['kernel'], 'encode', folder, '-o', out, '--force'],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
         signal.signal(signal.SIGCHLD, before)
         self.assertFalse((out / 'drivers/m-1.ko.btf').exists(), said)
@@ -99,12 +99,12 @@ class Encode(PackageCase):
         folder = self.unpacked([('boot/vmlinux-5.14.21-package.7', (self.make / 'vmlinux').read_bytes())], 'named')
         out = self.top / 'named-out'
         for _ in range(2):
-            self.encode(folder, '-o', out, '--anew')
+            self.encode(folder, '-o', out, '--force')
             self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()], [f'{RELEASE}.btf'])
             (out / f'{RELEASE}.btf').rename(out / '6.11.btf')
         self.write('other.c', b'struct s { int a; } s; int main(void) { return s.a; }')
         must('gcc', '-g', '-o', folder / 'boot/vmlinux-5.14.21-package.7', self.top / 'other.c')
-        self.encode(folder, '-o', out, '--anew')
+        self.encode(folder, '-o', out, '--force')
         self.assertEqual([path.name for path in out.iterdir() if path.is_symlink()],
                          ['5.14.21-package.7.btf'])
 
@@ -130,7 +130,7 @@ class Encode(PackageCase):
             with self.subTest(n):
                 package, out = self.write(f'package-{n}', data), self.top / f'out-{n}'
                 for jobs in ('-j1', '-j3'):
-                    counts = self.report(package, '-o', out, '--anew', jobs)
+                    counts = self.report(package, '-o', out, '--force', jobs)
                     self.assertEqual((counts['modules'], counts['written'], counts['failed']), (3, 3, []))
                     got = self.made(out)
                     self.assertEqual({name.replace(suffix + '.btf', '.btf'): data

@@ -137,7 +137,7 @@ class PatchChecks:
             tree.make('kernel/pid.o', 'drivers/net/veth.o')
             for path in ('kernel/pid.o', 'drivers/net/veth.o'):
                 table = command(['readelf', '-SW', tree.build / path])
-                btf.ok(f'{path}: made anew {"with" if wanted else "without"} DWARF when the option '
+                btf.ok(f'{path}: made again {"with" if wanted else "without"} DWARF when the option '
                        'changes', ('.debug_info' in table) == wanted and '.BTF' in table, table)
 
     def compiled(self, tree):

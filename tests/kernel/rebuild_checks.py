@@ -76,7 +76,7 @@ class RebuildChecks:
             content = self.btf.contents_of(module)
             self.touch(path) # so that this module is linked again
             self.tree.make('modules')
-            self.btf.ok(f'{path}: the same BTF, whether it was linked anew or not',
+            self.btf.ok(f'{path}: the same BTF, whether it was linked again or not',
                         self.btf.contents_of(module) == content)
         self.btf.sections()
 
