@@ -91,6 +91,13 @@ bool is_in_other_registers(tree parameter)
            (INTEGRAL_TYPE_P(type) && int_size_in_bytes(type) > 8);
 }
 
+/// Does the function have another calling convention than the kernel, such as `__efiapi`?
+bool has_other_convention(tree function)
+{
+    tree attributes = TYPE_ATTRIBUTES(TREE_TYPE(function));
+    return lookup_attribute("ms_abi", attributes) || lookup_attribute("preserve_none", attributes);
+}
+
 /// Does the caller pass the address of the result as if it were the first parameter?
 bool has_hidden_parameter(tree function)
 {
@@ -106,7 +113,7 @@ bool has_displaced_parameters(tree function)
     for (tree p = first; p; p = DECL_CHAIN(p))
         if (is_in_other_registers(p))
             return true;
-    return first && has_hidden_parameter(function);
+    return first && (has_other_convention(function) || has_hidden_parameter(function));
 }
 
 void on_early_global_decl(tree decl)

@@ -38,6 +38,11 @@ struct pair result_in_registers(int x) { return (struct pair){x, x}; }
 #ifdef __SIZEOF_INT128__
 int wide(__int128 w, int x) { return (int)w + x; }
 int wide_last(int x, __int128 w) { return (int)w + x; }
+// As the kernel's __efiapi.
+#ifdef __x86_64__
+int __attribute__((ms_abi)) of_other_convention(int a, int b) { return a - b; }
+int __attribute__((ms_abi)) of_other_convention_without_parameters(void) { return 1; }
+#endif
 #endif
 int eight(int a, int b, int c, int d, int e, int f, int g, int h) { return a + b + c + d + e + f + g + h; }
 int sum(volatile int *p, int n);
