@@ -53,10 +53,6 @@ class Selftests:
                 if path.is_file():
                     files[f'selftests/bpf/{path.relative_to(self.bpf)}'] = path
             files['selftests/bpf/bpftool'] = root.program('bpftool')
-            if (self.tree / '.config').is_file():
-                files['boot/config'] = self.tree / '.config'
-            else:
-                print(f'tests that need the configuration of the kernel will fail: there is no {self.tree}/.config')
         if any(name.startswith('sched_ext:') for name in names):
             files['selftests/sched_ext/runner'] = self.sched_ext / 'runner'
         for name, path in files.items():
@@ -67,11 +63,17 @@ class Selftests:
         if files:
             # The C library loads it when a thread ends.
             files['usr/lib/x86_64-linux-gnu/libgcc_s.so.1'] = root.library('libgcc_s.so.1')
+            if (self.tree / '.config').is_file():
+                files['boot/config'] = self.tree / '.config'
+            else:
+                print(f'tests that need the configuration of the kernel will fail: there is no {self.tree}/.config')
         return files
 
-    def modules(self):
-        return sorted(self.bpf.glob('*.ko'))
-
-    @staticmethod
-    def needs_modules(names):
-        return any(name.startswith('test_progs:') for name in names)
+    def modules(self, names):
+        """That these tests load."""
+        if not any(name.startswith('test_progs:') for name in names):
+            return []
+        modules = sorted(self.bpf.glob('*.ko'))
+        if not modules:
+            print(f'not loaded: modules of test_progs, which were not built in {self.tree}')
+        return modules
