@@ -184,6 +184,13 @@ TypeNumber TreeReader::type_of(tree type, int quals)
         tree defined = TREE_TYPE(decl);
         if (found == defined)
             return add_typedef(decl);
+#if GCCPLUGIN_VERSION_MAJOR >= 16
+        // The typedef with an attribute such as ms_abi. From 16.2 on, gcc describes it as the
+        // typedef.
+        if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
+            !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
+            return known(found) = type_of(defined, quals);
+#endif
         const int defined_quals = TYPE_QUALS(defined) & known_quals;
         // A variant that lacks a qualifier of the typedef, or has other attributes, is not the
         // typedef.

@@ -159,3 +159,10 @@ const volatile short both_again;
 char *const restrict pointer_const;
 char *const volatile restrict pointer_both;
 char *volatile restrict pointer_volatile;
+
+/* With an attribute, a typedef of a function is a type of its own, which has the name of the typedef. */
+typedef int attributed_function(void *);
+struct with_attributed_function {
+    attributed_function __attribute__((nonnull)) *first;
+    __attribute__((nonnull)) attributed_function *second, *third;
+} with_attributed_function;
