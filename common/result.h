@@ -72,7 +72,7 @@ class [[nodiscard]] Result : public detail::Expected<T>
 {
 public:
     using detail::Expected<T>::Expected;
-    Result() = default;
+    Result() {} // `= default` would make `return {}` clear all bytes of an Error first
     Result(Failure failure) : detail::Expected<T>(detail::Unexpect(), std::move(failure.error)) {}
     /// The value. Precondition: there is one.
     T take() &&
