@@ -39,7 +39,8 @@ public:
     {
     }
 
-    void set(uint32_t attribute, Value value)
+    /// Called for each attribute of each entry.
+    [[gnu::always_inline]] void set(uint32_t attribute, Value value)
     {
         switch (attribute) {
         case DW_AT_name:
