@@ -248,8 +248,7 @@ Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, 
 Result<void> read_link_part(Object &o, const InputPart &part, const Input &input)
 {
     std::vector<TypeId> datasecs;
-    const TypeId first = o.has_trailer ? o.trailer.plain_end : o.btf.first_id();
-    for (TypeId id : IdRange(first, o.btf.end_id())) {
+    for (TypeId id : o.around_link_part()) {
         TRY(check_type(o, id));
         const btf_type &t = o.btf.type(id);
         if (btf::kind_of(t) == btf::Kind::VAR)

@@ -59,6 +59,11 @@ struct Object {
             ++end;
         return {begin, end};
     }
+    /// The types among which the link part is: without a trailer, all.
+    IdRange<TypeId> around_link_part() const
+    {
+        return {has_trailer ? trailer.plain_end : btf.first_id(), btf.end_id()};
+    }
     bool is_plain(TypeId id) const
     {
         return has_trailer ? id < trailer.plain_end : !in_link_part[raw(id) - raw(btf.first_id())];

@@ -222,7 +222,7 @@ private:
                 continue;
             auto &places = out_.datasecs[i].emplace();
             std::unordered_map<std::string_view, uint32_t> seen;
-            for (TypeId id : btf.ids()) {
+            for (TypeId id : objects_[i].around_link_part()) {
                 if (btf.kind(id) != btf::Kind::DATASEC)
                     continue;
                 uint32_t section = section_named(btf.name(id), seen[btf.name(id)]++);
