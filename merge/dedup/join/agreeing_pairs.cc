@@ -107,8 +107,8 @@ bool drop_disagreeing(PairFinder &finder, NodeId n, uint32_t slot)
     const std::vector<GroupId> &groups = finder.groups.of_class[finder.conflicts.nodes[n].cls];
     const std::span<PairState> states = finder.pairs.of(n);
     for (size_t i = 0; i < states.size(); ++i) {
-        if (states[i] == PairState::disagrees)
-            continue;
+        if (states[i] == PairState::disagrees || groups[i] == finder.groups.of[n])
+            continue; // its own group: an equal node agreed, and still does
         if (!may_reach_forward && !finder.reachable.may_reach_forward(representative(groups[i])))
             continue; // their sets are equal
         if (!slots_agree(finder, n, groups[i], slot)) {

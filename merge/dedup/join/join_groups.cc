@@ -47,8 +47,7 @@
 
 #include <array>
 #include <numeric>
-#include <optional>
-#include <set>
+#include <utility>
 
 namespace btflink::merge
 {
@@ -81,15 +80,8 @@ struct JoiningObject {
 
 /// The consequences of a node joining a group.
 struct Attempt {
-    std::vector<std::pair<NodeId, GroupId>> pairs; // all nodes that join
-    std::set<std::pair<NodeId, GroupId>> seen;     // the same
+    std::vector<std::pair<NodeId, GroupId>> pairs; // all nodes that join; marked as joined
     Resolutions resolutions;
-
-    void add(NodeId n, GroupId group)
-    {
-        if (seen.emplace(n, group).second)
-            pairs.emplace_back(n, group);
-    }
 };
 
 /// For each definition, the first node in order of joining that is certainly equal, maybe the node
@@ -141,13 +133,10 @@ bool resolve_declaration(const Joining &joining, const JoiningObject &object, At
     return joining.first_equal[earlier->second] == joining.first_equal[definition];
 }
 
-/// All consequences of a node joining a group; nothing if it cannot join.
-std::optional<Attempt> try_to_join(const Joining &joining, JoiningObject &object, NodeId first,
-                                   GroupId first_group)
+/// Finds all consequences of the first pair. Returns false if its node cannot join.
+bool find_consequences(const Joining &joining, JoiningObject &object, Attempt &out)
 {
     const ConflictGraph &conflicts = joining.conflicts;
-    Attempt out;
-    out.add(first, first_group);
     for (size_t next = 0; next < out.pairs.size(); ++next) {
         const auto [n, group] = out.pairs[next];
         const SlotPairs slots(conflicts, n, representative(group));
@@ -159,30 +148,37 @@ std::optional<Attempt> try_to_join(const Joining &joining, JoiningObject &object
             if (meant == GroupId::none) {
                 if (!joining.sources.is_base(conflicts.nodes[its].source) &&
                     !resolve_declaration(joining, object, out, {group, its}, mine))
-                    return std::nullopt;
+                    return false;
                 continue;
             }
             // Nodes reached from agreeing nodes agree, unless hashes are wrong.
             if (conflicts.nodes[mine].cls != conflicts.class_of(meant))
-                return std::nullopt;
-            const PairState state = object.pairs.at(mine, joining.groups.place[meant]);
+                return false;
+            PairState &state = object.pairs.at(mine, joining.groups.place[meant]);
             if (state == PairState::disagrees)
-                return std::nullopt;
-            if (state == PairState::agrees)
-                out.add(mine, meant);
+                return false;
+            if (std::exchange(state, PairState::joined) == PairState::agrees)
+                out.pairs.emplace_back(mine, meant);
         }
     }
-    return out;
+    return true;
 }
 
-void join_pairs(Groups &groups, JoiningObject &object, Attempt &attempt)
+/// Joins a node and all that it reaches. Returns false, and changes nothing, if it cannot join.
+bool try_to_join(Joining &joining, JoiningObject &object, NodeId first, GroupId first_group)
 {
-    for (auto [n, group] : attempt.pairs) {
-        object.pairs.at(n, groups.place[group]) = PairState::joined;
-        if (groups.of[n] == GroupId::none)
+    Groups &groups = joining.groups;
+    Attempt attempt{{{first, first_group}}, {}};
+    object.pairs.at(first, groups.place[first_group]) = PairState::joined;
+    const bool joins = find_consequences(joining, object, attempt);
+    for (auto [n, group] : attempt.pairs)
+        if (!joins)
+            object.pairs.at(n, groups.place[group]) = PairState::agrees;
+        else if (groups.of[n] == GroupId::none)
             groups.of[n] = group;
-    }
-    object.resolutions.merge(attempt.resolutions);
+    if (joins)
+        object.resolutions.merge(attempt.resolutions);
+    return joins;
 }
 
 void found_group(Joining &joining, NodeId n)
@@ -212,8 +208,8 @@ void join_or_found(Joining &joining, JoiningObject &object, NodeId n)
         std::reverse(candidates.begin(), candidates.end());
     groups.had_choice |= candidates.size() > 1;
     for (GroupId group : candidates)
-        if (auto attempt = try_to_join(joining, object, n, group))
-            return join_pairs(groups, object, *attempt);
+        if (try_to_join(joining, object, n, group))
+            return;
     found_group(joining, n);
 }
 

@@ -67,12 +67,9 @@ struct UnresolvedForward {
     std::vector<ClassId> candidates; // final classes, lowest first
 };
 
-/// Types, by their index in Sources, and their final classes.
-using SplitTypes = std::vector<std::pair<size_t, ClassId>>;
-
 /// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`
-/// knows those of all nodes. Returns both. Each type is there once.
-SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalClasses &made);
+/// knows those of all nodes. Afterwards `classes.of` has the final classes of both.
+void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made);
 
 /// Gives the classes of groups whose forward declarations were resolved references of their own,
 /// which may lead to new types between nodes.

@@ -183,10 +183,8 @@ Partition split(const SplitInput &in, Classes classes)
     made.partition.rounds = in.groups.rounds;
     assign_structs(in, made);
     std::vector<UnresolvedForward> unresolved = resolve_nodes(in, classes, made);
-    const SplitTypes types = assign_between(in, classes, made);
+    assign_between(in, classes, made);
     made.partition.of = std::move(classes.of);
-    for (auto [index, final_class] : types)
-        made.partition.of[index] = final_class;
     resolve_references(in, made);
     resolve_rest(std::move(unresolved), in.graph, made);
     return std::move(made.partition);

@@ -4,13 +4,9 @@
 // The key of a type is its class, and the final classes of those references that are not final from
 // the start. Types with the same key are one final class.
 //
-// `classes` is read until the last object is done, so the result is a list of changes. No type is
-// in it twice, because a node is no type between nodes, so their order does not matter.
-//
-// Cost. Types between nodes once, and their references twice.
+// Cost. Types between nodes and their references once; twice if a type waits for a reference.
 #include "merge/dedup/split/final_classes.h"
 
-#include "common/graph/post_order.h"
 #include "common/io/trace.h"
 
 namespace btflink::merge
@@ -46,67 +42,69 @@ struct ObjectTypes {
     }
 };
 
-/// Space for the types of the largest source; all are fresh and have no final class, before and
-/// after each object.
+/// Space for the types of the largest source; all are closed and have no final class, before and
+/// after each source.
 struct Walk {
-    explicit Walk(size_t types)
-        : final_class(types, ClassId::none), type(types), state(types, walk::fresh)
-    {
-    }
+    explicit Walk(size_t types) : final_class(types, ClassId::none), open(types) {}
 
     IdVector<TypeId, ClassId> final_class;
-    IdVector<TypeId, const btf_type *> type; // of those that are open or done
-    IdVector<TypeId, uint8_t> state;
+    IdVector<TypeId, uint8_t> open; // waits for the final classes of its references
     std::vector<TypeId> stack;
     std::vector<uint32_t> key;
 
     void reset(TypeId id)
     {
         final_class[id] = ClassId::none;
-        state[id] = walk::fresh;
+        open[id] = false;
     }
 };
 
-/// The final class of a type between nodes, after those of its references.
-ClassId find_or_add(const ObjectTypes &types, TypeId id, Walk &walk, FinalClasses &made)
+/// Makes the key of a type. The types for which it has to wait come onto the stack.
+void make_key(const ObjectTypes &types, TypeId id, Walk &walk)
 {
-    const TypeAt here{types.source, id};
     walk.key.assign(1, raw(types.class_of(id)));
-    btf::for_each_type_id(*walk.type[id], [&](uint32_t ref) {
-        if (types.role(TypeId{ref}) == role_final)
+    btf::for_each_type_id(types.in.sources.type({types.source, id}), [&](uint32_t ref) {
+        const TypeId target{ref};
+        const Role role = types.role(target);
+        if (role == role_final)
             return;
-        ClassId to = walk.final_class[TypeId{ref}];
-        if (to == ClassId::none) // also a cycle without a struct
+        ClassId to = walk.final_class[target];
+        if (to == ClassId::none) { // also a cycle without a struct
+            if (role == role_between && !walk.open[target])
+                walk.stack.push_back(target);
             to = of_this_source_only(types.source);
+        }
         walk.key.push_back(raw(to));
     });
-    auto [number, added] = made.keys.keys.add(walk.key);
-    if (added)
-        made.keys.final_class.push_back(made.add(types.class_of(id), here, here));
-    return made.keys.final_class[number];
 }
 
 /// Assigns final classes to `root` and to all types between nodes that it refers to.
 void assign_tree(const ObjectTypes &types, TypeId root, Walk &walk, FinalClasses &made)
 {
-    auto state = [&](TypeId id) -> uint8_t & { return walk.state[id]; };
-    auto expand = [&](TypeId id, auto need) {
-        walk.type[id] = &types.in.sources.type({types.source, id});
-        btf::for_each_type_id(*walk.type[id], [&](uint32_t ref) {
-            if (types.role(TypeId{ref}) == role_between)
-                need(TypeId{ref});
-        });
-    };
-    auto close = [&](TypeId id) { walk.final_class[id] = find_or_add(types, id, walk, made); };
-    post_order(root, state, walk.stack, expand, close);
+    walk.stack.assign(1, root);
+    while (!walk.stack.empty()) {
+        const TypeId id = walk.stack.back();
+        const size_t depth = walk.stack.size();
+        if (walk.final_class[id] == ClassId::none) {
+            walk.open[id] = true;
+            make_key(types, id, walk);
+            if (walk.stack.size() > depth)
+                continue;
+            auto [number, added] = made.keys.keys.add(walk.key);
+            const TypeAt here{types.source, id};
+            if (added)
+                made.keys.final_class.push_back(made.add(types.class_of(id), here, here));
+            walk.final_class[id] = made.keys.final_class[number];
+        }
+        walk.stack.pop_back();
+    }
 }
 
 } // namespace
 
-SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalClasses &made)
+void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made)
 {
     trace::Phase phase("assign_between");
-    SplitTypes out;
     uint32_t most = 0;
     for (const Source &source : in.sources.list)
         most = std::max(most, source.count);
@@ -115,19 +113,17 @@ SplitTypes assign_between(const SplitInput &in, const Classes &classes, FinalCla
         const ObjectTypes types{in, classes, s};
         for (NodeId n : in.conflicts.nodes_of(s))
             walk.final_class[in.conflicts.nodes[n].type] = made.of_node[n];
-        for (TypeId id : types.between()) {
-            assign_tree(types, id, walk, made);
-            out.emplace_back(types.index(id), walk.final_class[id]);
-        }
-        for (NodeId n : in.conflicts.nodes_of(s)) {
-            const TypeId id = in.conflicts.nodes[n].type;
-            out.emplace_back(types.index(id), made.of_node[n]);
-            walk.reset(id);
-        }
         for (TypeId id : types.between())
+            assign_tree(types, id, walk, made);
+        auto settle = [&](TypeId id) {
+            classes.of[types.index(id)] = walk.final_class[id];
             walk.reset(id);
+        };
+        for (NodeId n : in.conflicts.nodes_of(s))
+            settle(in.conflicts.nodes[n].type);
+        for (TypeId id : types.between())
+            settle(id);
     }
-    return out;
 }
 
 } // namespace btflink::merge
