@@ -72,25 +72,26 @@ void report_mended(const std::vector<std::string> &changes, const std::string &o
     report.notes.insert(report.notes.end(), changes.begin() + 1, changes.end());
 }
 
-/// If a kernel would refuse the result, mends `blob` as far as its meaning allows. btf-emit does
+/// Parses `blob`. If a kernel would refuse it, mends it as far as its meaning allows. btf-emit does
 /// this for its objects, but objects may come from other tools, and some violations appear only in
 /// the merged BTF.
-Result<void> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
-                             Report &report)
+Result<Btf> mend_if_refused(std::vector<std::byte> &blob, const Base &base, const MergeInputs &in,
+                            Report &report)
 {
     const Where where{"merged BTF", "", 0};
     const uint32_t pointer_size = in.target.address_size;
     auto btf = TRY(Btf::parse(blob, where, base.btf));
     const auto fine = check_btf(blob, btf, where, pointer_size);
     if (fine)
-        return {};
+        return btf;
     auto mended = mend_btf(btf, pointer_size, BtfPart::whole);
     if (!mended)
         return fail(fine.error());
     report_mended(mended->changes, name_origin(fine.error(), btf, in.objects()), report);
     blob = mended->btf.serialize(in.target.order);
     btf = TRY(Btf::parse(blob, where, base.btf));
-    return check_btf(blob, btf, where, pointer_size);
+    TRY(check_btf(blob, btf, where, pointer_size));
+    return btf;
 }
 
 } // namespace
@@ -101,7 +102,7 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
 {
     TRY(check_mapped_files());
     stats.begin_pass("check");
-    TRY(mend_if_refused(blob, base, in, report));
+    auto btf = TRY(mend_if_refused(blob, base, in, report));
     MergeResult result{std::move(blob), {}};
     std::shared_ptr<const Btf> continued = base.btf;
     const bool with_layout = options.features.has(Feature::layout);
@@ -114,10 +115,11 @@ Result<MergeResult> finish_result(std::vector<std::byte> blob, const Options &op
     else if (with_layout)
         TRY(add_layout_section(result.blob, in.target.order, report));
     const Where where{"merged BTF", "", 0};
-    auto btf = TRY(Btf::parse(result.blob, where, continued));
+    if (with_layout || continued != base.btf)
+        btf = TRY(Btf::parse(result.blob, where, continued));
     if (continued != base.btf)
         TRY(check_btf(result.blob, btf, where, in.target.address_size));
-    else
+    else if (with_layout)
         TRY(check_btf_header(result.blob, btf, where, std::nullopt));
     count_types(btf, stats);
     stats.add("bytes_out", result.blob.size());

@@ -233,7 +233,6 @@ Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &cho
 {
     const bool runs = is_at_symbol(in, group, chosen);
     const bool exact = in.features.has(Feature::true_signature) && runs;
-    const bool decides = runs && !may_be_assembly(in, chosen);
     const LinkFunction *first = exact ? &in.record(chosen) : nullptr; // others must agree with it
     Facts facts;
     for (const Instance &c : group.instances) {
@@ -241,7 +240,7 @@ Facts add_up(const Evidence &in, const FunctionGroup &group, const Instance &cho
         facts.flags |= f.flags;
         if (exact && !address_of(in, c))
             continue; // inlined, where it may have other parameters
-        if (decides && was_passed_over(in, group, c))
+        if (runs && was_passed_over(in, group, c) && !may_be_assembly(in, chosen))
             continue;
         if (!first)
             first = &f;
