@@ -53,7 +53,8 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     if (writes_result(options)) {
         stats.begin_pass("write_types");
         blob = write_types(objects, types.sources, types.partition, selected.functions,
-                           selected.variables, types.known, in.target.order, blamed);
+                           selected.variables, types.known, in.target.order, blamed,
+                           second_thread(options, in));
     }
     stats.end_pass();
     TRY(check_trust(in, base, link.locations.not_linked, options.threads));

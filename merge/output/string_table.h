@@ -29,8 +29,10 @@ class ResultStrings
     }
 
 public:
-    /// `index`: finds strings in the base; null: use() lists them.
-    ResultStrings(const Btf *base, const BaseIndex *index) : index_(index)
+    /// `index`: finds strings in the base; null: use() lists them. `expected`: about how many
+    /// strings there will be.
+    ResultStrings(const Btf *base, const BaseIndex *index, size_t expected)
+        : index_(index), offsets_(expected)
     {
         if (base)
             base_ = base->strings();
@@ -84,7 +86,7 @@ private:
     const BaseIndex *index_;
     std::string_view base_;
     std::string own_;
-    FlatIndex offsets_{4095};
+    FlatIndex offsets_;
 };
 
 } // namespace btflink::merge

@@ -7,15 +7,17 @@
 #include "merge/link/select_functions.h"
 #include "merge/link/select_variables.h"
 
+#include <future>
+
 namespace btflink::merge
 {
 
 /// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `known`:
-/// how to look up types in the base.
+/// how to look up types in the base. `second_thread`: how to run what only saves time.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
                                            const BaseKnowledge &known, ByteOrder order,
-                                           const Where &where);
+                                           const Where &where, std::launch second_thread);
 
 } // namespace btflink::merge
