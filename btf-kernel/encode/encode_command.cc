@@ -53,6 +53,8 @@ constexpr Option<Draft> options[] = {
      .take = take_features},
     {.words = {.name = "force", .help = "Do not keep files of an earlier run"},
      .flag = [](Draft &d) -> bool & { return d.encode.force; }},
+    {.words = {.name = "anew", .help = ""},
+     .flag = [](Draft &d) -> bool & { return d.encode.force; }},
     {.words = {.name = "release",
                .value = "NAME",
                .help = "Choose this kernel if there are several"},

@@ -100,6 +100,8 @@ std::string options_text(std::span<const OptionWords> table)
 {
     std::string text = "Options:\n";
     for (const OptionWords &o : table) {
+        if (!*o.help)
+            continue;
         std::string head = o.letter ? std::string{'-', o.letter, ','} : std::string();
         (head += "--") += o.name;
         const bool optional = *o.value == '[';

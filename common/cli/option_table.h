@@ -19,8 +19,8 @@ struct OptionWords {
     char letter = 0; // 0: long option only
     const char *name;
     const char *value = ""; // as named in --help; "": no value; in brackets: optional
-    const char *help;
-    bool repeats = false; // several values add up
+    const char *help;       // "": a former name, which --help does not list
+    bool repeats = false;   // several values add up
 };
 
 /// An option of a program. `Draft` collects options until all are known. Exactly one function is

@@ -61,7 +61,7 @@ class Encode(PackageCase):
         # A damaged module is named and gets no file; the others get theirs.
         module = folder / 'drivers/m-2.ko'
         module.write_bytes(module.read_bytes()[:3000])
-        said = self.encode(folder, '-o', out, '--force', status=1)
+        said = self.encode(folder, '-o', out, '--anew', status=1) # the former name of --force
         self.assertIn(count % (2, 0, 1), said)
         self.assertIn('ERROR: drivers/m-2.ko: ', said)
         # If there is nothing to encode any more, the file of an earlier run is removed. The parent process may
