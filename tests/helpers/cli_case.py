@@ -62,7 +62,7 @@ class CliCase(unittest.TestCase):
         if options.setdefault('text', True):
             options['errors'] = 'surrogateescape'  # file names in messages may not be UTF-8
         return subprocess.run(command, cwd=self.folder, capture_output=True, check=False,
-                              timeout=60, **options)
+                              **{'timeout': 60, **options})
 
     def must(self, *command):
         done = self.call(*command)

@@ -353,7 +353,7 @@ class Builds(PluginCase):
 
     def build(self, *gccs, **settings):
         settings = {'BTF_CC_PLUGIN_DIR': self.path('plugins'), 'CXX': None, **settings}
-        return self.cc('--build-plugin', *gccs, settings=settings)
+        return self.cc('--build-plugin', *gccs, settings=settings, timeout=600)
 
     def test_two_compilers(self):
         gccs = [name for name in ('gcc', 'gcc-11', 'gcc-13', 'gcc-14') if headers_of(name)]
