@@ -15,6 +15,7 @@ class Machine(typing.NamedTuple):
     apart: dict  # folders of programs other than vmlinux -> minimum number of their objects
     digests: str  # prefix of the names of its stored digests
     plugin_keeps: str  # a function that has BTF only with the plugin; boot-init attaches to it
+    strong: tuple = ()  # functions with another prototype in a weak definition, which pahole takes or rejects
 
 
 X86 = Machine(
@@ -44,6 +45,7 @@ ARM64 = Machine(
     seconds=600,
     apart={'arch/arm64/kernel/vdso': 5}, # the EFI stub is part of vmlinux
     digests='arm64-',
-    plugin_keeps='enter_vmid_context')
+    plugin_keeps='enter_vmid_context',
+    strong=('sched_clock', '__arm64_sys_munlockall'))
 
 MACHINES = {machine.arch: machine for machine in (X86, ARM64)}
