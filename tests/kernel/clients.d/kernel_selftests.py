@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""The kernel's own selftests as clients of tests/kernel/clients: test_progs and those of sched_ext."""
+"""The kernel's own selftests as clients of tests/kernel/clients: test_progs and the selftests of sched_ext."""
 import re
 import typing
 
@@ -15,7 +15,7 @@ class Test(typing.NamedTuple):
 
 
 class Selftests:
-    """A kernel's source tree in which they were built, perhaps by build-selftests."""
+    """A kernel's source tree in which selftests were built, for example by build-selftests."""
 
     def __init__(self, tree):
         self.tree = tree
@@ -29,7 +29,7 @@ class Selftests:
         return [path for path in (self.bpf / 'test_progs', self.sched_ext / 'runner') if path.is_file()]
 
     def tests(self):
-        """Each runs alone, so that one that hangs or dies takes no other with it."""
+        """Each test is a client of its own, so that a crash or a timeout affects no other test."""
         if not (self.bpf / 'test_progs').is_file():
             print(f'not run: test_progs, which was not built in {self.tree}')
         else:
@@ -44,7 +44,7 @@ class Selftests:
                         yield Test(f'sched_ext: {name}', f'cd /selftests/sched_ext && exec ./runner -t {name}')
 
     def files(self, names, work, root):
-        """What these tests need in the machine, by the name there; modules excluded."""
+        """The files that these tests need in the machine, by their names there, without modules."""
         files = {}
         if any(name.startswith('test_progs:') for name in names):
             for path in [*(self.bpf / name for name in ('test_progs', 'urandom_read', 'liburandom_read.so')),
@@ -57,11 +57,11 @@ class Selftests:
             files['selftests/sched_ext/runner'] = self.sched_ext / 'runner'
         for name, path in files.items():
             if path in self.programs():
-                # Only for its size: no symbol is lost, which some tests look up.
+                # Makes the file smaller. Some tests look up symbols, which stay.
                 files[name] = work / path.name
                 command(['strip', '-g', '-o', files[name], path])
         if files:
-            # The C library loads it when a thread ends.
+            # The C library loads this library when a thread ends.
             files['usr/lib/x86_64-linux-gnu/libgcc_s.so.1'] = root.library('libgcc_s.so.1')
             if (self.tree / '.config').is_file():
                 files['boot/config'] = self.tree / '.config'
@@ -70,7 +70,7 @@ class Selftests:
         return files
 
     def modules(self, names):
-        """That these tests load."""
+        """The modules that these tests load."""
         if not any(name.startswith('test_progs:') for name in names):
             return []
         modules = sorted(self.bpf.glob('*.ko'))

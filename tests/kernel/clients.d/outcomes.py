@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""What tests/kernel/clients saw on its kernels: read from consoles, compared, printed."""
+"""The results of tests/kernel/clients: read from consoles, compared, printed."""
 import collections
 import re
 import typing
 
 from checks import Failed
 
-CUT_SHORT = 'cut short' # a result that is never the same as another
+CUT_SHORT = 'cut short' # differs from every other result, also from itself
 KINDS = {'works': 'works with both', 'fails': 'works with neither, the same result', 'skips': 'skipped by both',
          'varies': 'varies on one kernel', 'differs': 'differs'}
 
@@ -17,11 +17,11 @@ class Result(typing.NamedTuple):
 
 
 def results_of(console):
-    """By name, and whether the machine came to its end."""
+    """The results by name, and whether the machine ran all clients."""
     results, name, count = {}, None, 0
     for line in console.splitlines():
         if part := re.match(r'clients: part: (.*?)\t(.*)', line):
-            before = [results[part[1]].text] if part[1] in results else [] # two of one name
+            before = [results[part[1]].text] if part[1] in results else [] # two parts have this name
             results[part[1]] = Result(', '.join([*before, part[2]]), [])
         elif result := re.match(r'clients: result: (.*?)\t(.*)', line):
             name = result[1]
@@ -39,7 +39,7 @@ def works(text):
 
 
 class Outcome(typing.NamedTuple):
-    """Of one name: what each run said, on either kernel."""
+    """The results of one client or test in each run, on both kernels."""
     name: str
     a: list
     b: list
@@ -55,8 +55,8 @@ class Outcome(typing.NamedTuple):
 
 
 def outcomes_of(runs):
-    """`runs`: pairs of results, of which the first has all names. A single run of two kernels that are the
-    same is a pair, too."""
+    """`runs`: pairs of results. The first pair has all names. For a single kernel, both elements of a pair
+    are the same."""
     none = Result('no result', [])
     names = dict.fromkeys(name for results in runs[0] for name in results)
     first = [Outcome(name, [runs[0][0].get(name, none)], [runs[0][1].get(name, none)]) for name in names]
@@ -69,7 +69,7 @@ def outcomes_of(runs):
 
 
 def report(outcomes):
-    """Prints; whether none differs."""
+    """Prints the outcomes. Returns whether none differs."""
     groups, more = collections.defaultdict(collections.Counter), []
     for name, a, b in outcomes:
         kind = Outcome(name, a, b).kind()
@@ -86,5 +86,5 @@ def report(outcomes):
     for line in more:
         print(line)
     if not any(counts['works'] for counts in groups.values()):
-        raise Failed('not one client works')
+        raise Failed('no client works')
     return not any(counts['differs'] for counts in groups.values())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 
-// A program in Go that uses BTF by cilium/ebpf.
+// A program in Go that reads BTF with cilium/ebpf.
 //
-//	reader types [BTF]: of all types, how many there are of each kind, and a digest of all that they say
+//	reader types [BTF]: the number of types of each kind, and a digest of all types
 //	reader load OBJECT [BTF]: loads the programs of a BPF object, relocated against BTF, and attaches those
 //	that attach to a function
 //
@@ -28,7 +28,7 @@ func open(arguments []string) (*btf.Spec, error) {
 	return btf.LoadKernelSpec()
 }
 
-// named is what a type refers to, without ids, which are another's in each BTF.
+// named describes a type that another one refers to, without ids, which differ between BTFs.
 func named(used btf.Type) string {
 	if used == nil {
 		return "nothing"
@@ -43,7 +43,7 @@ func members(list []btf.Member) (text string) {
 	return text
 }
 
-// declaration is one line of all that a type says itself.
+// declaration describes a type in one line.
 func declaration(declared btf.Type) string {
 	text := named(declared)
 	switch declared := declared.(type) {
