@@ -68,7 +68,8 @@ struct UnresolvedForward {
 };
 
 /// Final classes of the types between nodes: pointers, prototypes, typedefs and the like. `made`
-/// knows those of all nodes. Afterwards `classes.of` has the final classes of both.
+/// knows those of all nodes. Refines `classes.of` in place, source by source: a final class is a
+/// class or a part of one, and the walk of a source reads no types of other sources.
 void assign_between(const SplitInput &in, Classes &classes, FinalClasses &made);
 
 /// Gives the classes of groups whose forward declarations were resolved references of their own,
