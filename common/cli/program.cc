@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <new>
+#include <sys/uio.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -24,8 +26,9 @@ const char *program = "";
 /// Does not allocate memory. Unfinished output is not in place yet.
 [[noreturn]] void exit_at_once(const char *what)
 {
-    for (const char *text : {program, ": ERROR: ", what, "\n"})
-        (void)!::write(STDERR_FILENO, text, std::strlen(text));
+    auto part = [](const char *text) { return iovec{const_cast<char *>(text), std::strlen(text)}; };
+    const iovec line[] = {part(program), part(": ERROR: "), part(what), part("\n")};
+    (void)!::writev(STDERR_FILENO, line, std::size(line));
     give_back_job_tokens();
     std::_Exit(1);
 }

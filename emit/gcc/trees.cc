@@ -185,8 +185,8 @@ TypeNumber TreeReader::type_of(tree type, int quals)
         if (found == defined)
             return add_typedef(decl);
 #if GCCPLUGIN_VERSION_MAJOR >= 16
-        // The typedef with an attribute such as ms_abi. From 16.2 on, gcc describes it as the
-        // typedef.
+        // The typedef with an attribute such as ms_abi. Since September 2026 (GCC PR125421), gcc 16
+        // describes it as the typedef.
         if (TYPE_QUALS(found) == TYPE_QUALS(defined) &&
             !lookup_attribute("btf_type_tag", TYPE_ATTRIBUTES(type)))
             return known(found) = type_of(defined, quals);
