@@ -408,7 +408,7 @@ private:
         if (m.bit_size && !is_bitfield(m))
             return "a bitfield beyond 2 MB";
         if (bitfields && offset > 0xffffff)
-            return "a member beyond 2 MB beside bitfields";
+            return "a member beyond 2 MB in a struct with bitfields";
         if (offset > UINT32_MAX)
             return "a member beyond 512 MB";
         if (!m.bit_size && offset % 8)

@@ -74,7 +74,7 @@ class Module(KbuildCase):
         os.chmod(self.path('bin/cp'), 0o755)
         path = f'{self.path("bin")}:{os.path.dirname(self.btf_pahole)}:{os.environ["PATH"]}'
         said = self.btf('--build=build', 'x.ko', 'y.ko', status=1, PATH=path)
-        self.assertEqual(said, ''.join(f'btf-module: ERROR: {name}: no copy can be made beside it\n'
+        self.assertEqual(said, ''.join(f'btf-module: ERROR: {name}: cannot be copied within its folder\n'
                                        for name in ('x.ko', 'y.ko')))
         self.assertEqual(self.read('y.ko'), before)
 
@@ -120,21 +120,21 @@ class Module(KbuildCase):
                 self.assertEqual(self.read('x.ko'), want)
 
     def test_no_base(self):
-        self.bad('nothing: has no BTF, packed or not', '--base=nothing')
+        self.bad('nothing: has no BTF, compressed or not', '--base=nothing')
         self.write('text', 'no kernel')
-        self.bad('text: has no BTF, packed or not', '--base=text')
+        self.bad('text: has no BTF, compressed or not', '--base=text')
         self.must('objcopy', '--remove-section=.BTF', 'kernel.o', 'bare')
-        self.bad('bare: has no BTF, packed or not', '--base=bare')
-        self.bad('no BTF of kernel 5.0.nobody is here; .*give --base', '--kernel=5.0.nobody')
+        self.bad('bare: has no BTF, compressed or not', '--base=bare')
+        self.bad('no BTF of kernel 5.0.nobody was found; .*give --base', '--kernel=5.0.nobody')
 
     def test_modules_that_cannot_have_it(self):
         self.module('bare.ko', flags=[])
-        self.bad(r'bare\.ko: is as it was: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
+        self.bad(r'bare\.ko: is unchanged: btf-pahole: ERROR: bare\.ko: has neither object BTF nor '
                  'DWARF', '--build=build', module='bare.ko')
         self.write('signed.ko', self.read('x.ko') + b'~Module signature appended~\n')
         self.bad('signed.ko: is signed, .*', '--build=build', module='signed.ko')
         self.module('mute.ko', MODULE.replace('vermagic', 'other'))
-        self.bad('mute.ko: does not say for which kernel it is; give --kernel', '--build=build',
+        self.bad('mute.ko: has no kernel version \(vermagic\); give --kernel', '--build=build',
                  module='mute.ko')
         said = self.btf('--build=build', 'bare.ko', 'missing.ko', 'x.ko', status=1)
         self.assertIn('missing.ko: cannot be read', said)
@@ -146,7 +146,7 @@ class Module(KbuildCase):
         self.assertEqual(self.btf('--build=build', 'x.ko'), 'btf-module: x.ko: BTF over build/vmlinux\n')
         self.assertNotEqual(self.section('x.ko', '.BTF_ids').data[8:12], bytes(4))
         self.module('x.ko', IDS.replace('int count(', 'int other('))
-        self.bad(r'x\.ko: is as it was: btf-pahole: ERROR: x\.ko: \.BTF_ids\+0x8: .*: this kfunc has no '
+        self.bad(r'x\.ko: is unchanged: btf-pahole: ERROR: x\.ko: \.BTF_ids\+0x8: .*: this kfunc has no '
                  'FUNC in the BTF', '--build=build')
 
     def test_base_of_another_kernel(self):
@@ -166,7 +166,7 @@ class Module(KbuildCase):
             return done.returncode, done.stdout + done.stderr
         before = self.read('x.ko')
         package = 'package linux-image-6.12.8 has it, or give --base\n'
-        missing = 'no BTF of kernel 6.12.8 is here; ' + package
+        missing = 'no BTF of kernel 6.12.8 was found; ' + package
         self.assertEqual(said('--kernel=6.12.8'), (1, f'btf-module: ERROR: {missing}'))
         shutil.copy(self.path('running'), self.path('build/vmlinux')) # raw BTF, no ELF file
         wrong = 'is of the running kernel, 6.12.7-run; '

@@ -162,7 +162,7 @@ CASES = [
          ['FUNC f: void ()', 'FUNCTION f address']),
     case('ranges instead of an address', function(symbol=None, ranges=form('sec_offset', 0)),
          ['FUNC f: void ()', 'FUNCTION f ranges']),
-    case('ranges beside an address', function(ranges=form('sec_offset', 0)),
+    case('ranges and an address', function(ranges=form('sec_offset', 0)),
          ['FUNC f: void ()', 'FUNCTION f address']),
     case('address of the pool', function(), ['FUNC f: void ()', 'FUNCTION f address pool'],
          emit=['--address-pool'], machines=BOTH),
