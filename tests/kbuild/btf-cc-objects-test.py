@@ -55,11 +55,11 @@ class ObjectsCase(KbuildCase):
         want = self.read(output)
         mode = stat.S_IMODE(os.stat(self.path(output)).st_mode)
         os.remove(self.path(output))
-        beside = os.path.dirname(self.path(output))
-        before = set(os.listdir(beside))
+        folder = os.path.dirname(self.path(output))
+        before = set(os.listdir(folder))
         self.good(compiler, *arguments, settings=settings)
         self.assertEqual(self.read(output), want, arguments)
-        self.assertEqual(set(os.listdir(beside)), before | {os.path.basename(output)})
+        self.assertEqual(set(os.listdir(folder)), before | {os.path.basename(output)})
         self.assertEqual(stat.S_IMODE(os.stat(self.path(output)).st_mode), mode)
 
     def untouched(self, compiler, *arguments, output='add.o'):

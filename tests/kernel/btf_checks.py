@@ -70,7 +70,7 @@ class BtfChecks:
         status, output = output_of([self.compare_tool, '--deep', '--show=100', self.vmlinux, theirs])
         differing = re.findall(r'^    only [AB]: (?:\[\d+\] FUNC ([^:]+):)?', output, re.M)
         if differing and set(differing) <= set(self.tree.machine.strong):
-            title += f' (but for strong definitions: {", ".join(sorted(set(differing)))})'
+            title += f' (except for strong definitions: {", ".join(sorted(set(differing)))})'
             status = 0
         self.ok(title, status == 0, output)
 
@@ -87,7 +87,7 @@ class BtfChecks:
             counted = re.search(r'^FUNC +(?:\d+ +){4}0 +(\d+)$', output, re.M)
             if (rest == 0 and lost and counted and int(counted[1]) == len(lost)
                     and lost <= self.changed_functions(file)):
-                title += f' (but for lost parameters: {", ".join(sorted(lost))})'
+                title += f' (except for lost parameters: {", ".join(sorted(lost))})'
                 status = 0
         self.ok(title, status == 0, output)
 

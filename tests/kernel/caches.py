@@ -91,7 +91,7 @@ class Slice:
 
 
 def check(name, wrong):
-    """Prints the line of a check. `wrong` is what is wrong, or empty."""
+    """Prints the line of a check. `wrong` describes the error; empty if there is none."""
     print(f'{"FAIL" if wrong else "PASS"}: {name}{f": {wrong}" if wrong else ""}', flush=True)
     return not wrong
 

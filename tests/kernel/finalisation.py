@@ -31,12 +31,12 @@ class Finalisation:
 
     def resolve(self, btf, elf, *options):
         """Runs resolve_btfids on a file with this BTF; returns the path of the result, and the output."""
-        beside = self.results / f'resolved-{self.tree.name}' # it writes to the folder of the ELF file
-        beside.unlink(missing_ok=True)
-        beside.symlink_to(elf)
-        said = command([self.tool, *options, '--btf', btf, beside])
+        link = self.results / f'resolved-{self.tree.name}' # resolve_btfids writes to the folder of its ELF file
+        link.unlink(missing_ok=True)
+        link.symlink_to(elf)
+        said = command([self.tool, *options, '--btf', btf, link])
         result = btf.with_name(btf.name + '.final')
-        beside.with_name(beside.name + '.BTF').rename(result)
+        link.with_name(link.name + '.BTF').rename(result)
         return result, said
 
     def final(self, btf, path, base=''):

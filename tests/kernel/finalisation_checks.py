@@ -68,7 +68,7 @@ class FinalisationChecks:
         self.btf.compare(f"{path}: the same types after libbpf's dedup", written, result,
                          *([f'--base-a={base}', f'--base-b={base}'] if base else []))
         before, after = Parts(written.read_bytes()), Parts(result.read_bytes())
-        self.btf.ok(f"{path}: not smaller after libbpf's dedup, but for unused strings",
+        self.btf.ok(f"{path}: except for unused strings, not smaller after libbpf's dedup",
                     len(before.types) == len(after.types)
                     and len(before.strings) >= len(after.strings),
                     f'{len(before.types)} {len(after.types)} bytes of types, '

@@ -168,7 +168,7 @@ class PatchChecks:
         added = set(tree.configuration()) - set(stock.configuration())
         lost = set(stock.configuration()) - set(tree.configuration())
         others = [line for line in added if not re.match(rf'(# )?({"|".join(NEW_SYMBOLS)})', line)]
-        self.checks.ok('patches: the default configuration is the same but for the new options',
+        self.checks.ok('patches: the default configuration is the same except for the new options',
                        not lost and not others and 'CONFIG_DEBUG_INFO_BTF_OF_IMAGE=y' in added,
                        f'{lost} {others}')
         with Progress('compile some objects with and without the patches'):

@@ -111,6 +111,15 @@ def sources(root, *suffixes):
                 yield path.relative_to(root)
 
 
+def scripts(root):
+    """Yields the scripts in Python or shell, most of which have no suffix."""
+    yield from sources(root, ".py", ".sh")
+    for name in sources(root, ""):
+        with open(root / name, "rb") as file:
+            if file.read(2) == b"#!":
+                yield name
+
+
 def lines_of(path):
     return path.read_text(errors="replace").splitlines()
 
@@ -143,7 +152,7 @@ def layers(root, _build):
 
 def length(root, _build):
     """Files have at most MAX_LINES lines."""
-    for name in sources(root, ".cc", ".h", ".py", ".sh"):
+    for name in itertools.chain(sources(root, ".cc", ".h"), scripts(root)):
         count = len(lines_of(root / name))
         if count > MAX_LINES:
             yield f"{name}:{count}: more than {MAX_LINES} lines"
@@ -151,7 +160,7 @@ def length(root, _build):
 
 def heads(root, _build):
     """Each source begins with its licence and its purpose; each header has #pragma once."""
-    for name in sources(root, ".cc", ".h", ".py", ".sh"):
+    for name in itertools.chain(sources(root, ".cc", ".h"), scripts(root)):
         lines = lines_of(root / name)
         if "SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause" not in lines[lines[0].startswith("#!")]:
             yield f"{name}:1: no SPDX line"
@@ -253,14 +262,15 @@ def documents(root, _build):
 
 
 # Words that readers stumbled over. CONTRIBUTING.md: plain English, standard terms.
-ODD_WORDS = re.compile(r"\b(anew|as it stands|beside|but for|corridors?|is what is|made anew|"
+ODD_WORDS = re.compile(r"(?<!--)\b(anew|as it stands|beside|but for|corridors?|is what is|made anew|"
                        r"sees to|such are|type proper|what is none|what of it|whereby)\b")
 
 
 def words(root, _build):
-    """Comments and documents use plain words; README.md has at most 100 lines."""
+    """Comments, documents and scripts use plain words; README.md has at most 100 lines."""
     texts = itertools.chain(root.glob("*.md"), (root / "docs").glob("*.md"),
-                            (root / name for name in sources(root, ".cc", ".h", ".md", ".1")))
+                            (root / name for name in sources(root, ".cc", ".h", ".md", ".1")),
+                            (root / name for name in scripts(root) if name.name != "tidy.py"))
     for path in texts:
         name = path.relative_to(root)
         for number, line in enumerate(lines_of(path), 1):

@@ -64,7 +64,7 @@ class Version(unittest.TestCase):
     def test_checkout(self):
         commit = self.commit(self.top)
         self.assertEqual(self.named('build'), commit)
-        self.assertEqual(self.named('../beside'), commit)
+        self.assertEqual(self.named('../outside'), commit)
         with open(self.top / 'README.md', 'a', encoding='utf-8') as file:
             file.write('more\n')
         self.assertEqual(self.named('build'), commit + '-dirty')
