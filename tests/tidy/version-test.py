@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-"""Checks the commit that --version prints, and that all files have the same version number.
+"""Checks the commit that --version prints, and that all files have the same version number and date.
 
 usage: version-test.py SOURCE_ROOT
 """
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 AUTHOR = ('-c', 'user.name=Nobody', '-c', 'user.email=nobody@example.org')
@@ -45,6 +46,16 @@ class Version(unittest.TestCase):
                                        ('CHANGELOG.md', r'^## ([\d.]+)'),
                                        ('debian/changelog', r'^btflink \((.*)\)'),
                                        ('packaging/btflink.spec', r'^Version: +(.*)'))}
+        self.assertEqual(len(set(found.values())), 1, found)
+
+    def test_one_date(self):
+        """All files that contain the date of the release have the same."""
+        found = {}
+        for name, pattern, form in (('CHANGELOG.md', r'^## \S+ \((.*)\)', '%Y-%m-%d'),
+                                    ('debian/changelog', r'^ -- .*>  (.* \d{4}) ', '%a, %d %b %Y'),
+                                    ('packaging/btflink.spec', r'^%changelog\n\* (.* \d{4}) ', '%a %b %d %Y')):
+            text = re.search(pattern, (self.top / name).read_text(), re.M).group(1)
+            found[name] = time.strptime(text, form)[:3]
         self.assertEqual(len(set(found.values())), 1, found)
 
     def commit(self, folder):
