@@ -2,10 +2,7 @@
 // The passes that find equal types and write one of each.
 #include "merge/make_blob.h"
 
-#include "common/io/file_parts.h"
 #include "merge/base_index/base_index.h"
-#include "merge/dedup/dedup.h"
-#include "merge/dedup/libbpf/assemble.h"
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 #include "merge/explain/why_dup.h"
 #include "merge/output/write_btf.h"
@@ -30,18 +27,22 @@ Result<void> check_trust(const MergeInputs &in, const Base &base,
 
 } // namespace
 
-Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &base,
-                                            const MergeInputs &in, const LinkResult &link,
-                                            Report &report, Stats &stats)
+Result<std::vector<std::byte>> make_blob(const Options &options, const Base &base,
+                                         const MergeInputs &in, const LinkResult &link,
+                                         Report &report, Stats &stats)
 {
     const std::vector<Object> &objects = in.objects();
+    const std::vector<bool> &not_linked = link.locations.not_linked;
     const Where blamed = base.btf ? base.input->where : blamed_for_all(options);
+    const bool by_libbpf = options.engine == Engine::libbpf;
     // Neither needs the other, and each takes a quarter of a kernel's merge.
     auto selection = std::async(second_thread(options, in),
                                 [&] { return select_contents(options.features, in, link); });
-    const MergedTypes types = TRY(merge_types(in.loaded, link.locations.not_linked,
-                                              {base.btf.get(), base.index.get(), base.blob, blamed},
-                                              options.why_dup.has_value(), options.threads, stats));
+    const MergedTypes types =
+        by_libbpf ? keep_all(objects, not_linked, base.btf.get())
+                  : TRY(merge_types(in.loaded, not_linked,
+                                    {base.btf.get(), base.index.get(), base.blob, blamed},
+                                    options.why_dup.has_value(), options.threads, stats));
     stats.begin_pass("select_contents"); // what is left of it
     const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
@@ -52,30 +53,17 @@ Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &
     Result<std::vector<std::byte>> blob;
     if (writes_result(options)) {
         stats.begin_pass("write_types");
-        blob = write_types(objects, types.sources, types.partition, selected.functions,
-                           selected.variables, types.known, in.target.order, blamed,
-                           second_thread(options, in));
+        blob =
+            write_types(objects, types.sources, types.partition, selected.functions,
+                        selected.variables, types.known, by_libbpf ? host_order : in.target.order,
+                        blamed, second_thread(options, in));
     }
     stats.end_pass();
-    TRY(check_trust(in, base, link.locations.not_linked, options.threads));
-    return blob;
-}
-
-Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
-                                              const MergeInputs &in, const LinkResult &link,
-                                              Report &report, Stats &stats)
-{
-    stats.begin_pass("select_contents");
-    const SelectedContents selected = select_contents(options.features, in, link);
-    report_selection(in.objects(), selected, report, stats);
-    stats.begin_pass("assemble");
-    auto all = TRY(assemble(in.objects(), link.locations, selected.functions, selected.variables,
-                            base.btf.get()));
-    TRY(check_mapped_files());
-    stats.add("types_in", all.types);
-    stats.add("bytes_in", all.words.size() * 4 + all.strings.size());
+    TRY(check_trust(in, base, not_linked, options.threads));
+    if (!by_libbpf || !blob)
+        return blob;
     stats.begin_pass("dedup");
-    return dedup_libbpf(std::move(all), base.btf, in.target.order, blamed_for_all(options));
+    return dedup_libbpf(*blob, base.btf, in.target.order, blamed_for_all(options));
 }
 
 } // namespace btflink::merge

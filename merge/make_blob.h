@@ -7,15 +7,9 @@
 namespace btflink::merge
 {
 
-/// Engine::hash. Sets `report.why_dup` if the options ask for it. Returns nothing if they ask for
-/// no result.
-Result<std::vector<std::byte>> blob_by_hash(const Options &options, const Base &base,
-                                            const MergeInputs &in, const LinkResult &link,
-                                            Report &report, Stats &stats);
-
-/// Engine::libbpf.
-Result<std::vector<std::byte>> blob_by_libbpf(const Options &options, const Base &base,
-                                              const MergeInputs &in, const LinkResult &link,
-                                              Report &report, Stats &stats);
+/// Sets `report.why_dup` if the options ask for it. Returns nothing if they ask for no result.
+Result<std::vector<std::byte>> make_blob(const Options &options, const Base &base,
+                                         const MergeInputs &in, const LinkResult &link,
+                                         Report &report, Stats &stats);
 
 } // namespace btflink::merge

@@ -60,9 +60,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     if (!report.nothing.empty())
         return end_without_btf(options, report);
     m.link = TRY(follow_link(m.inputs, report, stats));
-    auto blob = TRY(options.engine == Engine::libbpf
-                        ? blob_by_libbpf(options, m.base, m.inputs, m.link, report, stats)
-                        : blob_by_hash(options, m.base, m.inputs, m.link, report, stats));
+    auto blob = TRY(make_blob(options, m.base, m.inputs, m.link, report, stats));
     if (m.base.btf)
         stats.add("base_index_used", m.base.index ? 1 : 0);
     if (!writes_result(options))

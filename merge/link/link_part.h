@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Writes the link part of a result, for both engines: prototypes, FUNCs and their tags by function
+// Writes the link part of a result: prototypes, FUNCs and their tags by function
 // name, then DATASECs.
 #pragma once
 

@@ -271,7 +271,7 @@ class TimeTrace(Report):
         for dedup, threads, passes in (
                 ('hash', 1, {'group_by_hash', 'split_conflicts', 'write_types'}),
                 ('hash', 2, {'group_by_hash', 'split_conflicts', 'write_types', 'worker'}),
-                ('libbpf', 1, {'assemble', 'dedup'})):
+                ('libbpf', 1, {'write_types', 'dedup'})):
             events = self.events(f'--dedup={dedup}', f'--threads={threads}', *objects)
             names = {e['name'] for e in events}
             self.assertLessEqual(passes | {'open', 'load', 'image', 'check', 'write'}, names)

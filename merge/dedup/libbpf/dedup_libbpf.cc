@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Runs btf__dedup over the assembled blob.
+// Runs btf__dedup over a blob with all types of all objects.
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 
 #include "common/btf/btf_blob.h"
@@ -94,13 +94,31 @@ Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 
 } // namespace
 
-Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr<const Btf> &base,
+MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base)
+{
+    MergedTypes out{make_sources(objects, not_linked, base), {}, {}};
+    Partition &all = out.partition;
+    all.of.resize(out.sources.types);
+    for (uint32_t s = out.sources.has_base; s < out.sources.list.size(); ++s)
+        out.sources.list[s].for_types([&](TypeId id, size_t index) {
+            all.of[index] = out.sources.is_plain(s, id) ? all.classes.next_id() : ClassId::none;
+            if (all.of[index] == ClassId::none)
+                return;
+            all.alias.push_back(all.of[index]);
+            all.classes.push_back({{s, id}, {s, id}, true});
+        });
+    return out;
+}
+
+Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<const Btf> &base,
                                             ByteOrder order, const Where &where)
 {
     libbpf_messages.clear();
     libbpf_set_print(keep_message);
     BtfPtr base_btf;
-    TRY(check_for_libbpf(all.words, "merged BTF"));
+    const auto all = TRY(Btf::parse(blob, Where{"merged BTF"}, base));
+    TRY(check_for_libbpf(all.words(), "merged BTF"));
     if (base) {
         TRY(check_for_libbpf(base->words(), "base BTF"));
         if (base->base())
@@ -108,12 +126,9 @@ Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr
         auto made = TRY(new_btf(btf_blob(base->words(), base->strings(), host_order), where));
         base_btf = std::move(made);
     }
-    std::vector<std::byte> blob = btf_blob(all.words, all.strings, host_order);
-    all = Assembled();
     if (blob.size() > UINT32_MAX)
         return fail(where, "more BTF than libbpf can take (4 GB)");
     auto made = TRY(base ? new_split_btf(blob, base_btf.get(), where) : new_btf(blob, where));
-    blob = std::vector<std::byte>(); // frees, unlike {}
     BtfPtr btf = std::move(made);
     if (int error = btf__dedup(btf.get(), nullptr))
         return refused(where, "btf__dedup", error);

@@ -2,16 +2,18 @@
 // The other engine: libbpf's btf__dedup.
 #pragma once
 
-#include "merge/dedup/libbpf/assemble.h"
-
-#include <memory>
+#include "merge/dedup/dedup.h"
 
 namespace btflink::merge
 {
 
-/// Deduplicates `all` over `base` (may be null) and returns the blob in byte order `order`. Errors
-/// of libbpf name `where`.
-Result<std::vector<std::byte>> dedup_libbpf(Assembled all, const std::shared_ptr<const Btf> &base,
+/// All types of the linked objects, each in a class of its own.
+MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
+                     const Btf *base);
+
+/// Deduplicates `blob`, which is in host byte order, over `base` (may be null). Returns a blob in
+/// byte order `order`. Errors of libbpf name `where`.
+Result<std::vector<std::byte>> dedup_libbpf(Bytes blob, const std::shared_ptr<const Btf> &base,
                                             ByteOrder order, const Where &where);
 
 } // namespace btflink::merge
