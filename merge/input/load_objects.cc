@@ -337,10 +337,20 @@ void Object::rehash()
     hashes = std::as_bytes(std::span(own_hashes));
 }
 
+TypeId func_proto_of(const Object &object, const LinkFunction &f)
+{
+    return f.func == void_id ? void_id : TypeId{object.btf.type(f.func).type};
+}
+
 Prototype prototype_of(const Object &object, const LinkFunction &f)
 {
-    if (f.func != void_id) {
-        const btf_type &proto = object.btf.type(TypeId{object.btf.type(f.func).type});
+    return prototype_of(object, f, func_proto_of(object, f));
+}
+
+Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_proto)
+{
+    if (func_proto != void_id) {
+        const btf_type &proto = object.btf.type(func_proto);
         const btf_type head = proto; // read once: number and slots must agree
         return {head.name_off,
                 head.info,

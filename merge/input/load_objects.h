@@ -81,7 +81,10 @@ struct Prototype {
     uint32_t type(uint32_t slot) const { return slot ? params[slot * 2 - 1] : result; }
     uint32_t param_name(uint32_t slot) const { return params[slot * 2 - 2]; }
 };
+/// The function's FUNC_PROTO; void if the trailer has its prototype.
+TypeId func_proto_of(const Object &object, const LinkFunction &f);
 Prototype prototype_of(const Object &object, const LinkFunction &f);
+Prototype prototype_of(const Object &object, const LinkFunction &f, TypeId func_proto);
 
 /// Classes of types with equal stub hashes, where they are known before the deduplication
 /// (merge/gather).

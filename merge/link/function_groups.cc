@@ -117,8 +117,12 @@ FunctionGroups group_functions(const std::vector<Input> &inputs, const std::vect
         for (const auto &[group, instance] : found)
             put(group, instance);
     });
-    for (uint32_t g = 0; g < count; ++g)
-        out.list.push_back({groups.names()[g], out.symbols[g], out.instances[g]});
+    std::vector<bool> is_listed(count);
+    for (const auto &[group, instance] : found) {
+        if (!is_listed[group])
+            out.list.push_back({groups.names()[group], out.symbols[group], out.instances[group]});
+        is_listed[group] = true;
+    }
     return out;
 }
 

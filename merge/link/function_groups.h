@@ -43,7 +43,7 @@ struct FunctionGroup {
 };
 
 struct FunctionGroups {
-    std::vector<FunctionGroup> list;
+    std::vector<FunctionGroup> list;     // with at least one instance, in the order of the first
     Lists<> symbols;                     // by group; `list` points here
     Lists<uint32_t, Instance> instances; // the same
     uint64_t candidates = 0;             // instances in all objects

@@ -12,6 +12,44 @@
 namespace btflink::merge
 {
 
+/// The prototypes and names of the selected functions, in the order in which they are written. They
+/// are all over the inputs, so that collecting them is mostly waiting for memory, which another
+/// thread can do.
+struct FunctionWords {
+    // For each function: 0 and the id of its prototype if this is a plain type; otherwise the
+    // prototype's info and the ids of its types.
+    std::vector<uint32_t> words;
+    // For each function: the names of its prototype and parameters, unless this is a plain type,
+    // and the function's own name; each with its NUL.
+    std::string names;
+};
+
+/// `id`: see LinkPart.
+template <typename Id>
+FunctionWords collect_functions(const std::vector<Object> &objects, const Functions &functions,
+                                Id id)
+{
+    FunctionWords out;
+    auto add_name = [&](std::string_view name) { out.names.append(name).push_back('\0'); };
+    for (const SelectedFunction &f : functions.selected) {
+        const Object &o = objects[f.object];
+        const LinkFunction &record = record_of(objects, f);
+        if (f.func_proto != void_id && !f.arena && o.is_plain(f.func_proto)) {
+            out.words.insert(out.words.end(), {0, id(f.object, raw(f.func_proto))});
+        } else {
+            const Prototype proto = prototype_of(o, record, f.func_proto);
+            out.words.push_back(proto.info);
+            add_name(o.btf.str(proto.name));
+            for (uint32_t slot = 0; slot < proto.slots(); ++slot)
+                out.words.push_back(id(f.object, proto.type(slot)));
+            for (uint32_t slot = 1; slot < proto.slots(); ++slot)
+                add_name(o.btf.str(proto.param_name(slot)));
+        }
+        add_name(f.clone.empty() ? o.btf.str(record.name) : f.clone);
+    }
+    return out;
+}
+
 /// `Out` translates ids and strings of objects, and takes the types:
 ///
 ///     std::vector<uint32_t> &words()       where types are appended
@@ -26,9 +64,11 @@ template <typename Out>
 class LinkPart
 {
 public:
+    /// `function_words`: of collect_functions(), with the ids of `out`.
     LinkPart(const std::vector<Object> &objects, const Functions &functions,
-             const Variables &variables, Out &out)
-        : objects_(objects), functions_(functions), variables_(variables), out_(out)
+             const FunctionWords &function_words, const Variables &variables, Out &out)
+        : objects_(objects), functions_(functions), words_(function_words.words.data()),
+          names_(function_words.names.data()), variables_(variables), out_(out)
     {
     }
 
@@ -55,10 +95,9 @@ private:
 
     void add_function(const SelectedFunction &f)
     {
-        const TypeId plain = plain_prototype(f);
-        const uint32_t proto = plain == void_id ? add_prototype(f) : out_.id(f.object, raw(plain));
-        const size_t begin = append(
-            {function_name(f), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
+        const uint32_t proto = add_prototype(f);
+        const size_t begin =
+            append({add_name(), btf::make_info(btf::Kind::FUNC, BTF_FUNC_STATIC, false), proto});
         uint32_t func = f.linkage.empty() ? out_.finish_named(begin) : out_.finish_unique(begin);
         if (!f.linkage.empty())
             out_.finish(append({out_.text(f.linkage), whole_tag, func, whole}));
@@ -82,45 +121,42 @@ private:
             out_.finish(append({out_.text(fastcall_tag), whole_tag, func, whole}));
     }
 
-    uint32_t function_name(const SelectedFunction &f)
+    uint32_t add_name()
     {
-        return f.clone.empty() ? out_.text(f.object, raw(record_of(objects_, f).name))
-                               : out_.text(f.clone);
-    }
-
-    /// The plain type that is a function's prototype; void if the function gets its own prototype.
-    TypeId plain_prototype(const SelectedFunction &f) const
-    {
-        const Object &o = objects_[f.object];
-        const TypeId func = record_of(objects_, f).func;
-        if (func == void_id || f.arena)
-            return void_id;
-        const TypeId proto{o.btf.type(func).type};
-        return o.is_plain(proto) ? proto : void_id;
+        const std::string_view name(names_);
+        names_ += name.size() + 1;
+        return out_.text(name);
     }
 
     uint32_t add_prototype(const SelectedFunction &f)
     {
-        const Prototype proto = prototype_of(objects_[f.object], record_of(objects_, f));
+        const uint32_t info = *words_++;
+        if (!info)
+            return *words_++;
+        const uint32_t *types = words_;
+        const uint32_t params = info & btf::max_long_vlen;
+        words_ += 1 + params;
         std::array<uint32_t, arena_slots> pointers{}; // in place of the prototype's; 0: these stay
         for (uint32_t slot = 0; slot < arena_slots; ++slot)
             if (f.arena >> slot & 1)
-                pointers[slot] = add_arena_pointer(f.object, TypeId{proto.type(slot)});
+                pointers[slot] = add_arena_pointer(f, slot);
         auto type = [&](uint32_t slot) {
-            return slot < arena_slots && pointers[slot] ? pointers[slot]
-                                                        : out_.id(f.object, proto.type(slot));
+            return slot < arena_slots && pointers[slot] ? pointers[slot] : types[slot];
         };
-        const size_t begin = append({out_.text(f.object, proto.name), proto.info, type(0)});
-        for (uint32_t slot = 1; slot < proto.slots(); ++slot)
-            append({out_.text(f.object, proto.param_name(slot)), type(slot)});
+        const size_t begin = append({add_name(), info, type(0)});
+        for (uint32_t slot = 1; slot <= params; ++slot)
+            append({add_name(), type(slot)});
         return out_.finish(begin);
     }
 
-    /// Adds a pointer like `pointer`, but with a type tag with kflag in between.
-    uint32_t add_arena_pointer(uint32_t object, TypeId pointer)
+    /// Adds a pointer like that in a slot of the prototype, but with a type tag with kflag between
+    /// the pointer and its target.
+    uint32_t add_arena_pointer(const SelectedFunction &f, uint32_t slot)
     {
-        uint32_t target = out_.id(object, objects_[object].btf.type(pointer).type);
-        uint32_t tag = out_.finish(
+        const Object &o = objects_[f.object];
+        const Prototype proto = prototype_of(o, record_of(objects_, f), f.func_proto);
+        const uint32_t target = out_.id(f.object, o.btf.type(TypeId{proto.type(slot)}).type);
+        const uint32_t tag = out_.finish(
             append({out_.text(arena_tag), btf::make_info(btf::Kind::TYPE_TAG, 0, true), target}));
         return out_.finish(append({0, btf::make_info(btf::Kind::PTR, 0, false), tag}));
     }
@@ -137,6 +173,8 @@ private:
 
     const std::vector<Object> &objects_;
     const Functions &functions_;
+    const uint32_t *words_; // the next of FunctionWords
+    const char *names_;     // the same
     const Variables &variables_;
     Out &out_;
 };

@@ -28,7 +28,8 @@
 //                                                      (but not in a linked image)
 //   undefined symbols are functions at address 0       they are not functions
 //
-// Cost. One look-up per symbol and instance, one sort of the functions in the image.
+// Cost. One look-up per symbol and instance; one sort of the selected functions, after all
+// decisions, which read the objects from front to back.
 #include "merge/link/select_functions.h"
 
 #include <algorithm>
@@ -56,46 +57,6 @@ struct Evidence {
         return prototype_of(objects[c.object], record(c));
     }
 };
-
-/// A number that sorts names by their first characters.
-uint64_t first_characters(std::string_view name)
-{
-    uint64_t all = 0;
-    for (size_t i = 0; i < sizeof all; ++i)
-        all = all << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0u);
-    return all;
-}
-
-/// The groups with instances, sorted by the names of their FUNCs.
-std::vector<const FunctionGroup *> sort_by_name(const Evidence &in, const FunctionGroups &groups)
-{
-    struct Named {
-        uint64_t begin; // nearly always sufficient
-        std::string_view name;
-        const FunctionGroup *group;
-    };
-    std::vector<Named> order;
-    for (const FunctionGroup &group : groups.list) {
-        if (group.instances.empty())
-            continue;
-        const std::string_view name =
-            in.linkage_names ? source_name(in.objects, group.instances[0]) : group.name;
-        order.push_back({first_characters(name), name, &group});
-    }
-    std::sort(order.begin(), order.end(), [&](const Named &a, const Named &b) {
-        if (a.begin != b.begin)
-            return a.begin < b.begin;
-        if (a.name != b.name)
-            return a.name < b.name;
-        // Programs that look up a name must find the function whose symbol has that name.
-        const bool a_first = a.group->name == a.name, b_first = b.group->name == b.name;
-        return a_first != b_first ? a_first : a.group->name < b.group->name;
-    });
-    std::vector<const FunctionGroup *> sorted;
-    for (const Named &named : order)
-        sorted.push_back(named.group);
-    return sorted;
-}
 
 /// The instance's address; nothing if its section was discarded.
 std::optional<Address> address_of(const Evidence &in, const Instance &c)
@@ -362,10 +323,53 @@ void decide(const Evidence &in, const FunctionGroup &group, Functions &out)
         set_kfunc(in, group.name, *chosen, out);
     }
     ++out.skip_counts[static_cast<size_t>(FunctionSkip::none)];
+    chosen->func_proto = func_proto_of(in.objects[chosen->object], in.record(*chosen));
     set_linkage(in, group, *chosen, out);
     if (in.any_tags)
         add_tagged(in, group, *chosen, out);
     out.selected.push_back(*chosen);
+}
+
+/// A number that sorts names by their first characters.
+uint64_t first_characters(std::string_view name)
+{
+    uint64_t all = 0;
+    for (size_t i = 0; i < sizeof all; ++i)
+        all = all << 8 | (i < name.size() ? static_cast<unsigned char>(name[i]) : 0u);
+    return all;
+}
+
+/// Sorts the selected functions by name. `groups`: the group of each.
+void sort_by_name(const Evidence &in, const std::vector<const FunctionGroup *> &groups,
+                  std::vector<SelectedFunction> &selected)
+{
+    struct Named {
+        uint64_t begin; // nearly always sufficient
+        std::string_view name, symbol;
+        uint32_t number; // in `selected`
+    };
+    std::vector<Named> order;
+    order.reserve(selected.size());
+    for (uint32_t i = 0; i < selected.size(); ++i) {
+        const std::string_view symbol = groups[i]->name;
+        const std::string_view name =
+            in.linkage_names ? source_name(in.objects, groups[i]->instances[0]) : symbol;
+        order.push_back({first_characters(name), name, symbol, i});
+    }
+    std::sort(order.begin(), order.end(), [](const Named &a, const Named &b) {
+        if (a.begin != b.begin)
+            return a.begin < b.begin;
+        if (a.name != b.name)
+            return a.name < b.name;
+        // Programs that look up a name must find the function whose symbol has that name.
+        const bool a_first = a.symbol == a.name, b_first = b.symbol == b.name;
+        return a_first != b_first ? a_first : a.symbol < b.symbol;
+    });
+    std::vector<SelectedFunction> sorted;
+    sorted.reserve(selected.size());
+    for (const Named &named : order)
+        sorted.push_back(selected[named.number]);
+    selected = std::move(sorted);
 }
 
 } // namespace
@@ -390,8 +394,15 @@ Functions select_functions(const std::vector<Input> &inputs, const std::vector<O
     Functions out;
     out.candidates = groups.candidates;
     out.without_symbol = groups.without_symbol;
-    for (const FunctionGroup *group : sort_by_name(in, groups))
-        decide(in, *group, out);
+    std::vector<const FunctionGroup *> of_selected;
+    for (const FunctionGroup &group : groups.list) {
+        decide(in, group, out);
+        if (out.selected.size() > of_selected.size())
+            of_selected.push_back(&group);
+    }
+    sort_by_name(in, of_selected, out.selected);
+    std::ranges::sort(out.skipped, {}, &SkippedFunction::name);
+    std::ranges::sort(out.no_arena);
     return out;
 }
 

@@ -28,6 +28,7 @@ enum class FunctionSkip : uint8_t {
 const char *skip_name(FunctionSkip skip); // as in "inconsistent"
 
 struct SelectedFunction : Instance {
+    TypeId func_proto = void_id;               // see func_proto_of()
     uint32_t tagged_begin = 0, tagged_end = 0; // in Functions::tagged
     bool is_kfunc = false;
     uint32_t kfunc_flags = 0;

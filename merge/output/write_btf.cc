@@ -69,7 +69,7 @@ public:
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
           variables_(variables), known_(known),
           base_(sources.has_base ? sources.list[0].btf : nullptr),
-          strings_(base_, known.index, partition.classes.size() + functions.selected.size()),
+          strings_(base_, known.index, 2 * partition.classes.size() + functions.selected.size()),
           index_(known.index), ids_(partition.classes.size()), var_ids_(objects.size())
     {
         if (!known_.part)
@@ -79,44 +79,24 @@ public:
         use_section_names();
     }
 
-    Result<std::vector<std::byte>> run(ByteOrder order, const Where &where)
+    Result<std::vector<std::byte>> run(ByteOrder order, const Where &where,
+                                       std::launch second_thread)
     {
         sort_classes();
         number();
+        auto collected = std::async(second_thread, [this] {
+            return collect_functions(objects_, functions_, [this](uint32_t object, uint32_t type) {
+                return id(object, type);
+            });
+        });
         write_plain();
         if (known_.part)
             index_base();
-        LinkPart(objects_, functions_, variables_, *this).write();
+        const FunctionWords function_words = collected.get();
+        LinkPart(objects_, functions_, function_words, variables_, *this).write();
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
             return fail(where, "the result has more BTF than one blob can hold");
         return btf_blob(out_, strings_.blob(), order);
-    }
-
-    /// Reads what run() will read, in about the same order, so that it is mapped and in the
-    /// processor's cache. May run on another thread at the same time. Returns a number that depends
-    /// on all that was read.
-    size_t read_ahead() const
-    {
-        size_t sum = 0;
-        auto read_type = [&](uint32_t source, const btf_type &t) {
-            const Btf &btf = *sources_.list[source].btf;
-            btf::for_each_str_off(t, [&](uint32_t off) { sum += btf.str(off).size(); });
-            btf::for_each_type_id(t, [&](uint32_t ref) { sum += raw(class_in(source, ref)); });
-        };
-        for (const FinalClass &c : partition_.classes)
-            if (!sources_.is_base(c.canonical.source))
-                read_type(c.canonical.source, sources_.type(c.canonical));
-        for (const SelectedFunction &f : functions_.selected) {
-            const Object &o = objects_[f.object];
-            const uint32_t source = sources_.of_object[f.object];
-            const Prototype proto = prototype_of(o, record_of(objects_, f));
-            sum += o.btf.str(record_of(objects_, f).name).size();
-            for (uint32_t slot = 0; slot < proto.slots(); ++slot)
-                sum += raw(class_in(source, proto.type(slot)));
-            for (uint32_t slot = 1; slot < proto.slots(); ++slot)
-                sum += o.btf.str(proto.param_name(slot)).size();
-        }
-        return sum;
     }
 
 private:
@@ -179,15 +159,9 @@ private:
         }
     }
 
-    /// `type`: 0 for void, which has none.
-    ClassId class_in(uint32_t source, uint32_t type) const
-    {
-        return type ? partition_.class_of(sources_.index(source, TypeId{type})) : ClassId::none;
-    }
-
     uint32_t id_in(uint32_t source, uint32_t type) const
     {
-        return type ? ids_[class_in(source, type)] : 0;
+        return type ? ids_[partition_.class_of(sources_.index(source, TypeId{type}))] : 0;
     }
 
     /// Appends a type of a source, with translated ids and strings.
@@ -393,9 +367,8 @@ Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const BaseKnowledge &known, ByteOrder order,
                                            const Where &where, std::launch second_thread)
 {
-    ResultWriter writer(objects, sources, partition, functions, variables, known);
-    const auto reading = std::async(second_thread, [&writer] { return writer.read_ahead(); });
-    return writer.run(order, where);
+    return ResultWriter(objects, sources, partition, functions, variables, known)
+        .run(order, where, second_thread);
 }
 
 } // namespace btflink::merge
