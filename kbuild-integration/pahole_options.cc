@@ -234,47 +234,18 @@ constexpr PaholeOption encoding_options[] = {
 
 // Options for showing types. They have no meaning with -J, but their values must not be taken for
 // options or files.
-constexpr const char *display_options[] = {"anon_include",
-                                           "class_name_len",
-                                           "classes_as_structs",
-                                           "compile",
-                                           "defined_in",
-                                           "expand_pointers",
-                                           "expand_types",
-                                           "first_obj_only",
-                                           "fixup_silly_bitfields",
-                                           "flat_arrays",
-                                           "hex",
-                                           "nested_anon_include",
-                                           "nr_definitions",
-                                           "nr_members",
-                                           "nr_methods",
-                                           "packable",
-                                           "packed",
-                                           "ptr_table_stats",
-                                           "recursive",
-                                           "rel_offset",
-                                           "reorganize",
-                                           "show_decl_info",
-                                           "show_first_biggest_size_base_type_member",
-                                           "show_only_data_members",
-                                           "show_private_classes",
-                                           "show_reorg_steps",
-                                           "sizes",
-                                           "sort",
-                                           "structs",
-                                           "suppress_aligned_attribute",
-                                           "suppress_force_paddings",
-                                           "suppress_packed",
-                                           "unions",
-                                           "with_embedded_flexible_array",
-                                           "with_flexible_array"};
-constexpr const char *display_options_with_value[] = {
-    "bit_holes",    "cacheline_size", "class_name",    "contains", "count",
-    "decl_exclude", "exclude",        "hole_size_ge",  "holes",    "find_pointers_to",
-    "header_type",  "padding_ge",     "prefix_filter", "prettify", "range",
-    "seek_bytes",   "separator",      "size_bytes",    "skip",     "word_size",
-};
+constexpr const char display_options[] =
+    "anon_include class_name_len classes_as_structs compile defined_in expand_pointers "
+    "expand_types first_obj_only fixup_silly_bitfields flat_arrays hex nested_anon_include "
+    "nr_definitions nr_members nr_methods packable packed ptr_table_stats recursive rel_offset "
+    "reorganize show_decl_info show_first_biggest_size_base_type_member show_only_data_members "
+    "show_private_classes show_reorg_steps sizes sort structs suppress_aligned_attribute "
+    "suppress_force_paddings suppress_packed unions with_embedded_flexible_array "
+    "with_flexible_array";
+constexpr const char display_options_with_value[] =
+    "bit_holes cacheline_size class_name contains count decl_exclude exclude hole_size_ge holes "
+    "find_pointers_to header_type padding_ge prefix_filter prettify range seek_bytes separator "
+    "size_bytes skip word_size";
 /// Short options: first those above, then pahole's without and with a value.
 constexpr const char short_options[] = "+:Jj::VF:X:qaAdEIlmMnNpPrRsSTuB:C:D:H:c:f:i:t:w:x:y:z:";
 
@@ -305,10 +276,12 @@ std::vector<option> all_long_options()
     std::vector<option> all;
     for (const PaholeOption &option : encoding_options)
         all.push_back({option.name, option.has_value, nullptr, number_of(option)});
-    for (const char *name : display_options)
-        all.push_back({name, no_argument, nullptr, opt_ignored});
-    for (const char *name : display_options_with_value)
-        all.push_back({name, required_argument, nullptr, opt_ignored});
+    static const auto plain = *split_words(display_options, {}),
+                      with_value = *split_words(display_options_with_value, {});
+    for (const std::string &name : plain)
+        all.push_back({name.c_str(), no_argument, nullptr, opt_ignored});
+    for (const std::string &name : with_value)
+        all.push_back({name.c_str(), required_argument, nullptr, opt_ignored});
     all.push_back({});
     return all;
 }

@@ -5,6 +5,7 @@
 
 #include "btf-kernel/bpf/bpf_object.h"
 #include "btf-kernel/diff/compare.h"
+#include "common/btf/btf.h"
 
 #include <map>
 
@@ -41,5 +42,14 @@ std::string describe(const BpfObject &object, const CoreRelocation &relocation);
 /// `lists`: one for each kernel, shared by all relocations of an object; initially empty.
 Verdict resolve(const BpfObject &object, const CoreRelocation &relocation,
                 const diff::Sides &kernel, CandidateLists &lists);
+
+/// bpf_core_types_are_compat(), for bpf_core_type_exists(), kfuncs and variables: kinds must match;
+/// names and the contents of structs are not compared.
+bool types_are_compatible(const Btf &local_btf, uint32_t local, const Btf &target_btf,
+                          uint32_t target);
+
+/// bpf_core_types_match(), for bpf_core_type_matches(): the kernel's type must have each member,
+/// value and parameter of the program's type.
+bool types_match(const Btf &local_btf, uint32_t local, const Btf &target_btf, uint32_t target);
 
 } // namespace btflink::kernel::bpf

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Follows libbpf, including its limits: a type that is nested too deeply does not match.
-#include "btf-kernel/bpf/types_match.h"
+#include "btf-kernel/bpf/core_match.h"
 
 #include "btf-kernel/diff/types.h"
 
@@ -30,36 +30,26 @@ public:
             if (!a)
                 return true;
             const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
-            switch (btf::kind_info(p).family) {
-            case btf::Family::number: // libbpf does not accept FLOATs
+            const btf::Family family = btf::kind_info(p).family;
+            if (family == btf::Family::number) // libbpf does not accept FLOATs
                 return btf::kind_of(p) == btf::Kind::INT && no_offset(p) && no_offset(q);
-            case btf::Family::pointer:
-                a = p.type;
-                b = q.type;
-                break;
-            case btf::Family::array:
+            if (family == btf::Family::array) {
                 a = btf::tail_of(p)[0];
                 b = btf::tail_of(q)[0];
-                break;
-            case btf::Family::prototype:
+                continue;
+            }
+            if (family == btf::Family::prototype) {
                 if (btf::vlen_of(p) != btf::vlen_of(q) || (level <= 0 && btf::vlen_of(p)))
                     return false;
                 for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
                     if (!compatible(btf::tail_of(p)[k * 2 + 1], btf::tail_of(q)[k * 2 + 1],
                                     level - 1))
                         return false;
-                a = p.type;
-                b = q.type;
-                break;
-            case btf::Family::none:
-            case btf::Family::composite:
-            case btf::Family::enumeration:
-            case btf::Family::forward:
-            case btf::Family::modifier:
-            case btf::Family::link:
-            case btf::Family::tag:
+            } else if (family != btf::Family::pointer) {
                 return true;
             }
+            a = p.type;
+            b = q.type;
         }
         return false;
     }
@@ -73,49 +63,39 @@ public:
             b = behind_modifiers(target_, b);
             if (essential_name(local_.name(TypeId{a})) != essential_name(target_.name(TypeId{b})))
                 return false;
-            const btf::Kind kind = local_.kind(TypeId{a});
             if (!a || !b)
                 return a == b;
             const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
             const btf::Family family = btf::kind_info(p).family;
-            if (family != btf::Family::composite && family != btf::Family::forward &&
-                !same_kind(a, b))
-                return false;
-            switch (family) {
-            case btf::Family::composite:
-            case btf::Family::forward:
+            if (family == btf::Family::composite || family == btf::Family::forward)
                 return match_composites(p, q, behind_pointer, level);
-            case btf::Family::enumeration:
+            if (!same_kind(a, b))
+                return false;
+            if (family == btf::Family::enumeration)
                 return match_enums(a, b);
-            case btf::Family::number:
-                return kind == btf::Kind::INT && p.size == q.size && is_signed(p) == is_signed(q);
-            case btf::Family::pointer:
-                behind_pointer = true;
-                a = p.type;
-                b = q.type;
-                break;
-            case btf::Family::array:
+            if (family == btf::Family::number)
+                return btf::kind_of(p) == btf::Kind::INT && p.size == q.size &&
+                       is_signed(p) == is_signed(q);
+            if (family == btf::Family::array) {
                 if (btf::tail_of(p)[2] != btf::tail_of(q)[2])
                     return false;
                 a = btf::tail_of(p)[0];
                 b = btf::tail_of(q)[0];
-                break;
-            case btf::Family::prototype:
+                continue;
+            }
+            if (family == btf::Family::prototype) {
                 if (btf::vlen_of(p) != btf::vlen_of(q))
                     return false;
                 for (uint32_t k = 0; k < btf::vlen_of(p); ++k)
                     if (!match(btf::tail_of(p)[k * 2 + 1], btf::tail_of(q)[k * 2 + 1],
                                behind_pointer, level - 1))
                         return false;
-                a = p.type;
-                b = q.type;
-                break;
-            case btf::Family::none:
-            case btf::Family::modifier:
-            case btf::Family::link:
-            case btf::Family::tag:
+            } else if (family != btf::Family::pointer) {
                 return false;
             }
+            behind_pointer |= family == btf::Family::pointer;
+            a = p.type;
+            b = q.type;
         }
         return false;
     }
@@ -136,47 +116,38 @@ private:
         const btf::Kind kind = btf::kind_of(p), other = btf::kind_of(q);
         if (!btf::is_composite(other) && other != btf::Kind::FWD)
             return false;
-        if (behind_pointer)
-            return btf::is_union(p) == btf::is_union(q);
-        if (kind != other)
+        if (!behind_pointer && kind != other)
             return false;
-        if (kind == btf::Kind::FWD)
+        if (behind_pointer || kind == btf::Kind::FWD)
             return btf::is_union(p) == btf::is_union(q);
-        return match_members(p, q, level);
-    }
-
-    bool match_members(const btf_type &p, const btf_type &q, int level)
-    {
-        if (btf::vlen_of(p) > btf::vlen_of(q))
-            return false;
-        for (uint32_t i = 0; i < btf::vlen_of(p); ++i) {
-            const uint32_t *m = btf::tail_of(p) + i * 3;
-            bool found = false;
-            for (uint32_t j = 0; j < btf::vlen_of(q) && !found && ++looks_ < max_looks; ++j) {
-                const uint32_t *n = btf::tail_of(q) + j * 3;
-                found = essential_name(local_.str(m[0])) == essential_name(target_.str(n[0])) &&
-                        match(m[1], n[1], false, level - 1);
-            }
-            if (!found)
-                return false;
-        }
-        return true;
+        return each_has_one(p, q, [&](uint32_t i, uint32_t j) {
+            const uint32_t *m = btf::tail_of(p) + i * 3, *n = btf::tail_of(q) + j * 3;
+            return essential_name(local_.str(m[0])) == essential_name(target_.str(n[0])) &&
+                   match(m[1], n[1], false, level - 1);
+        });
     }
 
     bool match_enums(uint32_t a, uint32_t b)
     {
         const btf_type &p = local_.type(TypeId{a}), &q = target_.type(TypeId{b});
-        if (p.size != q.size || btf::vlen_of(p) > btf::vlen_of(q))
-            return false;
+        return p.size == q.size && each_has_one(p, q, [&](uint32_t i, uint32_t j) {
+                   return essential_name(enum_value(local_, a, i).name) ==
+                          essential_name(enum_value(target_, b, j).name);
+               });
+    }
+
+    /// Is there for each element `i` of `p` an element `j` of `q` for which same(i, j) holds?
+    template <typename Same>
+    bool each_has_one(const btf_type &p, const btf_type &q, Same same)
+    {
         for (uint32_t i = 0; i < btf::vlen_of(p); ++i) {
-            const std::string_view name = essential_name(enum_value(local_, a, i).name);
             bool found = false;
             for (uint32_t j = 0; j < btf::vlen_of(q) && !found && ++looks_ < max_looks; ++j)
-                found = name == essential_name(enum_value(target_, b, j).name);
+                found = same(i, j);
             if (!found)
                 return false;
         }
-        return true;
+        return btf::vlen_of(p) <= btf::vlen_of(q);
     }
 
     const Btf &local_, &target_;

@@ -3,14 +3,15 @@
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/check/check_kernel.h"
-#include "btf-kernel/check/compare_builds.h"
-#include "btf-kernel/check/known.h"
 #include "btf-kernel/check/print_check.h"
+#include "btf-kernel/package/magic.h"
 #include "btf-kernel/progress.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
+#include "common/io/file_io.h"
 
 #include <algorithm>
+#include <sstream>
 #include <thread>
 
 namespace btflink::kernel
@@ -18,6 +19,63 @@ namespace btflink::kernel
 
 namespace
 {
+
+/// A line of the file of --known, whose findings are ignored: RULE BINARY [SUBJECT]. '*' matches
+/// everything, and '#' begins a comment. A line without a subject matches all subjects.
+struct Known {
+    Rule rule;
+    std::string binary, subject; // or "*"
+    Where where;
+    bool met = false; // matches a finding
+};
+
+bool matches(const std::string &pattern, const std::string &text)
+{
+    return pattern == "*" || pattern == text;
+}
+
+Result<void> read_line(const std::string &line, const Where &where, std::vector<Known> &out)
+{
+    std::istringstream words(line.substr(0, line.find('#')));
+    std::string rule, binary, subject;
+    if (!(words >> rule))
+        return {};
+    auto parsed = parse_rule(rule);
+    if (!parsed)
+        return fail(where, parsed.error().what);
+    if (!(words >> binary))
+        return fail(where, "a line is RULE BINARY [SUBJECT]");
+    std::getline(words >> std::ws, subject); // "enum queue"
+    subject.erase(subject.find_last_not_of(" \t\r") + 1);
+    out.push_back({*parsed, binary, subject.empty() ? "*" : subject, where});
+    return {};
+}
+
+/// Error: a line is malformed, or its rule is unknown.
+Result<std::vector<Known>> read_known(const std::string &path)
+{
+    const auto bytes = TRY(read_file(path));
+    std::istringstream text{std::string(as_text(bytes))};
+    std::vector<Known> out;
+    size_t number = 0;
+    for (std::string line; std::getline(text, line);)
+        TRY(read_line(line, Where{path + ", line " + std::to_string(++number)}, out));
+    return out;
+}
+
+/// Drop known findings from the list, and mark their lines as met. Returns the number of dropped
+/// findings.
+size_t drop_known(std::vector<Finding> &findings, std::vector<Known> &known)
+{
+    return std::erase_if(findings, [&](const Finding &finding) {
+        bool found = false;
+        for (Known &line : known)
+            if (line.rule == finding.rule && matches(line.binary, finding.binary) &&
+                matches(line.subject, finding.subject))
+                found = line.met = true;
+        return found;
+    });
+}
 
 struct Draft {
     bool help = false, quiet = false, verbose = false, json = false;

@@ -6,12 +6,43 @@
 #include "common/io/parallel.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace btflink::kernel
 {
 
 namespace
 {
+
+/// Builds can share a release: a rebuild, another flavour, a vendor's kernel. Reports images whose
+/// banner differs from that of vmlinux. If modules have a finding of rule `base` in `found`, also
+/// reports the releases that these modules state.
+void check_other_builds(const Kernel &kernel, const std::vector<Finding> &found, Findings &out)
+{
+    for (const Error &other : kernel.other_builds)
+        out.add(Rule::base, "vmlinux",
+                {other.where, other.what + ", another build than \"" + kernel.banner + "\""});
+    std::set<std::string_view> over_another;
+    for (const Finding &finding : found)
+        if (finding.rule == Rule::base)
+            over_another.insert(finding.binary);
+    std::map<std::string_view, size_t> releases; // number of these modules by release
+    for (const Binary &module : kernel.modules)
+        if (!module.release.empty() && over_another.contains(module.name))
+            ++releases[module.release];
+    for (const auto &[release, count] : releases) {
+        const std::string states =
+            strf("%zu of these modules state%s release ", count, count == 1 ? "s" : "") +
+            std::string(release);
+        out.add(Rule::base, "",
+                {Where{kernel.package},
+                 release == kernel.release
+                     ? states +
+                           ", as vmlinux does: one is of another build of it, or of another flavour"
+                     : states + ", vmlinux " + kernel.release});
+    }
+}
 
 struct ModuleReport {
     Findings findings;

@@ -35,4 +35,8 @@ struct CheckReport {
 /// The result does not depend on the number of threads.
 CheckReport check_kernel(const Kernel &kernel, const CheckOptions &options);
 
+/// Adds findings of rule `against`: of vmlinux, then of modules by path. Modules that differ only
+/// because vmlinux differs are counted in a note. The number of threads does not change the result.
+void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, Findings &out);
+
 } // namespace btflink::kernel

@@ -4,6 +4,11 @@
 // The kernel finds a kfunc by the id in its set; programs find it by the name of its FUNC.
 // vmlinux.h declares functions with the tag bpf_kfunc. A kfunc with the flag KF_IMPLICIT_ARGS has
 // two FUNCs: NAME without the implicit arguments, for programs, and NAME_impl with them.
+//
+// .BTF_ids has ids of types and functions that the kernel's C code asks for by name
+// (include/linux/btf_ids.h); resolve_btfids fills them in after the link. It is read by its symbols
+// (common/btf/id_symbols.h). resolve_btfids sorts each set by id, so the symbols in a set give its
+// names, but not which entry has which name.
 #include "btf-kernel/check/kfuncs.h"
 
 #include "common/btf/id_symbols.h"
@@ -17,6 +22,155 @@ namespace btflink::kernel
 
 namespace
 {
+
+struct IdEntry {
+    uint32_t id = 0; // 0: the BTF lacks the type
+    uint32_t flags = 0;
+};
+
+/// One id, or a sorted set of them.
+struct IdSet {
+    std::string name; // of a set; empty if there is no symbol for it
+    std::string kind; // of a single id: "struct", "union", "typedef", "func"; empty for a set
+    btf::Kind type_kind = btf::Kind::VOID; // of a single id
+    uint64_t offset = 0;
+    bool with_flags = false; // a SET8
+    bool of_kfuncs = false;  // before 6.9 every SET8; later marked by a flag of the set
+    std::vector<IdEntry> entries;
+    std::vector<std::string> names; // of the entries, in another order; may be empty
+};
+
+constexpr KernelVersion first_with_mark{6, 9};
+// In a set that is found without symbols; limits the search to linear time. Kernels allow 256 for
+// each kind of program (BTF_KFUNC_SET_MAX_CNT).
+constexpr uint32_t most_kfuncs = 1024;
+
+class IdReader
+{
+public:
+    IdReader(const Binary &binary, const Btf &btf, std::optional<KernelVersion> kernel)
+        : binary_(binary), btf_(btf), marked_(!kernel || *kernel >= first_with_mark)
+    {
+        words_.resize(binary.btf_ids.size() / 4);
+        for (size_t i = 0; i < words_.size(); ++i)
+            words_[i] = load<uint32_t>(binary.btf_ids.data() + i * 4, binary.order);
+    }
+
+    Result<std::vector<IdSet>> run()
+    {
+        if (binary_.id_symbols.empty())
+            return guess();
+        std::vector<IdSet> out;
+        uint64_t end = 0; // the end of the last set
+        for (const PlacedSymbol &symbol : binary_.id_symbols) {
+            const IdSymbol parsed = parse_id_symbol(symbol.name);
+            const auto [kind, name] = parsed;
+            if (kind.empty())
+                continue;
+            if (symbol.offset % 4 || symbol.offset / 4 >= words_.size())
+                return bad(symbol, "is not inside");
+            if (parsed.is_set()) {
+                auto set = TRY(read_set(symbol, kind == "set8", std::string(name)));
+                end = symbol.offset +
+                      (kind == "set8" ? 8 + set.entries.size() * 8 : 4 + set.entries.size() * 4);
+                out.push_back(std::move(set));
+            } else if (symbol.offset < end) {
+                out.back().names.emplace_back(name);
+            } else {
+                IdSet one;
+                one.kind = kind;
+                one.type_kind = parsed.type_kind();
+                one.offset = symbol.offset;
+                one.entries = {{words_[symbol.offset / 4], 0}};
+                one.names = {std::string(name)};
+                out.push_back(std::move(one));
+            }
+        }
+        return out;
+    }
+
+private:
+    Failure bad(const PlacedSymbol &symbol, const std::string &what) const
+    {
+        return fail(Where{binary_.path, ".BTF_ids"}.at(symbol.offset), symbol.name + ": " + what);
+    }
+
+    Result<IdSet> read_set(const PlacedSymbol &symbol, bool with_flags, std::string name) const
+    {
+        const size_t at = symbol.offset / 4, step = with_flags ? 2 : 1;
+        const size_t left = words_.size() - at;
+        const uint64_t count = words_[at];
+        if (left < step || count > (left - step) / step)
+            return bad(symbol, strf("%llu ids do not fit into the section",
+                                    static_cast<unsigned long long>(count)));
+        return make_set(at, count, with_flags, std::move(name));
+    }
+
+    IdSet make_set(size_t at, uint64_t count, bool with_flags, std::string name) const
+    {
+        IdSet set;
+        set.name = std::move(name);
+        set.offset = at * 4;
+        set.with_flags = with_flags;
+        set.of_kfuncs = with_flags && (!marked_ || words_[at + 1] & set_of_kfuncs);
+        const size_t step = with_flags ? 2 : 1;
+        for (size_t i = 0; i < count; ++i) {
+            const uint32_t *pair = words_.data() + at + step + i * step;
+            set.entries.push_back({pair[0], with_flags ? pair[1] : 0});
+        }
+        return set;
+    }
+
+    bool is_func(uint32_t id) const
+    {
+        return id < raw(btf_.end_id()) && btf_.kind(TypeId{id}) == btf::Kind::FUNC;
+    }
+
+    /// Does a set of kfuncs begin at this word?
+    bool looks_like_kfuncs(size_t at) const
+    {
+        const size_t left = words_.size() - at;
+        if (left < 4 || words_[at] == 0 || words_[at] > most_kfuncs ||
+            words_[at] > (left - 2) / 2 || words_[at + 1] != (marked_ ? set_of_kfuncs : 0))
+            return false;
+        const uint32_t most_flags = marked_ ? 1 << 20 : 1 << 12; // flags that existed then
+        uint32_t last = 0;
+        for (size_t i = 0; i < words_[at]; ++i) {
+            const uint32_t id = words_[at + 2 + i * 2];
+            if ((id && !is_func(id)) || id < last || words_[at + 3 + i * 2] >= most_flags)
+                return false;
+            last = id;
+        }
+        return last != 0;
+    }
+
+    std::vector<IdSet> guess() const
+    {
+        std::vector<IdSet> out;
+        for (size_t at = 0; at < words_.size();) {
+            if (!looks_like_kfuncs(at)) {
+                ++at;
+                continue;
+            }
+            out.push_back(make_set(at, words_[at], true, ""));
+            at += 2 + size_t{words_[at]} * 2;
+        }
+        return out;
+    }
+
+    const Binary &binary_;
+    const Btf &btf_;
+    const bool marked_;
+    std::vector<uint32_t> words_;
+};
+
+/// All ids and sets, by offset. Without symbols only sets of kfuncs are found, by their form: their
+/// ids are functions of `btf`. Error: a set does not fit into the section.
+Result<std::vector<IdSet>> read_btf_ids(const Binary &binary, const Btf &btf,
+                                        std::optional<KernelVersion> kernel)
+{
+    return IdReader(binary, btf, kernel).run();
+}
 
 constexpr std::string_view kfunc_tag = "bpf_kfunc";
 
@@ -35,9 +189,9 @@ class KfuncCheck
 {
 public:
     KfuncCheck(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
-               std::span<const Redefinition> redefined, Tags tags, Findings &out)
-        : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux), tags_(tags),
-          out_(out), tagged_(tagged_functions(index))
+               std::span<const Redefinition> redefined, bool needs_tags, Findings &out)
+        : binary_(binary), btf_(index.btf()), index_(index), of_vmlinux_(of_vmlinux),
+          needs_tags_(needs_tags), out_(out), tagged_(tagged_functions(index))
     {
         for (const Redefinition &r : redefined)
             redefined_.emplace(raw(r.own), &r);
@@ -239,7 +393,7 @@ private:
         const std::string name = name_of(entry.id);
         const bool tagged = tagged_.contains(entry.id);
         counts_.tagged += tagged;
-        if (!tagged && tags_ == Tags::yes && id >= btf_.first_id())
+        if (!tagged && needs_tags_ && id >= btf_.first_id())
             find(Rule::kfunc_tag, offset,
                  "kfunc " + name + " has no tag bpf_kfunc: loaders do not declare it", name,
                  "kfuncs have no tag bpf_kfunc: loaders do not declare them");
@@ -324,7 +478,7 @@ private:
     const Btf &btf_;
     const NameIndex &index_;
     const NameIndex *of_vmlinux_;
-    const Tags tags_;
+    const bool needs_tags_;
     Findings &out_;
     std::unordered_set<uint32_t> tagged_;
     std::unordered_map<uint32_t, const Redefinition *> redefined_;
@@ -335,7 +489,7 @@ private:
 
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
-                         std::optional<KernelVersion> kernel, Tags tags, Findings &out)
+                         std::optional<KernelVersion> kernel, bool needs_tags, Findings &out)
 {
     if (binary.btf_ids.empty()) {
         out.skip(Rule::ids, binary,
@@ -352,7 +506,7 @@ KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const Nam
         out.add(Rule::ids, binary.name, sets.error());
         return {};
     }
-    return KfuncCheck(binary, index, of_vmlinux, redefined, tags, out).run(*sets);
+    return KfuncCheck(binary, index, of_vmlinux, redefined, needs_tags, out).run(*sets);
 }
 
 bool has_kfunc_tags(const NameIndex &index)

@@ -3,7 +3,6 @@
 // kernel and program loaders expect.
 #pragma once
 
-#include "btf-kernel/check/btf_ids.h"
 #include "btf-kernel/check/findings.h"
 #include "btf-kernel/check/redefinitions.h"
 #include "common/btf/name_index.h"
@@ -18,14 +17,12 @@ struct KfuncCounts {
     std::set<uint32_t> taken; // types of their arguments, behind a pointer
 };
 
-/// Whether kfuncs must have tags.
-enum class Tags : uint8_t { no, yes };
-
 /// `index`: the BTF of `binary`. `of_vmlinux`: the BTF of vmlinux if `binary` is a module.
-/// `redefined`: types of the module that vmlinux also has.
+/// `redefined`: types of the module that vmlinux also has. `needs_tags`: kfuncs must have the tag
+/// bpf_kfunc.
 KfuncCounts check_kfuncs(const Binary &binary, const NameIndex &index, const NameIndex *of_vmlinux,
                          std::span<const Redefinition> redefined,
-                         std::optional<KernelVersion> kernel, Tags tags, Findings &out);
+                         std::optional<KernelVersion> kernel, bool needs_tags, Findings &out);
 
 /// Does any FUNC have the tag bpf_kfunc? FUNCs of the base do not count.
 bool has_kfunc_tags(const NameIndex &index);

@@ -72,38 +72,17 @@ public:
 
     void types(const TypeOf &before, const TypeOf &after)
     {
-        switch (before.kind()) {
-        case btf::Kind::FUNC:
+        const btf::Kind kind = before.kind();
+        if (kind == btf::Kind::FUNC)
             prototypes(before.at(before.type().type), after.at(after.type().type));
-            break;
-        case btf::Kind::VAR:
+        else if (kind == btf::Kind::VAR || kind == btf::Kind::TYPEDEF)
             compare_targets(before, after);
-            sections(before, after);
-            break;
-        case btf::Kind::TYPEDEF:
-            compare_targets(before, after);
-            break;
-        case btf::Kind::INT:
-        case btf::Kind::FLOAT:
+        else if (btf::kind_info(kind).family == btf::Family::number)
             plain(before, after);
-            break;
-        case btf::Kind::VOID:
-        case btf::Kind::PTR:
-        case btf::Kind::ARRAY:
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION:
-        case btf::Kind::ENUM:
-        case btf::Kind::FWD:
-        case btf::Kind::VOLATILE:
-        case btf::Kind::CONST:
-        case btf::Kind::RESTRICT:
-        case btf::Kind::FUNC_PROTO:
-        case btf::Kind::DATASEC:
-        case btf::Kind::DECL_TAG:
-        case btf::Kind::TYPE_TAG:
-        case btf::Kind::ENUM64:
+        else
             aggregates(before, after, "", 0);
-        }
+        if (kind == btf::Kind::VAR)
+            sections(before, after);
         tags(before, after);
     }
 

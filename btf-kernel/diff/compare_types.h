@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Finds the differences between two definitions of one name.
+// The differences between two definitions of one name, and their effects on BPF programs that were
+// compiled with the old kernel's types.
 #pragma once
 
+#include "btf-kernel/diff/difference.h"
 #include "btf-kernel/diff/side.h"
 
 namespace btflink::kernel::diff
@@ -32,5 +34,9 @@ std::string find_cause(const TypeOf &before, const TypeOf &after,
 
 /// Larger for more similar definitions. Used to pair several definitions of one name.
 size_t similarity(const TypeOf &before, const TypeOf &after);
+
+/// All other fields of `change` must be set. `is_struct_ops`: BPF programs can implement the
+/// struct.
+std::vector<Effect> find_effects(const Change &change, bool is_struct_ops);
 
 } // namespace btflink::kernel::diff

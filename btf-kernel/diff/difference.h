@@ -29,27 +29,30 @@ std::string_view what_name(What what);
 /// One difference between two definitions.
 struct Detail {
     enum class Kind : uint8_t {
-        kind,              // struct, union, enum: texts
-        size,              // numbers, bytes
-        member_added,      // new_text, new_number: bits from the start
-        member_removed,    // old_text, old_number
-        member_moved,      // numbers: bits from the start
-        member_bits,       // numbers: width of a bitfield; 0: no bitfield
-        member_type,       // texts
-        member_renamed,    // texts: names
-        value_added,       // new_number
-        value_removed,     // old_number
-        value_changed,     // numbers
-        value_cut,         // numbers: the new one is the low half, from an encoder without ENUM64
-        value_mended,      // numbers: the old one was the low half
-        target,            // texts: the type of a typedef or variable
-        result,            // texts
+        // With numbers.
+        size,           // bytes
+        member_added,   // new_text, new_number: bits from the start
+        member_removed, // old_text, old_number
+        member_moved,   // bits from the start
+        member_bits,    // width of a bitfield; 0: no bitfield
+        value_added,    // new_number
+        value_removed,  // old_number
+        value_changed,
+        value_cut,    // the new number is the low half, from an encoder without ENUM64
+        value_mended, // the old number was the low half
+        // With the texts of types.
+        member_type,
+        target, // of a typedef or variable
+        result,
+        parameter_type,
+        // With other texts.
+        kind, // struct, union, enum
+        member_renamed,
         parameter_added,   // new_text
         parameter_removed, // old_text
-        parameter_type,    // texts
-        meaning,           // texts: suffixes of a parameter's name for the verifier ("__sz")
-        section,           // texts: of a variable
-        encoding,          // texts: of an integer
+        meaning,           // suffixes of a parameter's name for the verifier ("__sz")
+        section,           // of a variable
+        encoding,          // of an integer
         tag_added,         // new_text
         tag_removed,       // old_text
     };
@@ -61,6 +64,9 @@ struct Detail {
     bool fits = true;         // for types: CO-RE accepts the new type for the old one
     bool same_size = true;    // for types
     bool same_meaning = true; // for types: only the spelling differs
+
+    bool has_numbers() const { return kind <= Kind::value_mended; }
+    bool has_types() const { return !has_numbers() && kind <= Kind::parameter_type; }
 };
 std::string_view detail_name(Detail::Kind kind);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Decides which changes libbpf's relocations repair, which changes make programs fail to load, and
 // which let programs silently read wrong data.
-#include "btf-kernel/diff/effects.h"
+#include "btf-kernel/diff/compare_types.h"
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes a difference as JSON, a change per line.
-#include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/types.h"
 #include "btf-kernel/diff/words.h"
 #include "common/io/json_text.h"
@@ -11,31 +10,6 @@ namespace btflink::kernel::diff
 namespace
 {
 
-bool has_numbers(Detail::Kind kind)
-{
-    switch (kind) {
-    case Detail::Kind::size:
-    case Detail::Kind::member_added:
-    case Detail::Kind::member_removed:
-    case Detail::Kind::member_moved:
-    case Detail::Kind::member_bits:
-    case Detail::Kind::value_added:
-    case Detail::Kind::value_removed:
-    case Detail::Kind::value_changed:
-    case Detail::Kind::value_cut:
-    case Detail::Kind::value_mended:
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool is_type(Detail::Kind kind)
-{
-    return kind == Detail::Kind::member_type || kind == Detail::Kind::target ||
-           kind == Detail::Kind::result || kind == Detail::Kind::parameter_type;
-}
-
 std::string detail_json(const Detail &d)
 {
     const std::string_view name = detail_name(d.kind);
@@ -44,7 +18,7 @@ std::string detail_json(const Detail &d)
     if (!d.place.empty())
         out.text("place", d.place);
     const bool added = name.ends_with("_added"), removed = name.ends_with("_removed");
-    if (has_numbers(d.kind)) {
+    if (d.has_numbers()) {
         if (!added)
             out.field("old", number_text(d.old_number, d.old_unsigned));
         if (!removed)
@@ -54,7 +28,7 @@ std::string detail_json(const Detail &d)
         out.text("old_text", d.old_text);
     if (!d.new_text.empty())
         out.text("new_text", d.new_text);
-    if (is_type(d.kind))
+    if (d.has_types())
         out.boolean("core_compatible", d.fits)
             .boolean("same_size", d.same_size)
             .boolean("same_meaning", d.same_meaning);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Text and Markdown.
-#include "btf-kernel/diff/print.h"
 #include "btf-kernel/diff/words.h"
 #include "common/result.h"
 

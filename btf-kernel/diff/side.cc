@@ -78,44 +78,23 @@ void Side::find_names()
             names.push_back(
                 {key_of(space, name), shapes.definition(raw(id)), space, true, raw(id)});
         };
-        switch (btf::kind_of(t)) {
-        case btf::Kind::ENUM:
-        case btf::Kind::ENUM64:
+        const btf::Kind kind = btf::kind_of(t);
+        if (btf::is_enum(kind))
             add_constants(*btf, id, name.empty() && !seen[raw(id) - raw(btf->first_id())], names);
-            [[fallthrough]];
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION:
+        if (btf::is_composite(kind) || btf::is_enum(kind)) {
             if (!name.empty() && !btf::is_declaration(t))
                 add(Space::type);
-            break;
-        case btf::Kind::INT:
-        case btf::Kind::FLOAT:
+        } else if (btf::kind_info(kind).family == btf::Family::number) {
             name = plain_int_name(name);
             if (!name.empty())
                 add(Space::type);
-            break;
-        case btf::Kind::TYPEDEF:
+        } else if (kind == btf::Kind::TYPEDEF) {
             add(Space::alias);
-            break;
-        case btf::Kind::FUNC:
+        } else if (kind == btf::Kind::FUNC) {
             add(Space::function);
-            break;
-        case btf::Kind::VAR:
+        } else if (kind == btf::Kind::VAR) {
             add(Space::variable);
             names.back().shape += key_of(Space::variable, section_of(raw(id)));
-            break;
-        case btf::Kind::VOID:
-        case btf::Kind::PTR:
-        case btf::Kind::ARRAY:
-        case btf::Kind::FWD:
-        case btf::Kind::VOLATILE:
-        case btf::Kind::CONST:
-        case btf::Kind::RESTRICT:
-        case btf::Kind::FUNC_PROTO:
-        case btf::Kind::DATASEC:
-        case btf::Kind::DECL_TAG:
-        case btf::Kind::TYPE_TAG:
-            break;
         }
     }
     std::sort(names.begin(), names.end(), [](const Definition &a, const Definition &b) {

@@ -64,26 +64,18 @@ public:
         if (btf::kind_of(ta) != btf::kind_of(tb))
             return false;
         const uint32_t *wa = btf::tail_of(ta), *wb = btf::tail_of(tb);
-        switch (btf::kind_info(ta).family) {
-        case btf::Family::number:
-            // The signedness of bytes does not matter: they may be text.
+        const btf::Family family = btf::kind_info(ta).family;
+        // The signedness of bytes does not matter: they may be text.
+        if (family == btf::Family::number)
             return ta.size == tb.size && (btf::kind_of(ta) == btf::Kind::FLOAT || ta.size == 1 ||
                                           is_signed(wa[0]) == is_signed(wb[0]));
-        case btf::Family::pointer:
+        if (family == btf::Family::pointer)
             return equal(ta.type, tb.type, true, depth + 1);
-        case btf::Family::array:
+        if (family == btf::Family::array)
             return wa[2] == wb[2] && equal(wa[0], wb[0], behind_pointer, depth + 1);
-        case btf::Family::prototype:
+        if (family == btf::Family::prototype)
             return prototypes_equal(ta, tb, depth);
-        case btf::Family::composite: // unnamed
-        case btf::Family::enumeration:
-        case btf::Family::none: // not reached
-        case btf::Family::forward:
-        case btf::Family::modifier:
-        case btf::Family::link:
-        case btf::Family::tag:
-            break;
-        }
+        // unnamed structs, unions and enums
         return ta.size == tb.size && btf::vlen_of(ta) == btf::vlen_of(tb);
     }
 
@@ -152,32 +144,19 @@ std::optional<uint64_t> size_of(const Btf &btf, uint32_t id)
     uint64_t count = 1;
     for (unsigned i = 0; i < max_steps; ++i) {
         id = behind_modifiers(btf, id);
-        switch (btf::kind_info(btf.kind(TypeId{id})).family) {
-        case btf::Family::pointer:
+        const btf::Kind kind = btf.kind(TypeId{id});
+        if (kind == btf::Kind::PTR)
             return count * 8; // BPF is used on 64-bit kernels
-        case btf::Family::array: {
-            const uint32_t *array = btf::tail_of(btf.type(TypeId{id}));
-            if (__builtin_mul_overflow(count, uint64_t{array[2]}, &count))
-                return std::nullopt;
-            id = array[0];
-            break;
-        }
-        case btf::Family::number:
-        case btf::Family::composite:
-        case btf::Family::enumeration: {
-            uint64_t size = btf.type(TypeId{id}).size;
-            if (__builtin_mul_overflow(count, size, &size))
-                return std::nullopt;
-            return size;
-        }
-        case btf::Family::none:
-        case btf::Family::forward:
-        case btf::Family::modifier:
-        case btf::Family::prototype:
-        case btf::Family::link:
-        case btf::Family::tag:
+        const bool is_array = kind == btf::Kind::ARRAY;
+        if (!is_array && (btf::kind_info(kind).third != btf::Word::size || btf::is_of_link(kind)))
             return std::nullopt;
-        }
+        const btf_type &t = btf.type(TypeId{id});
+        const uint64_t factor = is_array ? btf::tail_of(t)[2] : t.size;
+        if (__builtin_mul_overflow(count, factor, &count))
+            return std::nullopt;
+        if (!is_array)
+            return count;
+        id = btf::tail_of(t)[0];
     }
     return std::nullopt;
 }
@@ -245,32 +224,21 @@ bool fields_are_compatible(const Btf &local_btf, uint32_t local, const Btf &targ
             return false;
         if (!local || !target)
             return false;
-        const btf_type &here = local_btf.type(TypeId{local}),
-                       &there = target_btf.type(TypeId{target});
-        switch (btf::kind_info(here).family) {
-        case btf::Family::pointer:
+        if (kind == btf::Kind::PTR)
             return true;
-        case btf::Family::forward:
-        case btf::Family::enumeration: {
+        if (btf::is_enum(kind) || kind == btf::Kind::FWD) {
             std::string_view a = essential_name(local_btf.name(TypeId{local})),
                              b = essential_name(target_btf.name(TypeId{target}));
             return a.empty() || b.empty() || a == b;
         }
-        case btf::Family::number:
-            return kind == btf::Kind::FLOAT || (BTF_INT_OFFSET(btf::tail_of(here)[0]) == 0 &&
-                                                BTF_INT_OFFSET(btf::tail_of(there)[0]) == 0);
-        case btf::Family::array:
-            local = btf::tail_of(here)[0];
-            target = btf::tail_of(there)[0];
-            break;
-        case btf::Family::none:
-        case btf::Family::composite:
-        case btf::Family::modifier:
-        case btf::Family::prototype:
-        case btf::Family::link:
-        case btf::Family::tag:
-            return false;
-        }
+        const uint32_t *here = btf::tail_of(local_btf.type(TypeId{local})),
+                       *there = btf::tail_of(target_btf.type(TypeId{target}));
+        if (kind == btf::Kind::INT)
+            return BTF_INT_OFFSET(here[0]) == 0 && BTF_INT_OFFSET(there[0]) == 0;
+        if (kind != btf::Kind::ARRAY)
+            return kind == btf::Kind::FLOAT;
+        local = here[0];
+        target = there[0];
     }
     return false;
 }

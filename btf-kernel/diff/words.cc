@@ -132,29 +132,14 @@ std::string_view what_name(What what)
 
 std::string_view detail_name(Detail::Kind kind)
 {
-    constexpr std::string_view names[] = {"kind",
-                                          "size",
-                                          "member_added",
-                                          "member_removed",
-                                          "member_moved",
-                                          "member_bits",
-                                          "member_type",
-                                          "member_renamed",
-                                          "value_added",
-                                          "value_removed",
-                                          "value_changed",
-                                          "value_cut",
-                                          "value_mended",
-                                          "target",
-                                          "result",
-                                          "parameter_added",
-                                          "parameter_removed",
-                                          "parameter_type",
-                                          "meaning",
-                                          "section",
-                                          "encoding",
-                                          "tag_added",
-                                          "tag_removed"};
+    constexpr std::string_view names[] = {"size",           "member_added",    "member_removed",
+                                          "member_moved",   "member_bits",     "value_added",
+                                          "value_removed",  "value_changed",   "value_cut",
+                                          "value_mended",   "member_type",     "target",
+                                          "result",         "parameter_type",  "kind",
+                                          "member_renamed", "parameter_added", "parameter_removed",
+                                          "meaning",        "section",         "encoding",
+                                          "tag_added",      "tag_removed"};
     static_assert(std::size(names) == static_cast<size_t>(Kind::tag_removed) + 1);
     return names[static_cast<size_t>(kind)];
 }

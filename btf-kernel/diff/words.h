@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// Texts for differences, for all output formats.
+// Texts for differences, and whole differences as text, as Markdown for a pull request, or as JSON.
 #pragma once
 
 #include "btf-kernel/diff/difference.h"
@@ -26,5 +26,19 @@ struct Counts {
 };
 Counts count_changes(const Difference &difference, Space space);
 Counts count_modules(const Difference &difference);
+
+struct PrintOptions {
+    bool only_breaking = false; // only changes that break programs
+    bool only_summary = false;  // only numbers of changes
+};
+
+std::string as_text(const Difference &difference, const PrintOptions &options);
+
+/// At most about 60,000 characters, the limit of a comment on a pull request. Breaking changes come
+/// first; changes that do not fit are counted.
+std::string as_markdown(const Difference &difference, const PrintOptions &options);
+
+/// An object; btf-kernel(1) describes its fields.
+std::string as_json(const Difference &difference, const PrintOptions &options);
 
 } // namespace btflink::kernel::diff

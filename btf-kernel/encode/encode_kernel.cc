@@ -7,7 +7,7 @@
 // reading of the archive.
 #include "btf-kernel/encode/encode_kernel.h"
 
-#include "btf-kernel/encode/encode_binary.h"
+#include "btf-kernel/encode/worker_pool.h"
 #include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/binary.h"
 #include "btf-kernel/package/kernel.h"
@@ -16,6 +16,11 @@
 #include "btf-kernel/package/names.h"
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "emit/dwarf/languages.h"
+#include "kbuild-integration/btf-pahole/foreign_units.h"
+#include "merge/base_index/index_file.h"
+#include "merge/input/final_btf.h"
+#include "merge/merge.h"
 
 #include <algorithm>
 #include <cstring>
@@ -33,6 +38,36 @@ namespace
 {
 
 namespace fs = std::filesystem;
+
+constexpr const char no_dwarf[] = "has no DWARF to make BTF from";
+constexpr const char nothing[] = "nothing"; // the result for a module without types
+
+std::string path_of(int file)
+{
+    return "/proc/self/fd/" + std::to_string(file);
+}
+
+/// Replaces the path in /proc of an unnamed file by `shown`.
+Error about(Error error, const std::string &shown)
+{
+    if (error.where.file.empty() || error.where.file.starts_with("/proc/self/fd/"))
+        error.where.file = shown;
+    return error;
+}
+
+/// A compressed file, unpacked into memory; null if `file` is not compressed.
+Result<std::shared_ptr<kbuild::ScratchFile>> unpacked(const std::string &file, const Where &where)
+{
+    auto parts = TRY(read_parts(file));
+    if (!is_compressed(parts.bytes))
+        return std::shared_ptr<kbuild::ScratchFile>();
+    auto bytes = TRY(unpack(parts.bytes, most_of_module, where));
+    auto scratch = kbuild::ScratchFile::create();
+    if (scratch)
+        TRY(write_file((*scratch)->path(), bytes));
+    return scratch;
+}
+
 /// Write the bytes to an unnamed file in `folder`; memory may be too small for vmlinux.
 Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
 {
@@ -43,14 +78,8 @@ Result<void> spill(const std::string &folder, Bytes bytes, Fd &file)
         if (file.get() < 0 || ::unlink(name.c_str()) != 0)
             return fail_errno(Where{folder}, "cannot be written");
     }
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(file.get(), bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return fail_errno(Where{folder}, "cannot be written");
-        bytes = bytes.subspan(static_cast<size_t>(written));
-    }
+    if (auto written = write_file(path_of(file.get()), bytes); !written)
+        return fail(Where{folder}, written.error().what);
     return {};
 }
 
@@ -78,18 +107,15 @@ bool is_elf(const std::string &path)
            !std::memcmp(magic, "\177ELF", 4);
 }
 
-std::string path_of(int file)
-{
-    return "/proc/self/fd/" + std::to_string(file);
-}
-
 class Encoder
 {
 public:
     explicit Encoder(const EncodeOptions &options)
         : options_(options), vmlinux_btf_((fs::path(options.output) / "vmlinux.btf").string()),
-          binary_(options.features, options.self_contained, vmlinux_btf_), pool_(options.jobs)
+          pool_(options.jobs)
     {
+        settings_.features = options.features;
+        settings_.filter.excluded_languages = *emit::parse_languages("rust"); // as kernels ask
     }
 
     Result<EncodeReport> run()
@@ -210,7 +236,59 @@ private:
         return add_module(path, "", file.get());
     }
 
-    // Both.
+    // The work of btf-pahole, but the base is read only once. `file`: the file to read; `shown`:
+    // its name in errors.
+
+    Result<void> merge(const std::string &input, const std::string &image,
+                       const std::string &output, unsigned threads) const
+    {
+        merge::Options merge;
+        merge.inputs = {input};
+        merge.image = image;
+        merge.features = options_.features;
+        merge.threads = threads;
+        merge.output = output;
+        if (image.empty() && !options_.self_contained) {
+            merge.base = vmlinux_btf_;
+            merge.read_base = base_;
+        }
+        merge::Report ignored;
+        return merge::merge(merge, ignored);
+    }
+
+    Result<void> write_vmlinux(const std::string &file) const
+    {
+        kbuild::PaholeOptions settings = settings_;
+        settings.jobs = options_.jobs;
+        kbuild::ForeignReport report;
+        auto made = TRY(kbuild::encode_foreign(file, {}, settings, report));
+        if (!made)
+            return fail({}, report.no_dwarf ? no_dwarf : "its DWARF has nothing for BTF");
+        return merge(made->path(), file, vmlinux_btf_, options_.jobs);
+    }
+
+    /// `file` may be compressed. Returns false if the DWARF has nothing to encode.
+    Result<bool> write_module(const std::string &file, const std::string &shown,
+                              const std::string &output) const
+    {
+        std::error_code error;
+        const fs::path folder = fs::path(output).parent_path();
+        fs::create_directories(folder, error);
+        if (error)
+            return fail(Where{folder.string()}, "cannot be made: " + error.message());
+        fs::remove(output, error); // from an earlier run, perhaps over another vmlinux
+        auto plain = TRY(unpacked(file, Where{shown}));
+        kbuild::ForeignReport report;
+        auto made = TRY(kbuild::encode_object(plain ? plain->path() : file, settings_, report));
+        if (report.no_dwarf)
+            return fail({}, no_dwarf);
+        if (!made)
+            return false;
+        TRY(merge(made->path(), "", output, 1));
+        return true;
+    }
+
+    // Folders and archives.
 
     /// `path`: of vmlinux in the package.
     Result<void> encode_vmlinux(const std::string &file, const std::string &path,
@@ -218,8 +296,8 @@ private:
     {
         WorkerPool alone(1); // fork() takes time for all memory that was touched here
         TRY(alone.add([&]() -> WorkResult {
-            auto done = binary_.encode_vmlinux(file, shown, options_.jobs);
-            return {!done, done ? "" : done.error().str()};
+            auto done = write_vmlinux(file);
+            return {!done, done ? "" : about(done.error(), shown).str()};
         }));
         if (const WorkResult result = alone.finish([] {}).front(); result.failed)
             return fail(result.lost ? Where{shown} : Where{}, result.text);
@@ -280,7 +358,11 @@ private:
 
     Result<void> begin_modules()
     {
-        TRY(binary_.read_base());
+        if (!options_.self_contained) {
+            auto base = TRY(merge::read_base(vmlinux_btf_));
+            merge::add_index(base);
+            base_ = std::make_shared<const merge::Base>(std::move(base));
+        }
         has_base_ = true;
         return {};
     }
@@ -294,10 +376,12 @@ private:
         }
         modules_.push_back(path);
         show_progress();
-        return pool_.add([&] {
-            return binary_.encode_module(file < 0 ? from : path_of(file),
-                                         file < 0 ? from : options_.package + "(" + path + ")",
-                                         result(path));
+        return pool_.add([&]() -> WorkResult {
+            const std::string shown = file < 0 ? from : options_.package + "(" + path + ")";
+            auto written = write_module(file < 0 ? from : path_of(file), shown, result(path));
+            if (!written)
+                return {true, about(written.error(), shown).str()};
+            return {false, *written ? "" : nothing};
         });
     }
 
@@ -322,7 +406,8 @@ private:
 
     const EncodeOptions &options_;
     const std::string vmlinux_btf_;
-    BinaryEncoder binary_;
+    kbuild::PaholeOptions settings_;
+    std::shared_ptr<const merge::Base> base_; // null for self-contained modules
     bool keep_ = false, has_base_ = false, is_single_ = false;
     size_t all_ = 0;                   // number of modules; 0: not known
     size_t passed_ = 0;                // modules before vmlinux in this reading

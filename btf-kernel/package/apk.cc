@@ -4,16 +4,17 @@
 // A package is a sequence of blocks. The first block has the names and sizes of all files, as a
 // tree of objects. The last blocks have the contents of files, each with the numbers of its folder
 // and file in the tree.
-#include "btf-kernel/package/apk.h"
-
-#include "btf-kernel/package/inflate.h"
+#include "btf-kernel/package/archive.h"
 #include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 
 #include <algorithm>
 #include <array>
 #include <climits>
+#include <memory>
 #include <sys/stat.h>
+#include <zlib.h>
+#include <zstd.h>
 
 namespace btflink::kernel
 {
@@ -25,6 +26,94 @@ uint32_t apk_word(Bytes bytes, uint64_t at)
 {
     return load<uint32_t>(bytes.data() + at, ByteOrder::little);
 }
+
+enum class Packing : uint8_t { none, deflate, zstd };
+
+/// The bytes of a package, unpacked as they are read. libarchive does not read bare deflate data.
+class Unpacked
+{
+public:
+    /// `packed` must outlive this.
+    Unpacked(Bytes packed, Packing packing, Where where) : packed_(packed), where_(std::move(where))
+    {
+        constexpr int no_header = -15;
+        if (packing == Packing::zstd) {
+            zstd_.reset(ZSTD_createDStream(), ZSTD_freeDStream);
+            CHECK(zstd_ != nullptr);
+        } else if (packing == Packing::deflate) {
+            deflate_.reset(new z_stream(), [](z_stream *stream) {
+                inflateEnd(stream);
+                delete stream;
+            });
+            CHECK(inflateInit2(deflate_.get(), no_header) == Z_OK);
+        }
+    }
+
+    /// Fills `out`. Fewer bytes mean the end. Error: the package is damaged or cut off.
+    Result<size_t> read(std::span<std::byte> out)
+    {
+        size_t done = 0;
+        while (!end_ && done < out.size()) {
+            const std::span<std::byte> room = out.subspan(done);
+            done += TRY(zstd_ ? read_zstd(room) : deflate_ ? read_deflate(room) : copy(room));
+        }
+        return done;
+    }
+
+private:
+    Result<size_t> copy(std::span<std::byte> out)
+    {
+        const size_t size = std::min(out.size(), packed_.size());
+        std::copy_n(packed_.begin(), size, out.begin());
+        packed_ = packed_.subspan(size);
+        end_ = packed_.empty();
+        return size;
+    }
+
+    Result<size_t> read_zstd(std::span<std::byte> out)
+    {
+        end_ = whole_ && packed_.empty();
+        if (end_)
+            return 0;
+        ZSTD_inBuffer in{packed_.data(), packed_.size(), 0};
+        ZSTD_outBuffer to{out.data(), out.size(), 0};
+        const size_t left = ZSTD_decompressStream(zstd_.get(), &to, &in);
+        if (ZSTD_isError(left))
+            return fail(where_, std::string("cannot be unpacked: ") + ZSTD_getErrorName(left));
+        packed_ = packed_.subspan(in.pos);
+        whole_ = left == 0;
+        // Output can remain without new input, but only if `out` was filled.
+        if (!whole_ && packed_.empty() && to.pos < to.size)
+            return fail(where_, "is cut off");
+        return to.pos;
+    }
+
+    Result<size_t> read_deflate(std::span<std::byte> out)
+    {
+        constexpr size_t most = 1 << 30; // zlib counts in 32 bits
+        const size_t room = std::min(out.size(), most), given = std::min(packed_.size(), most);
+        deflate_->next_in = reinterpret_cast<Bytef *>(const_cast<std::byte *>(packed_.data()));
+        deflate_->avail_in = static_cast<uInt>(given);
+        deflate_->next_out = reinterpret_cast<Bytef *>(out.data());
+        deflate_->avail_out = static_cast<uInt>(room);
+        const int status = inflate(deflate_.get(), Z_NO_FLUSH);
+        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+            return fail(where_, std::string("cannot be unpacked: ") +
+                                    (deflate_->msg ? deflate_->msg : "unknown reason"));
+        packed_ = packed_.subspan(given - deflate_->avail_in);
+        end_ = status == Z_STREAM_END;
+        if (!end_ && packed_.empty() && deflate_->avail_out)
+            return fail(where_, "is cut off");
+        return room - deflate_->avail_out;
+    }
+
+    Bytes packed_;
+    Where where_;
+    std::shared_ptr<ZSTD_DStream> zstd_;
+    std::shared_ptr<z_stream> deflate_;
+    bool whole_ = true; // zstd: a frame has ended
+    bool end_ = false;
+};
 
 /// The tree. A value is a word: four bits of type, and a small number or an offset in the block. A
 /// value that is missing or has the wrong type reads as empty.
@@ -330,7 +419,7 @@ Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor
         packing = known[algorithm];
         file = file.subspan(6);
     }
-    return Apk3(TRY(Unpacked::open(file, packing, where)), path, visitor).run();
+    return Apk3(Unpacked(file, packing, where), path, visitor).run();
 }
 
 } // namespace btflink::kernel

@@ -6,7 +6,6 @@
 // the outer member. Only one member is in memory at a time.
 #include "btf-kernel/package/archive.h"
 
-#include "btf-kernel/package/apk.h"
 #include "btf-kernel/package/limits.h"
 #include "btf-kernel/package/magic.h"
 #include "btf-kernel/package/names.h"

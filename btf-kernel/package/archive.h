@@ -41,6 +41,12 @@ std::optional<WantedMember> wanted_member(const ArchiveVisitor &visitor, const s
 /// none of these; it is damaged (members before the damage were passed on); take() failed.
 Result<void> walk_archive(const std::string &path, const ArchiveVisitor &visitor);
 
+/// Alpine packages of version 3, compressed or not, which libarchive does not read (apk.cc). By the
+/// magic number.
+bool is_apk3(Bytes file);
+/// As walk_archive(), for such a package.
+Result<void> walk_apk3(Bytes file, const std::string &path, const ArchiveVisitor &visitor);
+
 /// Unpack compressed bytes: gzip, xz, lzma, bzip2, zstd, lz4. Errors: they unpack to more than
 /// `most` bytes, are damaged, or are not compressed.
 Result<std::vector<std::byte>> unpack(Bytes bytes, uint64_t most, const Where &where);

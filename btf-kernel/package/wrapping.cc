@@ -2,7 +2,8 @@
 // Layouts. bzImage: Documentation/arch/x86/boot.rst of the kernel; Image:
 // Documentation/arch/arm64/booting.rst; EFI zboot: drivers/firmware/efi/libstub/zboot-header.S;
 // zImage of arm: arch/arm/boot/compressed/head.S and vmlinux.lds.S. Unified kernel image: the UAPI
-// group's specification. uImage: include/image.h of U-Boot. boot.img: Android's documentation of
+// group's specification. uImage: include/image.h of U-Boot. FIT (flat image tree): its
+// specification, and the devicetree specification, chapter 5. boot.img: Android's documentation of
 // boot image headers.
 #include "btf-kernel/package/wrapping.h"
 
@@ -13,6 +14,8 @@
 #include <bit>
 #include <cctype>
 #include <iterator>
+#include <optional>
+#include <vector>
 
 namespace btflink::kernel
 {
@@ -28,6 +31,21 @@ uint16_t u16(Bytes file, size_t at)
 uint32_t u32(Bytes file, size_t at, ByteOrder order = ByteOrder::little)
 {
     return load<uint32_t>(file.data() + at, order);
+}
+
+uint32_t be32(Bytes file, size_t at)
+{
+    return load<uint32_t>(file.data() + at, ByteOrder::big);
+}
+
+/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping.
+Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
+                      const Where &where)
+{
+    if (start > file.size() || length > file.size() - start)
+        return fail(where.at(start),
+                    std::string(name) + ": its header refers to bytes behind the end of the file");
+    return file.subspan(start, length);
 }
 
 /// Characters up to white space or the end.
@@ -125,7 +143,7 @@ Result<Payload> open_uimage(Bytes file, const Where &where)
     constexpr size_t header = 64;
     constexpr unsigned kernel = 2, kernel_noload = 14, several = 4;
     const auto type = std::to_integer<unsigned>(file[30]);
-    auto part = TRY(part_of(file, header, u32(file, 12, ByteOrder::big), name, where));
+    auto part = TRY(part_of(file, header, be32(file, 12), name, where));
     if (type == kernel || type == kernel_noload)
         return Payload{part};
     if (type != several)
@@ -134,11 +152,10 @@ Result<Payload> open_uimage(Bytes file, const Where &where)
     for (;; sizes += 4) {
         if (sizes + 4 > part.size())
             return fail(where.at(header), "uImage: its list of sizes has no end");
-        if (u32(part, sizes, ByteOrder::big) == 0)
+        if (be32(part, sizes) == 0)
             break;
     }
-    auto first =
-        TRY(part_of(part, sizes + 4, u32(part, 0, ByteOrder::big), name, where.at(header)));
+    auto first = TRY(part_of(part, sizes + 4, be32(part, 0), name, where.at(header)));
     return Payload{first};
 }
 
@@ -159,6 +176,165 @@ Result<Payload> open_android(Bytes file, const Where &where)
 Result<Payload> open_vendor_boot(Bytes, const Where &where)
 {
     return fail(where, "is a vendor_boot.img, which has no kernel; boot.img has it");
+}
+
+// A FIT is a flattened device tree with a node per image below /images.
+
+/// The value of a property that is one number.
+std::optional<uint32_t> number(Bytes value)
+{
+    return value.size() == 4 ? std::optional(be32(value, 0)) : std::nullopt;
+}
+
+struct Image {
+    std::string_view name, type = {};
+    Bytes data = {};
+    std::optional<uint32_t> offset = {}, position = {}, size = {}; // of data outside the tree
+};
+
+struct Configuration {
+    std::string_view name, kernel = {};
+};
+
+struct Tree {
+    std::vector<Image> images;
+    std::vector<Configuration> configurations;
+    std::string_view chosen; // name of the default configuration
+};
+
+class TreeReader
+{
+public:
+    TreeReader(Bytes nodes, Bytes names, Where where)
+        : nodes_(nodes), names_(names), where_(std::move(where))
+    {
+    }
+
+    Result<Tree> run()
+    {
+        enum : uint32_t { begin_node = 1, end_node = 2, property = 3, nothing = 4, end = 9 };
+        for (;;) {
+            auto token = TRY(take(4));
+            switch (be32(token, 0)) {
+            case begin_node:
+                TRY(enter());
+                break;
+            case property:
+                TRY(read_property());
+                break;
+            case end_node:
+                if (path_.empty())
+                    return fail(where_.at(at_), "FIT: a node ends that did not begin");
+                path_.pop_back();
+                break;
+            case nothing:
+                break;
+            case end:
+                return std::move(tree_);
+            default:
+                return fail(where_.at(at_), "FIT: its tree is damaged");
+            }
+        }
+    }
+
+private:
+    /// The next `size` bytes. Padding up to a whole word is skipped.
+    Result<Bytes> take(uint64_t size)
+    {
+        auto part = part_of(nodes_, at_, size, "FIT", where_);
+        if (part)
+            at_ = std::min<uint64_t>(at_ + (size + 3) / 4 * 4, nodes_.size());
+        return part;
+    }
+
+    Result<void> enter()
+    {
+        const std::string_view name = text_at(nodes_, at_);
+        TRY(take(name.size() + 1));
+        path_.push_back(name);
+        if (is_in("images"))
+            tree_.images.push_back({.name = name});
+        else if (is_in("configurations"))
+            tree_.configurations.push_back({.name = name});
+        return {};
+    }
+
+    /// Is this "/FOLDER/X"?
+    bool is_in(std::string_view folder) const { return path_.size() == 3 && path_[1] == folder; }
+
+    Result<void> read_property()
+    {
+        auto head = TRY(take(8));
+        auto value = TRY(take(be32(head, 0)));
+        const std::string_view name = text_at(names_, be32(head, 4));
+        if (is_in("images"))
+            keep(tree_.images.back(), name, value);
+        else if (is_in("configurations") && name == "kernel")
+            tree_.configurations.back().kernel = text_at(value, 0);
+        else if (path_.size() == 2 && path_[1] == "configurations" && name == "default")
+            tree_.chosen = text_at(value, 0);
+        return {};
+    }
+
+    static void keep(Image &image, std::string_view name, Bytes value)
+    {
+        if (name == "type")
+            image.type = text_at(value, 0);
+        else if (name == "data")
+            image.data = value;
+        else if (name == "data-offset")
+            image.offset = number(value);
+        else if (name == "data-position")
+            image.position = number(value);
+        else if (name == "data-size")
+            image.size = number(value);
+    }
+
+    Bytes nodes_, names_;
+    Where where_;
+    uint64_t at_ = 0;
+    std::vector<std::string_view> path_; // the root's name is empty
+    Tree tree_;
+};
+
+/// The kernel of the default configuration, or the first kernel.
+const Image *choose(const Tree &tree)
+{
+    std::string_view name;
+    for (const Configuration &configuration : tree.configurations)
+        if (configuration.name == tree.chosen)
+            name = configuration.kernel;
+    const Image *first = nullptr;
+    for (const Image &image : tree.images) {
+        if (image.type != "kernel" && image.type != "kernel_noload")
+            continue;
+        if (image.name == name)
+            return &image;
+        if (!first)
+            first = &image;
+    }
+    return first;
+}
+
+/// The kernel in a FIT, U-Boot's flattened image tree.
+Result<Payload> open_fit(Bytes file, const Where &where)
+{
+    constexpr const char name[] = "FIT";
+    const uint64_t total = be32(file, 4);
+    auto tree_bytes = TRY(part_of(file, 0, total, name, where));
+    const uint32_t nodes_at = be32(file, 8);
+    auto nodes = TRY(part_of(tree_bytes, nodes_at, be32(file, 36), name, where));
+    auto names = TRY(part_of(tree_bytes, be32(file, 12), be32(file, 32), name, where));
+    auto tree = TRY(TreeReader(nodes, names, where).run());
+    const Image *kernel = choose(tree);
+    if (!kernel)
+        return fail(where, "is a device tree without a kernel in it (a FIT has one in /images)");
+    if (!kernel->offset && !kernel->position)
+        return Payload{kernel->data};
+    const uint64_t start =
+        kernel->position ? *kernel->position : (total + 3) / 4 * 4 + *kernel->offset;
+    auto data = TRY(part_of(file, start, kernel->size.value_or(0), name, where));
+    return Payload{data};
 }
 
 // In the order in which they are tried: a bzImage, EFI zboot or zImage may be an EFI program, too.
@@ -188,15 +364,6 @@ const Wrapping *find_wrapping(Bytes file)
     const auto *found = std::find_if(std::begin(wrappings), std::end(wrappings),
                                      [&](const Wrapping &w) { return w.begins(file); });
     return found == std::end(wrappings) ? nullptr : found;
-}
-
-Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
-                      const Where &where)
-{
-    if (start > file.size() || length > file.size() - start)
-        return fail(where.at(start),
-                    std::string(name) + ": its header refers to bytes behind the end of the file");
-    return file.subspan(start, length);
 }
 
 } // namespace btflink::kernel

@@ -31,12 +31,4 @@ struct Wrapping {
 /// The wrapping of a file; null: not known.
 const Wrapping *find_wrapping(Bytes file);
 
-/// `length` bytes from `start`. Error: they are not in the file. `name`: of the wrapping.
-Result<Bytes> part_of(Bytes file, uint64_t start, uint64_t length, const char *name,
-                      const Where &where);
-
-/// The kernel in a FIT, U-Boot's flattened image tree. Errors: the FIT is damaged, or has no
-/// kernel.
-Result<Payload> open_fit(Bytes file, const Where &where);
-
 } // namespace btflink::kernel

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Counts bytes by kind and module, and finds names with several definitions.
-#include "btf-kernel/report/collect.h"
+#include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/compare_types.h"
 #include "btf-kernel/diff/types.h"
 #include "btf-kernel/diff/words.h"
+#include "btf-kernel/package/magic.h"
+#include "common/io/file_io.h"
 #include "common/io/parallel.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace btflink::kernel::report
 {
@@ -94,6 +97,45 @@ std::string_view place_of(std::string_view path)
     return path;
 }
 
+constexpr unsigned max_depth = 30; // of folders, because paths come from files
+
+Node &child(Node &parent, std::string_view name)
+{
+    for (Node &node : parent.children)
+        if (node.name == name)
+            return node;
+    parent.children.push_back({std::string(name), 0, 0, {}});
+    return parent.children.back();
+}
+
+/// What follows `"key":` in a line; empty: the key is not there.
+std::string_view field(std::string_view line, std::string_view key)
+{
+    const std::string quoted = "\"" + std::string(key) + "\":";
+    const size_t at = line.find(quoted);
+    return at == std::string_view::npos ? std::string_view() : line.substr(at + quoted.size());
+}
+
+std::optional<double> number(std::string_view text)
+{
+    double value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || !(value >= 0 && value < 1e15))
+        return std::nullopt;
+    return value;
+}
+
+void add_step(Data &out, std::string_view name, double wall, double processor)
+{
+    auto same = std::find_if(out.steps.begin(), out.steps.end(),
+                             [&](const Step &step) { return step.name == name; });
+    if (same == out.steps.end())
+        same = out.steps.insert(out.steps.end(), Step{std::string(name)});
+    ++same->count;
+    same->wall += wall;
+    same->processor += processor;
+}
+
 } // namespace
 
 Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
@@ -152,6 +194,74 @@ Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
                      [](const ModuleSize &a, const ModuleSize &b) { return a.bytes > b.bytes; });
     out.modules = std::move(sizes);
     return {};
+}
+
+void add_place(Node &root, std::string_view path, double share, double alone)
+{
+    Node *at = &root;
+    at->share += share;
+    at->alone += alone;
+    for (unsigned depth = 0; !path.empty() && depth < max_depth; ++depth) {
+        const size_t end =
+            depth + 1 < max_depth ? std::min(path.find('/'), path.size()) : path.size();
+        const std::string_view name = path.substr(0, end);
+        path.remove_prefix(std::min(end + 1, path.size()));
+        if (name.empty() || name == ".")
+            continue;
+        at = &child(*at, name);
+        at->share += share;
+        at->alone += alone;
+    }
+}
+
+void tidy_places(Node &root)
+{
+    while (root.children.size() == 1 && !root.children[0].children.empty()) {
+        Node only = std::move(root.children[0]);
+        root.name += (root.name.empty() ? "" : "/") + only.name;
+        root.children = std::move(only.children);
+    }
+    std::sort(root.children.begin(), root.children.end(), [](const Node &a, const Node &b) {
+        return a.share != b.share ? a.share > b.share : a.name < b.name;
+    });
+    for (Node &node : root.children)
+        tidy_places(node);
+}
+
+Result<void> collect_trace(const std::string &path, Data &out)
+{
+    auto bytes = TRY(read_file(path));
+    std::string_view text = as_text(bytes);
+    std::string program;
+    size_t found = 0;
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(line.size() + 1, text.size()));
+        std::string_view name = field(line, "name");
+        const auto wall = number(field(line, "dur"));
+        if (!name.starts_with('"'))
+            continue;
+        name = name.substr(1, name.find('"', 1) - 1);
+        if (line.find("\"process_name\"") != std::string_view::npos) {
+            program = std::string(field(field(line, "args"), "name"));
+            program = program.substr(0, program.find('"', 1)).substr(!program.empty());
+        } else if (wall) {
+            const auto processor = number(field(line, "tdur"));
+            add_step(out, program.empty() ? std::string(name) : program + ": " + std::string(name),
+                     *wall / 1e6, processor.value_or(0) / 1e6);
+            ++found;
+        }
+    }
+    if (!found)
+        return fail(Where{path}, "has no events as --time-trace writes them");
+    ++out.traces;
+    return {};
+}
+
+void sort_steps(Data &out)
+{
+    std::stable_sort(out.steps.begin(), out.steps.end(),
+                     [](const Step &a, const Step &b) { return a.wall > b.wall; });
 }
 
 } // namespace btflink::kernel::report

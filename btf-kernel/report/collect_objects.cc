@@ -5,7 +5,7 @@
 // Method. Equal types of all objects have equal hashes (common/FORMAT.md). The bytes of a type are
 // divided among the files that have it. They also count as "alone" for the innermost folder with
 // all of these files, because they would disappear with it.
-#include "btf-kernel/report/collect.h"
+#include "btf-kernel/report/report.h"
 
 #include "btf-kernel/diff/side.h"
 #include "btf-kernel/diff/types.h"

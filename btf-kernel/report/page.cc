@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // Writes the sections of a report.
-#include "btf-kernel/report/page.h"
+#include "btf-kernel/report/report.h"
 
 #include "common/io/json_text.h"
 #include "common/result.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
 // How the page looks, light and dark, wide and narrow. Its script sorts and filters tables, by
 // mouse and by keyboard.
-#include "btf-kernel/report/page.h"
+#include "btf-kernel/report/report.h"
 
 namespace btflink::kernel::report
 {

@@ -3,8 +3,7 @@
 #include "btf-kernel/commands.h"
 
 #include "btf-kernel/progress.h"
-#include "btf-kernel/report/collect.h"
-#include "btf-kernel/report/page.h"
+#include "btf-kernel/report/report.h"
 #include "common/cli/option_table.h"
 #include "common/cli/program.h"
 #include "common/io/file_io.h"

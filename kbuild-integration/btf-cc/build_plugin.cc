@@ -2,7 +2,6 @@
 // Any C++ compiler works: gcc's headers compile with all of them, and the plugin has its own C++
 // library. Code that does not use gcc's headers is in an archive, so only the plugin's own sources
 // are compiled here.
-#include "kbuild-integration/btf-cc/build_plugin.h"
 
 #include "common/elf/elf_image.h"
 #include "common/io/fd.h"

@@ -18,57 +18,19 @@ namespace
 {
 
 /// Options whose value is the next argument, which is neither a file nor an option.
-constexpr std::string_view options_with_value[] = {"-D",
-                                                   "-U",
-                                                   "-I",
-                                                   "-L",
-                                                   "-l",
-                                                   "-include",
-                                                   "-imacros",
-                                                   "-isystem",
-                                                   "-iquote",
-                                                   "-idirafter",
-                                                   "-iprefix",
-                                                   "-iwithprefix",
-                                                   "-iwithprefixbefore",
-                                                   "-isysroot",
-                                                   "-imultilib",
-                                                   "-MF",
-                                                   "-MT",
-                                                   "-MQ",
-                                                   "-MJ",
-                                                   "-T",
-                                                   "-u",
-                                                   "-z",
-                                                   "-Xlinker",
-                                                   "-Xassembler",
-                                                   "-Xpreprocessor",
-                                                   "-Xclang",
-                                                   "-mllvm",
-                                                   "-target",
-                                                   "-arch",
-                                                   "--param",
-                                                   "-B",
-                                                   "-aux-info",
-                                                   "-dumpbase",
-                                                   "-dumpdir",
-                                                   "-dumpbase-ext",
-                                                   "-A",
-                                                   "-e",
-                                                   "-G",
-                                                   "--sysroot",
-                                                   "-wrapper",
-                                                   "-specs",
-                                                   "-serialize-diagnostics"};
+constexpr std::string_view options_with_value =
+    " -D -U -I -L -l -include -imacros -isystem -iquote -idirafter -iprefix -iwithprefix "
+    "-iwithprefixbefore -isysroot -imultilib -MF -MT -MQ -MJ -T -u -z -Xlinker -Xassembler "
+    "-Xpreprocessor -Xclang -mllvm -target -arch --param -B -aux-info -dumpbase -dumpdir "
+    "-dumpbase-ext -A -e -G --sysroot -wrapper -specs -serialize-diagnostics ";
 
-constexpr std::string_view source_suffixes[] = {
-    ".c", ".i",  ".S",   ".s", ".sx", ".cc",  ".cp", ".cxx", ".cpp", ".c++",
-    ".C", ".ii", ".CPP", ".m", ".mi", ".f90", ".f",  ".F90", ".F"};
+constexpr std::string_view source_suffixes =
+    " .c .i .S .s .sx .cc .cp .cxx .cpp .c++ .C .ii .CPP .m .mi .f90 .f .F90 .F ";
 
-template <typename Range>
-bool contains(const Range &range, std::string_view text)
+/// Is `word` in a list, which has a blank before and after each word?
+bool contains(std::string_view list, std::string_view word)
 {
-    return std::find(std::begin(range), std::end(range), text) != std::end(range);
+    return word.find(' ') == word.npos && list.find(" " + std::string(word) + " ") != list.npos;
 }
 
 /// The default name of the object of `source`, without -o.

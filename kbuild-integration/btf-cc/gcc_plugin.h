@@ -39,4 +39,8 @@ Result<PluginSources> plugin_sources();
 /// folder of the system (for root) or of the user.
 Result<std::string> folder_for_new_plugins(const PluginSources &sources);
 
+/// Builds the plugin for the compiler `program`, tests it on a small file, and puts it where
+/// find_plugin() looks for it. Returns the plugin's path. On an error an older plugin stays.
+Result<std::string> build_plugin(const std::string &program);
+
 } // namespace btflink::kbuild

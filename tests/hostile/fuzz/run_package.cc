@@ -3,11 +3,9 @@
 
 #ifdef HAVE_BTF_KERNEL
 #include "btf-kernel/check/check_kernel.h"
-#include "btf-kernel/check/compare_builds.h"
 #include "btf-kernel/diff/compare.h"
-#include "btf-kernel/diff/print.h"
-#include "btf-kernel/report/collect.h"
-#include "btf-kernel/report/page.h"
+#include "btf-kernel/diff/words.h"
+#include "btf-kernel/report/report.h"
 #endif
 
 namespace btflink::fuzz

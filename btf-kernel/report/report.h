@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
-// The data of a report, as plain structs: collect.h fills them in, and page.h shows them.
+// A report as one HTML page, readable without network and without scripts. Its data are plain
+// structs: collect_kernel.cc and collect_objects.cc fill them in, and page.cc shows them.
 #pragma once
+
+#include "btf-kernel/package/kernel.h"
 
 #include <cstdint>
 #include <string>
@@ -66,5 +69,28 @@ struct Data {
 void add_place(Node &root, std::string_view path, double share, double alone);
 /// Sort children by size, and join a folder with its only subfolder.
 void tidy_places(Node &root);
+
+/// Sizes, modules, duplicates. Error: vmlinux has no BTF, or it is malformed. Errors of modules are
+/// added to `errors`.
+Result<void> collect_kernel(const Kernel &kernel, unsigned threads, Data &out,
+                            std::vector<Error> &errors);
+
+/// Which source brought which types, and which functions were left out. `objects`: files with
+/// object BTF (vmlinux.o, or the objects that were linked); `image`: the file linked from them.
+/// False: there is no object BTF.
+Result<bool> collect_objects(const std::vector<std::string> &objects, const std::string &image,
+                             unsigned threads, Data &out);
+
+/// Add the steps in a file that --time-trace wrote.
+Result<void> collect_trace(const std::string &path, Data &out);
+/// Call this after the last trace.
+void sort_steps(Data &out);
+
+/// The page.
+std::string page(const Data &data);
+
+/// Parts that all pages have.
+std::string_view page_style();
+std::string_view page_script();
 
 } // namespace btflink::kernel::report
