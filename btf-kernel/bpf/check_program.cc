@@ -338,7 +338,7 @@ size_t count(const ProgramResult &result, Status status)
 
 std::string summary(const ProgramResult &result)
 {
-    return strf("%zu hold, %zu absent and asked for, %zu broken, %zu unknown",
+    return strf("%zu hold, %zu absent but tested for, %zu broken, %zu unknown",
                 count(result, Status::holds), count(result, Status::absent),
                 count(result, Status::broken), count(result, Status::unknown));
 }

@@ -179,8 +179,9 @@ void report_redefined(const CheckContext &context, const Binary &module, const B
         if (r.why == Redefinition::Why::clash) {
             out.add({Rule::redefined,
                      module.name,
-                     {module.btf_where, name + " is not vmlinux's of that name: " + r.cause},
-                     "types are not vmlinux's of that name",
+                     {module.btf_where,
+                      name + " differs from the type of that name in vmlinux: " + r.cause},
+                     "types differ from those of that name in vmlinux",
                      name,
                      Degree::harmless});
         } else if (r.why == Redefinition::Why::copy) {
@@ -306,9 +307,8 @@ void note_without_tags(const CheckContext &context, const Binary &binary, size_t
     out.note(Rule::kfunc_tag, "vmlinux",
              {binary.btf_where, strf("none of %zu kfuncs has the tag bpf_kfunc", kfuncs)});
     if (!context.kernel.version)
-        out.skip(
-            Rule::kfunc_tag, binary,
-            "the kernel's version is not known, so neither is whether kfuncs should be tagged");
+        out.skip(Rule::kfunc_tag, binary,
+                 "the kernel's version is unknown, and with it whether kfuncs should be tagged");
     else if (*context.kernel.version >= first_with_tags && context.kernel.config.empty())
         out.skip(Rule::kfunc_tag, binary,
                  "there is no configuration that says whether kfuncs are tagged");

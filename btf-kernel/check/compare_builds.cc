@@ -238,7 +238,7 @@ std::string compare_module(const Binary &here, const Binary &there,
     if (here.has_btf != there.has_btf)
         return here.has_btf ? "has BTF only here" : "has BTF only there";
     if (here.base.empty() != there.base.empty())
-        return "form: a distilled base of its own in one build alone";
+        return "form: only one of the builds has a distilled base";
     auto a = parse_module(here, base_here), b = parse_module(there, base_there);
     if (!a || !b)
         return "cannot be compared: " + (a ? b : a).error().str();
@@ -249,7 +249,7 @@ std::string compare_module(const Binary &here, const Binary &there,
     if (a->distilled && here.base != there.base)
         return "distilled base: " +
                compare(*a->distilled, here.base, *b->distilled, there.base).text;
-    return "references: the same types, which refer to others";
+    return "references: the same types, but they refer to others";
 }
 
 } // namespace
@@ -268,7 +268,7 @@ void compare_builds(const Kernel &here, const Kernel &there, unsigned threads, F
     if (!same_base) {
         auto difference = compare(**base_here, here.vmlinux->btf, **base_there, there.vmlinux->btf);
         find("vmlinux", *here.vmlinux,
-             difference.text.empty() ? "references: the same types, which refer to others"
+             difference.text.empty() ? "references: the same types, but they refer to others"
                                      : difference.text);
     }
     const BuildDifferences facts = compare_facts(here, there);

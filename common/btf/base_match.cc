@@ -252,11 +252,11 @@ private:
         if (wanted.found.size() == 1)
             return "";
         if (wanted.found.size() > 1)
-            return strf("types %u and %u of %s both could be it, so the kernel takes neither",
+            return strf("types %u and %u of %s both match, so the kernel uses neither",
                         raw(wanted.found[0]), raw(wanted.found[1]), name.c_str());
         return wanted.refused
-                   ? "what has this name in " + name + " is of another kind, size or encoding"
-                   : "there is none of this name in " + name;
+                   ? "the type of this name in " + name + " has another kind, size or encoding"
+                   : "no type has this name in " + name;
     }
 
     const Btf &distilled_, &whole_;
@@ -292,7 +292,7 @@ std::vector<Error> compare_to_base(Bytes split, const Where &where, const Btf &b
             inside += base.strings()[off - 1] != '\0';
         });
     if (inside)
-        say(strf("strings: %zu of %zu names that are the base's begin inside a string of %s: was "
+        say(strf("strings: %zu of %zu names of the base begin inside a string of %s: was "
                  "made over another base",
                  inside, all, name.c_str()));
     return out;

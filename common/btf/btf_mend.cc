@@ -410,7 +410,7 @@ private:
         head(words).info -= more;
         if (btf::is_composite(btf::kind_of(head(words))))
             drop_component_tags(words, btf::max_vlen, more);
-        return "what is more is left out";
+        return "the rest is left out";
     }
 
     /// Visits the DECL_TAGs of its members.

@@ -82,10 +82,9 @@ TEST_F(CheckKernel, TaskStructRedefinedFarDown)
     EXPECT_EQ(findings(),
               Lines{"redefined mine: has 1 type of its own that vmlinux has, because of struct "
                     "files_struct (8 bytes here, 4 in vmlinux): task_struct"});
-    EXPECT_EQ(
-        lines(report_.notes),
-        Lines{"redefined mine: files_struct is not vmlinux's of that name: 8 bytes here, 4 in "
-              "vmlinux"});
+    EXPECT_EQ(lines(report_.notes), Lines{"redefined mine: files_struct differs from the type of "
+                                          "that name in vmlinux: 8 bytes here, 4 in "
+                                          "vmlinux"});
     // A kfunc takes the type.
     const std::string taking = replaced(module_text,
                                         "[19] FUNC_PROTO '' ret_type_id=1\n        'm' "
@@ -285,8 +284,9 @@ TEST_F(CheckKernel, DistilledBase)
     EXPECT_EQ(findings()[0].substr(0, 10), "verifier m"); // longer than the struct that has it
     set_module(replaced(over_it, "size=16", "size=24"),
                replaced(distilled, "size=16", "size=24").c_str());
-    EXPECT_EQ(findings(), Lines{"base mine: type 2 (STRUCT 'task_struct'): what has this name in "
-                                "vmlinux is of another kind, size or encoding"});
+    EXPECT_EQ(findings(),
+              Lines{"base mine: type 2 (STRUCT 'task_struct'): the type of this name in "
+                    "vmlinux has another kind, size or encoding"});
     // Two types with the same name and size: the kernel uses neither.
     set_vmlinux(std::string(vmlinux_text) + "\n[17] STRUCT 'task_struct' size=16");
     set_module(over_it, distilled);
@@ -294,7 +294,7 @@ TEST_F(CheckKernel, DistilledBase)
               Lines({"ids-twice vmlinux: struct task_struct has 2 definitions, and type 2 is used: "
                      "2 members in type 2, 0 in type 17",
                      "base mine: type 2 (STRUCT 'task_struct'): types 2 and 17 of vmlinux both "
-                     "could be it, so the kernel takes neither"}));
+                     "match, so the kernel uses neither"}));
 }
 
 TEST_F(CheckKernel, RulesByVersion)

@@ -193,7 +193,7 @@ class Damage(PackageCase):
         self.assertEqual([(u['rule'], u['binaries']) for u in report['unchecked']], [('redefined', ['mine'])])
         bigger = TYPES.replace('int count;', 'int count, more;')
         module = self.distilled('bigger', VMLINUX.replace(TYPES, bigger), MODULE.replace(TYPES, bigger))
-        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): what has this name in vmlinux is of another "
+        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): the type of this name in vmlinux has another "
                                          'kind, size or encoding'], self.sound, module)
         # A name that the kernel does not have.
         other = [text.replace('files_struct', 'gone_struct') for text in (VMLINUX, MODULE)]
@@ -211,8 +211,8 @@ class Damage(PackageCase):
         must(PROGRAMS['merge'], '--features=' + WITH_TAGS, '--image=vmlinux', '--update=vmlinux', '-o',
              'vmlinux.btf', 'vmlinux.o', 'more.o', cwd=folder)
         self.fill_ids(folder / 'vmlinux', [(folder / 'vmlinux.btf').read_bytes()])
-        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): types ", 'both could be it, so the kernel '
-                                         'takes neither'], folder, module)
+        self.expect([('base', 'mine')], ["(STRUCT 'files_struct'): types ", 'both match, so the kernel '
+                                         'uses neither'], folder, module)
 
     def test_truncated_base(self):
         module = self.distilled('cut', VMLINUX)

@@ -155,7 +155,7 @@ TEST_F(CheckFile, AnotherBase)
     EXPECT_EQ(found[0],
               "module+0x0: strings: was made over a base with 36 bytes of strings, other has 49");
     EXPECT_EQ(found[1], "module+0x0: ids: was made over a base with 6 types, other has 7");
-    EXPECT_TRUE(has(found[2], "names that are the base's begin inside a string of other: was made "
+    EXPECT_TRUE(has(found[2], "names of the base begin inside a string of other: was made "
                               "over another base"));
     EXPECT_TRUE(has(found[3], ": type "));
 
@@ -210,15 +210,15 @@ TEST_F(DistilledBases, AreLookedUp)
     EXPECT_EQ(module("STRUCT 'task' size=16", state), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=4"), Lines());
     EXPECT_EQ(module(task, "UNION 'data' size=2"),
-              Lines{"module.ko: .BTF.base+0x34: type 3 (UNION 'data'): what has this name in "
-                    "vmlinux is of another kind, size or encoding"});
+              Lines{"module.ko: .BTF.base+0x34: type 3 (UNION 'data'): the type of this name in "
+                    "vmlinux has another kind, size or encoding"});
     EXPECT_EQ(module("STRUCT 'gone' size=8", state),
-              Lines{"module.ko: .BTF.base+0x28: type 2 (STRUCT 'gone'): there is none of this name "
+              Lines{"module.ko: .BTF.base+0x28: type 2 (STRUCT 'gone'): no type has this name "
                     "in vmlinux"});
     EXPECT_EQ(
         module("ENUM 'task' size=8 encoding=UNSIGNED", state),
-        Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): what has this name in vmlinux "
-              "is of another kind, size or encoding"});
+        Lines{"module.ko: .BTF.base+0x28: type 2 (ENUM 'task'): the type of this name in vmlinux "
+              "has another kind, size or encoding"});
     EXPECT_EQ(
         module("TYPEDEF 'task' type_id=1", state),
         Lines{"module.ko: .BTF.base+0x28: type 2 (TYPEDEF 'task'): no kernel looks for such a "
@@ -235,7 +235,7 @@ TEST_F(DistilledBases, AmbiguousNames)
                       state = "ENUM 'state' size=4 encoding=UNSIGNED";
     const Lines both = {
         "module.ko: .BTF.base+0x28: type 2 (STRUCT 'task'): types 2 and 7 of vmlinux "
-        "both could be it, so the kernel takes neither"};
+        "both match, so the kernel uses neither"};
     EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=8"), both);
     EXPECT_EQ(module(task, state, "\n[7] STRUCT 'task' size=4"), Lines());
     EXPECT_EQ(module(task, state, "\n[7] TYPEDEF 'task' type_id=1"), Lines());
@@ -243,7 +243,7 @@ TEST_F(DistilledBases, AmbiguousNames)
     EXPECT_EQ(
         module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=SIGNED"),
         Lines{"module.ko: .BTF.base+0x18: type 1 (INT 'int'): types 1 and 7 of vmlinux both "
-              "could be it, so the kernel takes neither"});
+              "match, so the kernel uses neither"});
     EXPECT_EQ(
         module(task, state, "\n[7] INT 'int' size=4 bits_offset=0 nr_bits=32 encoding=(none)"),
         Lines());
@@ -257,9 +257,10 @@ TEST_F(DistilledBases, ForwardsOfBitfields)
     const std::string state = "ENUM 'state' size=4 encoding=UNSIGNED";
     const std::string bits = "\n[7] STRUCT 'bits' size=4 kflag=1\n"
                              "'b' type_id=1 bits_offset=0 bitfield_size=3";
-    EXPECT_EQ(module("FWD 'bits' fwd_kind=struct", state, bits),
-              Lines{"module.ko: .BTF.base+0x28: type 2 (FWD 'bits'): what has this name in vmlinux "
-                    "is of another kind, size or encoding"});
+    EXPECT_EQ(
+        module("FWD 'bits' fwd_kind=struct", state, bits),
+        Lines{"module.ko: .BTF.base+0x28: type 2 (FWD 'bits'): the type of this name in vmlinux "
+              "has another kind, size or encoding"});
 }
 
 } // namespace
