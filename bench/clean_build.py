@@ -6,8 +6,8 @@ usage: clean_build.py --tools=BUILD --source=LINUX --scratch=DIR [--pahole=PATH]
                       [--jobs=N] [--keep] [WAY...]
 
 BUILD is a meson build folder. LINUX is a clean source tree; it is not changed. FILE is a kernel
-configuration; the default is the defconfig of this machine. To it are added CONFIG_BPF_SYSCALL, and
-either CONFIG_DEBUG_INFO_NONE or DWARF 5 and BTF. WAY is one of these; the default is all, stock only
+configuration; the default is the defconfig of this machine. CONFIG_BPF_SYSCALL is added, and either
+CONFIG_DEBUG_INFO_NONE, or DWARF 5 and BTF. WAY is one of these; the default is all, stock only
 with --pahole:
     none       no debug information, no BTF
     stock      pahole (PATH) makes the BTF

@@ -100,7 +100,7 @@ def check(options):
         print(f'{program}: {now} instructions, total kept: {before} ({now / before - 1:+.1%}): '
               f'{verdict}')
     if failed:
-        print('If that has to be: `ninja -C BUILD renew-counts`, and say why in the commit.')
+        print('If this is intended, run `ninja -C BUILD renew-counts`, and give the reason in the commit.')
     sys.exit(failed)
 
 

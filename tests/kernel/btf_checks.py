@@ -224,7 +224,7 @@ class BtfChecks:
                     raise Failed(f'{pahole} has a libbpf before 1.8: no digests are made of its modules')
             theirs = self.finalisation.final(encoded, path, their_base)
             both = [f'--base-a={base}', f'--base-b={their_base}'] if base else []
-            title = f'{file.name}: the same as pahole {version}, functions deeply'
+            title = f'{file.name}: the same as pahole {version}, functions by all types that they reach'
             if base and old_libbpf:
                 self.compare(f'{title}, {SECOND_COPIES} not counted', '--deep', file, theirs, *both,
                              f'--ignore={SECOND_COPIES}')
@@ -301,7 +301,7 @@ class BtfChecks:
             table = command(['readelf', '-SW', self.tree.build / path])
             found = re.findall(r'\]\s+(\S*BTF)\s+(\S+)\s+\S+\s+\S+\s+\S+\s+\S+\s*([A-Z]*)', table)
             wanted = 'A' if path == 'vmlinux' else ''
-            self.ok(f'{path}: one .BTF, as a kernel wants it, and nothing of object BTF',
+            self.ok(f'{path}: one .BTF, as kernels require, and no object BTF',
                     found == [('.BTF', 'PROGBITS', wanted)], table)
 
     def layout(self):
@@ -309,7 +309,7 @@ class BtfChecks:
         get none."""
         known = 'struct btf_layout' in (self.tree.source / 'include/uapi/linux/btf.h').read_text()
         found = Parts(self.contents_of(self.vmlinux)).layout
-        self.ok(f'vmlinux: {"a" if known else "no"} layout section, as this kernel wants it',
+        self.ok(f'vmlinux: {"a" if known else "no"} layout section, as this kernel requires',
                 bool(found) == known, f'{len(found)} bytes')
 
     def split_dwarf(self):
