@@ -366,40 +366,31 @@ Hash128 loose_hash(const btf_type &t, const std::vector<Hash128> &known, Digest 
     if (kind == btf::Kind::FWD)
         kind = btf::kflag_of(t) ? btf::Kind::UNION : btf::Kind::STRUCT;
     digest.word(static_cast<uint32_t>(kind));
-    switch (kind) {
-    case btf::Kind::INT:
+    switch (btf::kind_info(kind).family) {
+    case btf::Family::number:
         digest.word(t.size);
-        digest.word(btf::tail_of(t)[0]);
+        for (uint32_t i = 0; i < btf::kind_info(kind).fixed.count; ++i)
+            digest.word(btf::tail_of(t)[i]);
+        [[fallthrough]];
+    case btf::Family::composite:
+    case btf::Family::forward:
+    case btf::Family::enumeration:
         digest.text(t.name_off);
         break;
-    case btf::Kind::FLOAT:
-        digest.word(t.size);
-        digest.text(t.name_off);
+    case btf::Family::modifier:
+        if (kind == btf::Kind::TYPEDEF)
+            digest.text(t.name_off);
         break;
-    case btf::Kind::TYPEDEF:
-    case btf::Kind::STRUCT:
-    case btf::Kind::UNION:
-    case btf::Kind::FWD:
-    case btf::Kind::ENUM:
-    case btf::Kind::ENUM64:
-        digest.text(t.name_off);
-        break;
-    case btf::Kind::ARRAY:
+    case btf::Family::array:
         digest.word(btf::tail_of(t)[2]);
         break;
-    case btf::Kind::FUNC_PROTO:
+    case btf::Family::prototype:
         digest.word(btf::vlen_of(t));
         break;
-    case btf::Kind::PTR:
-    case btf::Kind::CONST:
-    case btf::Kind::VOLATILE:
-    case btf::Kind::RESTRICT:
-    case btf::Kind::TYPE_TAG:
-    case btf::Kind::VOID: // no prototype refers to this one and those below
-    case btf::Kind::FUNC:
-    case btf::Kind::VAR:
-    case btf::Kind::DATASEC:
-    case btf::Kind::DECL_TAG:
+    case btf::Family::none:
+    case btf::Family::pointer:
+    case btf::Family::link: // no prototype refers to these
+    case btf::Family::tag:
         break;
     }
     for_loose_parts(t, [&](TypeId part) { digest.hash(known[raw(part)]); });

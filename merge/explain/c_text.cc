@@ -2,6 +2,7 @@
 // Prints BTF types as C.
 #include "merge/explain/c_text.h"
 
+#include <algorithm>
 #include <cinttypes>
 
 namespace btflink::merge
@@ -30,40 +31,29 @@ public:
         auto to = [&](std::string around) {
             return declare(t->type, std::move(around), indent, place, depth + 1);
         };
-        switch (btf_.kind(id)) {
-        case btf::Kind::PTR: {
+        switch (btf::kind_info(btf_.kind(id)).family) {
+        case btf::Family::pointer: {
             btf::Kind target = btf_.kind(unqualified(t->type));
             bool around = target == btf::Kind::ARRAY || target == btf::Kind::FUNC_PROTO;
             return to(around ? "(*" + inner + ")" : "*" + inner);
         }
-        case btf::Kind::CONST:
-            return qualified("const", t->type, std::move(inner), to);
-        case btf::Kind::VOLATILE:
-            return qualified("volatile", t->type, std::move(inner), to);
-        case btf::Kind::RESTRICT:
-            return qualified("restrict", t->type, std::move(inner), to);
-        case btf::Kind::TYPE_TAG:
-            return qualified("btf_type_tag(\"" + std::string(btf_.name(id)) + "\")", t->type,
-                             std::move(inner), to);
-        case btf::Kind::ARRAY:
+        case btf::Family::modifier:
+            if (btf_.kind(id) == btf::Kind::TYPEDEF)
+                break;
+            return qualified(qualifier(id), t->type, std::move(inner), to);
+        case btf::Family::array:
             return declare(btf::tail_of(*t)[0],
                            inner + "[" + std::to_string(btf::tail_of(*t)[2]) + "]", indent, place,
                            depth + 1);
-        case btf::Kind::FUNC_PROTO:
+        case btf::Family::prototype:
             return to(inner + "(" + parameters(*t, indent, depth) + ")");
-        case btf::Kind::VOID:
-        case btf::Kind::INT:
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION:
-        case btf::Kind::ENUM:
-        case btf::Kind::FWD:
-        case btf::Kind::TYPEDEF:
-        case btf::Kind::FUNC:
-        case btf::Kind::VAR:
-        case btf::Kind::DATASEC:
-        case btf::Kind::FLOAT:
-        case btf::Kind::DECL_TAG:
-        case btf::Kind::ENUM64:
+        case btf::Family::none:
+        case btf::Family::number:
+        case btf::Family::composite:
+        case btf::Family::enumeration:
+        case btf::Family::forward:
+        case btf::Family::link:
+        case btf::Family::tag:
             break;
         }
         std::string text = c_name(btf_, id);
@@ -133,6 +123,17 @@ private:
             ref = btf_.type(TypeId{ref}).type;
         }
         return TypeId{ref};
+    }
+
+    /// "const", "volatile" or "restrict": the kind in lower case; or a type tag as an attribute.
+    std::string qualifier(TypeId modifier) const
+    {
+        if (btf_.kind(modifier) == btf::Kind::TYPE_TAG)
+            return "btf_type_tag(\"" + std::string(btf_.name(modifier)) + "\")";
+        std::string keyword = btf_.kind_name(modifier);
+        std::ranges::transform(keyword, keyword.begin(),
+                               [](char c) { return static_cast<char>(c | 0x20); });
+        return keyword;
     }
 
     /// A pointer's qualifier follows the asterisk; all others come first.
