@@ -75,60 +75,44 @@ public:
     {
         const btf_type &t = btf_.type(id);
         const btf::Kind kind = btf::kind_of(t);
+        const btf::KindInfo &info = btf::kind_info(kind);
         mix_.restart(static_cast<uint64_t>(btf::is_enum(kind) ? btf::Kind::ENUM : kind));
-        switch (kind) {
-        case btf::Kind::INT:
-            add_int(t);
+        switch (info.family) {
+        case btf::Family::number:
+            mix_.add(plain_int_name(btf_.name(id)));
+            mix_.add(t.size);
+            for (uint32_t i = 0; i < info.fixed.count; ++i)
+                mix_.add(btf::tail_of(t)[i]);
             break;
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION:
+        case btf::Family::composite:
             add_members(t);
             break;
-        case btf::Kind::ENUM:
-        case btf::Kind::ENUM64:
+        case btf::Family::enumeration:
             add_values(id);
             break;
-        case btf::Kind::ARRAY:
+        case btf::Family::array:
             mix_.add(known_.reference(btf::tail_of(t)[0]));
             mix_.add(btf::tail_of(t)[2]);
             break;
-        case btf::Kind::FUNC_PROTO:
+        case btf::Family::prototype:
             add_prototype(t);
             break;
-        case btf::Kind::FUNC:
-            mix_.add(known_.definition(t.type));
-            break;
-        case btf::Kind::FLOAT:
-            mix_.add(btf_.name(id));
-            mix_.add(t.size);
-            break;
-        case btf::Kind::DATASEC:
-            break;
-        case btf::Kind::TYPE_TAG:
-            mix_.add(btf_.name(id));
+        case btf::Family::modifier:
+            if (info.naming == btf::Naming::text)
+                mix_.add(btf_.name(id));
             [[fallthrough]];
-        case btf::Kind::VOID:
-        case btf::Kind::PTR:
-        case btf::Kind::FWD:
-        case btf::Kind::TYPEDEF:
-        case btf::Kind::VOLATILE:
-        case btf::Kind::CONST:
-        case btf::Kind::RESTRICT:
-        case btf::Kind::VAR:
-        case btf::Kind::DECL_TAG:
-            mix_.add(known_.reference(t.type));
+        case btf::Family::none:
+        case btf::Family::pointer:
+        case btf::Family::forward:
+        case btf::Family::link: // a FUNC's prototype, a VAR's type
+        case btf::Family::tag:
+            if (info.third == btf::Word::ref)
+                mix_.add(known_.reference(t.type));
         }
         return mix_.result();
     }
 
 private:
-    void add_int(const btf_type &t)
-    {
-        mix_.add(plain_int_name(btf_.str(t.name_off)));
-        mix_.add(t.size);
-        mix_.add(btf::tail_of(t)[0]);
-    }
-
     void add_members(const btf_type &t)
     {
         mix_.add(t.size);
