@@ -106,7 +106,7 @@ void add_functions(Object &o)
             continue;
         TypeId proto{o.btf.type(id).type};
         if (o.btf.kind(proto) != btf::Kind::FUNC_PROTO)
-            continue; // reported by check_type()
+            continue; // reported by read_type()
         const btf_type &t = o.btf.type(proto);
         params.clear();
         for (uint32_t i = 0; i < btf::vlen_of(t); ++i)
@@ -133,8 +133,9 @@ Result<void> check_refs(const Object &o, TypeId id)
                          o.btf.kind_name(TypeId{wrong})));
 }
 
-/// Checks a type of the link part, or any type of a blob without a trailer.
-Result<void> check_type(const Object &o, TypeId id)
+/// Checks a type of the link part, or any type of a blob without a trailer; lists variables, tags
+/// on functions and variables, and DATASECs.
+Result<void> read_type(Object &o, TypeId id, std::vector<TypeId> &datasecs)
 {
     if (!o.has_trailer && o.is_plain(id))
         return check_refs(o, id);
@@ -145,12 +146,15 @@ Result<void> check_type(const Object &o, TypeId id)
             return bad_type(o, id, "has no FUNC_PROTO");
         return {};
     case btf::Kind::VAR:
+        o.variables.push_back({.var = id});
+        return check_refs(o, id);
     case btf::Kind::FUNC_PROTO:
         return check_refs(o, id);
     case btf::Kind::DECL_TAG: {
         const btf::Kind kind = o.btf.kind(TypeId{t.type});
         if (kind != btf::Kind::FUNC && kind != btf::Kind::VAR)
             return bad_type(o, id, "is on neither a function nor a variable");
+        o.link_tags.emplace_back(TypeId{t.type}, id);
         return {};
     }
     case btf::Kind::DATASEC:
@@ -160,6 +164,7 @@ Result<void> check_type(const Object &o, TypeId id)
             if (o.btf.kind(entry) != btf::Kind::VAR && o.btf.kind(entry) != btf::Kind::FUNC)
                 return bad_type(o, id, strf("lists type %u, which is not a variable", raw(entry)));
         }
+        datasecs.push_back(id);
         return {};
     case btf::Kind::VOID:
     case btf::Kind::INT:
@@ -248,16 +253,8 @@ Result<void> read_datasec(Object &o, const InputPart &part, const Input &input, 
 Result<void> read_link_part(Object &o, const InputPart &part, const Input &input)
 {
     std::vector<TypeId> datasecs;
-    for (TypeId id : o.around_link_part()) {
-        TRY(check_type(o, id));
-        const btf_type &t = o.btf.type(id);
-        if (btf::kind_of(t) == btf::Kind::VAR)
-            o.variables.push_back({.var = id});
-        else if (btf::kind_of(t) == btf::Kind::DATASEC)
-            datasecs.push_back(id);
-        else if (btf::kind_of(t) == btf::Kind::DECL_TAG && !o.is_plain(id))
-            o.link_tags.emplace_back(TypeId{t.type}, id);
-    }
+    for (TypeId id : o.around_link_part())
+        TRY(read_type(o, id, datasecs));
     std::ranges::sort(o.link_tags);
     for (const auto *functions : {&o.trailer.functions, &o.trailer.true_signatures})
         TRY(check_trailer_prototypes(o, *functions, o.where.at(part.bytes.trailer_offset)));
