@@ -7,7 +7,7 @@
 //  - another byte order, or unaligned types: Btf has copied them;
 //  - a duplicate string, or a name that points into another string: it has several offsets;
 //  - a cycle without a named struct: its hash may depend on which types are hashed;
-//  - a plain type that refers to a FUNC, VAR, DATASEC or DECL_TAG: a search reports it as an error.
+//  - a plain type that refers to a FUNC, VAR or DATASEC: a search reports it as an error.
 //
 // Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/make_index.h"
@@ -107,7 +107,7 @@ private:
             btf::for_each_str_off(t, [&](uint32_t at) { fit = fit && is_start_[at]; });
             if (!base_.is_of_link(id))
                 btf::for_each_type_id(
-                    t, [&](uint32_t ref) { fit = fit && btf::is_type(base_.kind(TypeId{ref})); });
+                    t, [&](uint32_t ref) { fit = fit && !(ref && base_.is_of_link(TypeId{ref})); });
         });
         return fit && !has_cycle();
     }

@@ -100,8 +100,7 @@ private:
             if (target == 0 || target >= first_ || ids_[target])
                 return;
             const btf_type &t = old_.type(TypeId{target});
-            btf::Kind kind = btf::kind_of(t);
-            if (!btf::is_type(kind) && kind != btf::Kind::FUNC) {
+            if (old_.is_of_link(TypeId{target}) && btf::kind_of(t) != btf::Kind::FUNC) {
                 wrong = target;
                 return;
             }

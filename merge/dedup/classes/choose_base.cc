@@ -140,12 +140,12 @@ Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Whe
             return;
         plain.set(i, true);
         btf::for_each_type_id(t, [&](uint32_t ref) {
-            if (!bad && !btf::is_type(base.kind(TypeId{ref})))
+            if (!bad && ref && base.is_of_link(TypeId{ref}))
                 bad = i + 1;
         });
     });
     if (bad)
-        return fail(where, strf("type %u (%s) refers to a FUNC, VAR, DATASEC or tag", bad,
+        return fail(where, strf("type %u (%s) refers to a FUNC, VAR or DATASEC", bad,
                                 base.kind_name(TypeId{bad})));
     plain.number();
     return plain;
