@@ -40,21 +40,11 @@ struct Change {
     uint32_t member = 0;  // index of this member
 };
 
+/// Does a type of this kind have a name of its own, by which others may know it?
 bool has_own_name(btf::Kind kind)
 {
-    switch (kind) {
-    case btf::Kind::STRUCT:
-    case btf::Kind::UNION:
-    case btf::Kind::FWD:
-    case btf::Kind::ENUM:
-    case btf::Kind::ENUM64:
-    case btf::Kind::TYPEDEF:
-    case btf::Kind::FUNC:
-    case btf::Kind::VAR:
-        return true;
-    default:
-        return false;
-    }
+    const btf::Naming naming = btf::kind_info(kind).naming;
+    return naming == btf::Naming::identifier || naming == btf::Naming::optional;
 }
 
 class Rewriter

@@ -7,16 +7,10 @@ import struct
 
 from checks import command
 from finalisation import over
+from helpers.btf_reader import KINDS, TAIL
 
 # struct btf_header up to str_len, little-endian.
 HEADER = '<HBBIIIII'
-# The layout section (feature layout): for each kind the size of the data after struct btf_type, the size of
-# an element, and flags (include/uapi/linux/btf.h).
-LAYOUT = [(0, 0)] * 20
-LAYOUT[1] = LAYOUT[14] = LAYOUT[17] = (4, 0) # INT, VAR, DECL_TAG
-LAYOUT[3] = (12, 0) # ARRAY
-LAYOUT[4] = LAYOUT[5] = LAYOUT[15] = LAYOUT[19] = (0, 12) # STRUCT, UNION, DATASEC, ENUM64
-LAYOUT[6] = LAYOUT[13] = (0, 8) # ENUM, FUNC_PROTO
 
 
 class Parts:
@@ -37,7 +31,7 @@ class Parts:
                            len(self.strings)) + self.types + self.strings
 
     def with_layout(self):
-        layout = b''.join(struct.pack('<BBH', *sizes, 0) for sizes in LAYOUT)
+        layout = b''.join(struct.pack('<BBH', *TAIL.get(kind, (0, 0)), 0) for kind in KINDS)
         return struct.pack(HEADER + 'II', 0xeb9f, 1, 0, 32, 0, len(self.types),
                            len(self.types) + len(layout), len(self.strings), len(self.types),
                            len(layout)) + self.types + layout + self.strings

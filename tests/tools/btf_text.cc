@@ -4,6 +4,7 @@
 #include "common/btf/btf_builder.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -62,6 +63,48 @@ const char *third_key(btf::Kind kind)
     return btf::kind_info(kind).third == btf::Word::ref ? "type_id" : "size";
 }
 
+/// The keys of words that are written as plain numbers.
+struct Keys {
+    btf::Kind kind;
+    std::array<const char *, 3> fixed, element;
+};
+
+constexpr Keys all_keys[] = {
+    {btf::Kind::ARRAY, {"type_id", "index_type_id", "nr_elems"}, {}},
+    {btf::Kind::FUNC_PROTO, {}, {"", "type_id"}},
+    {btf::Kind::VAR, {"linkage"}, {}},
+    {btf::Kind::DATASEC, {}, {"type_id", "offset", "size"}},
+    {btf::Kind::DECL_TAG, {"component_idx"}, {}},
+};
+
+/// Calls visit(index, key) for each word of a row except its name.
+template <typename Visit>
+void for_each_key(btf::Kind kind, const btf::WordRow &row, Visit visit)
+{
+    const auto *keys = std::ranges::find(all_keys, kind, &Keys::kind);
+    CHECK(keys != std::end(all_keys)); // a new kind needs a row
+    const bool is_fixed = &row == &btf::kind_info(kind).fixed;
+    for (uint32_t i = 0; i < row.count; ++i)
+        if (row.roles[i] != btf::Word::name)
+            visit(i, std::string_view((is_fixed ? keys->fixed : keys->element)[i]));
+}
+
+std::span<const Word> words_for(std::string_view key)
+{
+    return key == "linkage" ? std::span<const Word>(linkages) : std::span<const Word>();
+}
+
+std::string row_to_text(btf::Kind kind, const btf::WordRow &row, const uint32_t *words)
+{
+    std::string text;
+    for_each_key(kind, row, [&](uint32_t i, std::string_view key) {
+        text += " " + std::string(key) + "=" +
+                (key == "component_idx" ? strf("%d", static_cast<int32_t>(words[i]))
+                                        : to_word(words_for(key), words[i]));
+    });
+    return text;
+}
+
 /// True if the text of this kind has its own word for kflag.
 bool kflag_has_word(btf::Kind kind)
 {
@@ -70,32 +113,27 @@ bool kflag_has_word(btf::Kind kind)
 
 std::string element_to_text(const Btf &btf, const btf_type &t, const uint32_t *element)
 {
-    auto named = [&](std::string_view rest) {
-        return quoted(btf.str(element[0])) + std::string(rest);
-    };
-    bool kflag = btf::kflag_of(t);
-    switch (btf::kind_of(t)) {
-    case btf::Kind::STRUCT:
-    case btf::Kind::UNION: {
+    const btf::Kind kind = btf::kind_of(t);
+    const btf::WordRow &row = btf::kind_info(kind).element;
+    const bool kflag = btf::kflag_of(t);
+    std::string text = row.name == 0 ? quoted(btf.str(element[0])) : "";
+    if (btf::is_composite(kind)) {
         uint32_t offset = element[2], bits = kflag ? offset >> 24 : 0;
         if (kflag)
             offset &= 0xffffff;
-        return named(strf(" type_id=%u bits_offset=%u", element[1], offset)) +
-               (bits ? strf(" bitfield_size=%u", bits) : "");
+        text += strf(" type_id=%u bits_offset=%u", element[1], offset);
+        return bits ? text + strf(" bitfield_size=%u", bits) : text;
     }
-    case btf::Kind::ENUM:
-        return named(kflag ? strf(" val=%d", static_cast<int32_t>(element[1]))
-                           : strf(" val=%u", element[1]));
-    case btf::Kind::ENUM64: {
-        auto value = uint64_t{element[2]} << 32 | element[1];
-        return named(kflag ? strf(" val=%lld", static_cast<long long>(value))
-                           : strf(" val=%llu", static_cast<unsigned long long>(value)));
+    if (!btf::is_enum(kind)) {
+        const std::string fields = row_to_text(kind, row, element);
+        return row.name == 0 ? text + fields : fields.substr(1);
     }
-    case btf::Kind::FUNC_PROTO:
-        return named(strf(" type_id=%u", element[1]));
-    default: // DATASEC
-        return strf("type_id=%u offset=%u size=%u", element[0], element[1], element[2]);
-    }
+    if (kind == btf::Kind::ENUM)
+        return text + (kflag ? strf(" val=%d", static_cast<int32_t>(element[1]))
+                             : strf(" val=%u", element[1]));
+    auto value = uint64_t{element[2]} << 32 | element[1];
+    return text + (kflag ? strf(" val=%lld", static_cast<long long>(value))
+                         : strf(" val=%llu", static_cast<unsigned long long>(value)));
 }
 
 } // namespace
@@ -111,34 +149,18 @@ std::string type_to_text(const Btf &btf, TypeId id)
     std::string text = strf("[%u] %s ", raw(id), kind.name) + quoted(btf.str(t.name_off));
     if (kind.third != btf::Word::unused || t.size)
         text += strf(" %s=%u", third_key(kind_number), t.size);
-    switch (kind_number) {
-    case btf::Kind::INT:
+    if (kind_number == btf::Kind::INT)
         text +=
             strf(" bits_offset=%u nr_bits=%u encoding=", (tail[0] >> 16) & 0xff, tail[0] & 0xffff) +
             to_word(int_encodings, tail[0] >> 24);
-        break;
-    case btf::Kind::ARRAY:
-        text += strf(" type_id=%u index_type_id=%u nr_elems=%u", tail[0], tail[1], tail[2]);
-        break;
-    case btf::Kind::ENUM:
-    case btf::Kind::ENUM64:
+    else if (kind.fixed.count)
+        text += row_to_text(kind_number, kind.fixed, tail);
+    else if (btf::is_enum(kind_number))
         text += " encoding=" + to_word(enum_encodings, kflag);
-        break;
-    case btf::Kind::FWD:
+    else if (kind_number == btf::Kind::FWD)
         text += " fwd_kind=" + to_word(fwd_kinds, kflag);
-        break;
-    case btf::Kind::FUNC:
+    else if (kind_number == btf::Kind::FUNC)
         text += " linkage=" + to_word(linkages, vlen);
-        break;
-    case btf::Kind::VAR:
-        text += " linkage=" + to_word(linkages, tail[0]);
-        break;
-    case btf::Kind::DECL_TAG:
-        text += strf(" component_idx=%d", static_cast<int32_t>(tail[0]));
-        break;
-    default:
-        break;
-    }
     if (kind.element.count || (vlen && kind_number != btf::Kind::FUNC))
         text += strf(" vlen=%u", vlen);
     if (kflag && !kflag_has_word(kind_number))
@@ -146,7 +168,9 @@ std::string type_to_text(const Btf &btf, TypeId id)
     text += '\n';
     if (kind.element.count)
         for (uint32_t i = 0; i < vlen; ++i)
-            text += '\t' + element_to_text(btf, t, tail + i * kind.element.count) + '\n';
+            text += '\t' +
+                    element_to_text(btf, t, tail + kind.fixed.count + i * kind.element.count) +
+                    '\n';
     return text;
 }
 
@@ -401,30 +425,15 @@ private:
                                                          : line.field(third_key(kind_));
         std::vector<uint32_t> fixed;
         kflag_ = kflag_has_word(kind_) ? false : line.field_or("kflag", 0, 1);
-        switch (kind_) {
-        case btf::Kind::INT:
+        if (kind_ == btf::Kind::INT)
             fixed = {line.limited("encoding", 0xff, int_encodings) << 24 |
                      line.limited("bits_offset", 0xff) << 16 | line.limited("nr_bits", 0xffff)};
-            break;
-        case btf::Kind::ARRAY:
-            fixed = {line.field("type_id"), line.field("index_type_id"), line.field("nr_elems")};
-            break;
-        case btf::Kind::ENUM:
-        case btf::Kind::ENUM64:
+        else if (kind.fixed.count)
+            row(line, kind.fixed, fixed);
+        else if (btf::is_enum(kind_))
             kflag_ = line.limited("encoding", 1, enum_encodings);
-            break;
-        case btf::Kind::FWD:
+        else if (kind_ == btf::Kind::FWD)
             kflag_ = line.limited("fwd_kind", 1, fwd_kinds);
-            break;
-        case btf::Kind::VAR:
-            fixed = {line.field("linkage", linkages)};
-            break;
-        case btf::Kind::DECL_TAG:
-            fixed = {line.field("component_idx")};
-            break;
-        default:
-            break;
-        }
         if (kind_ == btf::Kind::FUNC)
             vlen_ = line.limited("linkage", btf::max_vlen, linkages);
         else if (kind.element.count && !line.find("vlen"))
@@ -436,36 +445,32 @@ private:
         words_.insert(words_.end(), fixed.begin(), fixed.end());
     }
 
+    void row(Line &line, const btf::WordRow &row, std::vector<uint32_t> &out)
+    {
+        for_each_key(kind_, row, [&](uint32_t, std::string_view key) {
+            out.push_back(line.field(key, words_for(key)));
+        });
+    }
+
     void element(Line &line)
     {
         ++elements_;
-        if (kind_ != btf::Kind::DATASEC)
+        const btf::WordRow &words = btf::kind_info(kind_).element;
+        if (words.name == 0)
             words_.push_back(raw(builder_.str(line.name())));
-        switch (kind_) {
-        case btf::Kind::STRUCT:
-        case btf::Kind::UNION: {
+        if (btf::is_composite(kind_)) {
             words_.push_back(line.field("type_id"));
             uint32_t offset = line.limited("bits_offset", kflag_ ? 0xffffff : UINT32_MAX);
             uint32_t bits = line.field_or("bitfield_size", 0, kflag_ ? 0xff : 0);
             words_.push_back(bits << 24 | offset);
-            break;
-        }
-        case btf::Kind::ENUM:
+        } else if (kind_ == btf::Kind::ENUM) {
             words_.push_back(line.field("val"));
-            break;
-        case btf::Kind::ENUM64: {
+        } else if (kind_ == btf::Kind::ENUM64) {
             auto value = line.field<uint64_t>("val");
             words_.push_back(static_cast<uint32_t>(value));
             words_.push_back(static_cast<uint32_t>(value >> 32));
-            break;
-        }
-        case btf::Kind::FUNC_PROTO:
-            words_.push_back(line.field("type_id"));
-            break;
-        default: // DATASEC
-            for (const char *key : {"type_id", "offset", "size"})
-                words_.push_back(line.field(key));
-            break;
+        } else {
+            row(line, words, words_);
         }
     }
 
