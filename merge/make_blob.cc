@@ -40,9 +40,8 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
                                 [&] { return select_contents(options.features, in, link); });
     const MergedTypes types =
         by_libbpf ? keep_all(objects, not_linked, base.btf.get())
-                  : TRY(merge_types(in.loaded, not_linked,
-                                    {base.btf.get(), base.index.get(), base.blob, blamed},
-                                    options.why_dup.has_value(), options.threads, stats));
+                  : merge_types(in.loaded, not_linked, base.index.get(),
+                                options.why_dup.has_value(), options.threads, stats);
     stats.begin_pass("select_contents"); // what is left of it
     const SelectedContents selected = selection.get();
     report_selection(objects, selected, report, stats);
@@ -53,10 +52,10 @@ Result<std::vector<std::byte>> make_blob(const Options &options, const Base &bas
     Result<std::vector<std::byte>> blob;
     if (writes_result(options)) {
         stats.begin_pass("write_types");
-        blob =
-            write_types(objects, types.sources, types.partition, selected.functions,
-                        selected.variables, types.known, by_libbpf ? host_order : in.target.order,
-                        blamed, second_thread(options, in));
+        blob = write_types(objects, types.sources, types.partition, selected.functions,
+                           selected.variables, by_libbpf ? nullptr : base.index.get(),
+                           by_libbpf ? host_order : in.target.order, blamed,
+                           second_thread(options, in));
     }
     stats.end_pass();
     TRY(check_trust(in, base, not_linked, options.threads));

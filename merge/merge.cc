@@ -27,17 +27,13 @@ struct Memory {
     LinkResult link;
 };
 
-/// --why-dup and libbpf use the whole base, so they do not use an index.
+/// libbpf needs all types checked.
 Result<Base> open_given_base(const Options &options)
 {
-    const bool by_index = options.engine == Engine::hash && !options.why_dup;
-    if (!options.read_base)
-        return by_index ? read_indexed_base(options.base, options.base_index)
-                        : read_base(options.base);
-    Base base = *options.read_base;
-    if (!by_index)
-        base.index = nullptr;
-    return base;
+    if (options.read_base)
+        return *options.read_base;
+    return read_indexed_base(options.base,
+                             options.engine == Engine::hash ? options.base_index : "");
 }
 
 bool has_no_types(const std::vector<std::byte> &blob)
@@ -62,7 +58,7 @@ Result<void> run(const Options &options, Memory &m, Report &report, Stats &stats
     m.link = TRY(follow_link(m.inputs, report, stats));
     auto blob = TRY(make_blob(options, m.base, m.inputs, m.link, report, stats));
     if (m.base.btf)
-        stats.add("base_index_used", m.base.index ? 1 : 0);
+        stats.add("base_index_used", m.base.index_was_kept);
     if (!writes_result(options))
         return {};
     if (!m.base.btf && has_no_types(blob)) {

@@ -2,9 +2,8 @@
 // Opens the inputs, reads their objects, and checks that all are for one target.
 #include "merge/read_inputs.h"
 
-#include "merge/base_index/base_index.h"
+#include "merge/base_index/array_form.h"
 #include "merge/gather/gatherer.h"
-#include "merge/input/array_form.h"
 #include "merge/input/check_features.h"
 #include "merge/input/verify_objects.h"
 
@@ -184,16 +183,6 @@ Result<void> load_all(const Options &options, MergeInputs &in, Stats &stats)
     return {};
 }
 
-std::optional<KnownArrays> known_arrays(const Base &base)
-{
-    if (!base.index)
-        return std::nullopt;
-    auto for_structs = [&base](std::string_view name, const std::function<void(TypeId)> &visit) {
-        base.index->for_named(name, [&](TypeId id, TypeId) { visit(id); });
-    };
-    return KnownArrays{base.index->arrays(), for_structs};
-}
-
 /// Bytes of the inputs, by purpose. `base` may be null.
 void count_bytes(const std::vector<Object> &objects, const Btf *base, Stats &stats)
 {
@@ -297,8 +286,8 @@ Result<MergeInputs> read_inputs(const Options &options, const Base &base, Report
     in.target = TRY(find_target(in, base));
     if (base.btf)
         stats.add("objects_made_flat",
-                  take_form_of_base(*base.btf, known_arrays(base), in.loaded.objects,
-                                    options.engine == Engine::hash, options.threads));
+                  take_form_of_base(*base.index, in.loaded.objects, options.engine == Engine::hash,
+                                    options.threads));
     for (std::string &text : check_settings(in.objects(), options.features))
         report.warnings.push_back(std::move(text));
     return in;

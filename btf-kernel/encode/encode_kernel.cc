@@ -359,8 +359,7 @@ private:
     Result<void> begin_modules()
     {
         if (!options_.self_contained) {
-            auto base = TRY(merge::read_base(vmlinux_btf_));
-            merge::add_index(base);
+            auto base = TRY(merge::read_indexed_base(vmlinux_btf_, ""));
             base_ = std::make_shared<const merge::Base>(std::move(base));
         }
         has_base_ = true;

@@ -13,7 +13,6 @@
 #include "merge/base_index/base_index.h"
 
 #include "merge/base_index/wide_hash.h"
-#include "merge/input/array_form.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -52,39 +51,46 @@ uint64_t check_of(Bytes file)
 
 } // namespace index_layout
 
-IndexState BaseIndex::open(Bytes bytes, Bytes blob, std::shared_ptr<const void> owner)
+/// `bytes`: of an index, whose header is correct.
+BaseIndex::BaseIndex(Bytes bytes, std::shared_ptr<const void> owner) : owner_(std::move(owner))
+{
+    Header h;
+    std::memcpy(&h, bytes.data(), sizeof h);
+    arrays_ = h.arrays;
+    index_layout::for_each_table(
+        tables_, h, [&]<typename T>(std::span<const T> &table, size_t count, uint64_t at) {
+            table = {reinterpret_cast<const T *>(bytes.data() + at), count};
+        });
+}
+
+std::shared_ptr<const BaseIndex> BaseIndex::open(Bytes bytes, Bytes blob,
+                                                 std::shared_ptr<const void> owner)
 {
     Header h;
     if (bytes.size() < sizeof h || reinterpret_cast<uintptr_t>(bytes.data()) % 8)
-        return {};
+        return nullptr;
     std::memcpy(&h, bytes.data(), sizeof h);
     if (h.magic != index_layout::magic || h.version != index_layout::version ||
         h.file_bytes != bytes.size() || h.blob_bytes != blob.size())
-        return {};
-    if (index_layout::bytes_of(h) != bytes.size() || h.check != index_layout::check_of(bytes) ||
-        h.blob != index_layout::hash_of_blob(blob))
-        return {};
+        return nullptr;
     auto types = types_in_place(blob, h.types);
-    if (h.types == 0 || !types)
-        return {true, nullptr};
-
-    std::shared_ptr<BaseIndex> index(new BaseIndex);
-    index->owner_ = std::move(owner);
-    index->arrays_ = h.arrays;
-    index->chained_arrays_ = h.chained_arrays;
-    index_layout::for_each_table(
-        index->tables_, h, [&]<typename T>(std::span<const T> &table, size_t count, uint64_t at) {
-            table = {reinterpret_cast<const T *>(bytes.data() + at), count};
-        });
+    if (!types || index_layout::bytes_of(h) != bytes.size() ||
+        h.check != index_layout::check_of(bytes) || h.blob != index_layout::hash_of_blob(blob))
+        return nullptr;
+    std::shared_ptr<BaseIndex> index(new BaseIndex(bytes, std::move(owner)));
     types->marks = index->tables_.marks;
     types->plain_end = 1; // a base mixes plain types with others
     index->btf_ = std::make_shared<const Btf>(Btf::marked(*types, index->damage_));
-    return {true, index};
+    return index;
 }
 
-ArrayCounts BaseIndex::arrays() const
+std::shared_ptr<const BaseIndex> BaseIndex::of(std::shared_ptr<const Btf> btf,
+                                               std::vector<std::byte> made)
 {
-    return {arrays_, chained_arrays_};
+    auto owner = std::make_shared<const std::vector<std::byte>>(std::move(made));
+    std::shared_ptr<BaseIndex> index(new BaseIndex(*owner, owner));
+    index->btf_ = std::move(btf);
+    return index;
 }
 
 uint32_t BaseIndex::hash_of(std::string_view text)

@@ -13,15 +13,6 @@
 namespace btflink::merge
 {
 
-class BaseIndex;
-
-struct IndexState {
-    bool fits = false;                      // an undamaged index of that BTF
-    std::shared_ptr<const BaseIndex> index; // null for BTF that cannot have an index
-};
-
-struct ArrayCounts; // see input/array_form.h
-
 /// May a type that the writer makes for a function (output/write_btf.cc) equal this one?
 inline bool may_recur(const Btf &btf, const btf_type &t)
 {
@@ -38,16 +29,34 @@ class BaseIndex
 {
 public:
     /// Opens `bytes` as an index of `blob`, and hashes both. `bytes` must be aligned to 8 bytes;
-    /// `owner` keeps them alive.
-    static IndexState open(Bytes bytes, Bytes blob, std::shared_ptr<const void> owner);
+    /// `owner` keeps them alive. Null if they are not an undamaged index of that BTF.
+    static std::shared_ptr<const BaseIndex> open(Bytes bytes, Bytes blob,
+                                                 std::shared_ptr<const void> owner);
+    /// Uses what make_index() made for `btf`.
+    static std::shared_ptr<const BaseIndex> of(std::shared_ptr<const Btf> btf,
+                                               std::vector<std::byte> made);
 
-    /// The BTF of the base. Its types are checked on access.
+    /// The BTF of the base. If the index is from a file, its types are checked on access.
     const std::shared_ptr<const Btf> &btf() const { return btf_; }
     /// Was an impossible number found? Then all answers are invalid.
     bool is_damaged() const { return damage_.found(); }
 
-    /// count_arrays() of the base.
-    ArrayCounts arrays() const;
+    ArrayCounts arrays() const { return arrays_; }
+
+    /// Calls visit(id, lowest id with the same stub hash) for all plain types.
+    template <typename Visit>
+    void for_all(Visit visit) const
+    {
+        uint32_t lowest = 0;
+        for (size_t i = 0; i < tables_.hashes.size(); ++i) {
+            const uint32_t id = once(tables_.hashed[i]);
+            if (!is_type(id))
+                return;
+            if (i == 0 || tables_.hashes[i] != tables_.hashes[i - 1])
+                lowest = id;
+            visit(TypeId{id}, TypeId{lowest});
+        }
+    }
 
     /// Calls visit(id, lowest id) for the plain types with this stub hash, in ascending order.
     template <typename Visit>
@@ -90,7 +99,7 @@ public:
     static uint32_t hash_of(std::span<const uint32_t> words);
 
 private:
-    BaseIndex() = default;
+    BaseIndex(Bytes bytes, std::shared_ptr<const void> owner);
     bool is_type(uint32_t id) const { return note_unless(id > 0 && id < raw(btf_->end_id())); }
     /// Records damage unless `ok`. Returns `ok`.
     bool note_unless(bool ok) const
@@ -124,7 +133,7 @@ private:
     mutable Damage damage_;
     std::shared_ptr<const Btf> btf_;
     index_layout::Tables tables_;
-    uint32_t arrays_ = 0, chained_arrays_ = 0;
+    ArrayCounts arrays_;
 };
 
 } // namespace btflink::merge

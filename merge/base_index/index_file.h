@@ -9,12 +9,9 @@
 namespace btflink::merge
 {
 
-/// read_base() with an index from the file `index`. With an index the base is not parsed. If the
-/// file does not exist or does not match the base, the index is made for later runs, unless another
-/// process is making it or it cannot be written; this is not an error.
+/// read_base() with an index. If the file `index` has it, the base is not parsed. Otherwise the
+/// index is made, and kept in this file for later runs if that can be written. `index` may be
+/// empty.
 Result<Base> read_indexed_base(const std::string &path, const std::string &index);
-
-/// Makes an index in memory, for callers that merge repeatedly with the same base.
-void add_index(Base &base);
 
 } // namespace btflink::merge

@@ -8,6 +8,16 @@
 #include <bit>
 #include <span>
 
+namespace btflink::merge
+{
+
+/// Arrays of a base, and those whose elements are arrays.
+struct ArrayCounts {
+    uint32_t all = 0, chained = 0;
+};
+
+} // namespace btflink::merge
+
 namespace btflink::merge::index_layout
 {
 
@@ -22,8 +32,8 @@ struct Header {
     Hash128 blob;        // XXH3 of its bytes, as two numbers
     // Entries of the tables.
     uint32_t hashes, named, strings, words;
-    uint32_t arrays, chained_arrays; // ArrayCounts of the BTF
-    uint64_t check;                  // XXH3 of all bytes of this file, with 0 here
+    ArrayCounts arrays;
+    uint64_t check; // XXH3 of all bytes of this file, with 0 here
 };
 constexpr uint32_t version = 2;
 static_assert(sizeof(Header) == 80);

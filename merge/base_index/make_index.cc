@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1 OR BSD-2-Clause
+// Makes the tables of an index.
 //
-// Problem. A module's result must be byte-identical with and without an index. In some cases, which
-// no kernel has, an index could not easily give the answers of a search.
-//
-// Method. Hash all types of the base, and sort. BTF with one of these cases gets no index:
-//  - another byte order, or unaligned types: Btf has copied them;
-//  - a duplicate string, or a name that points into another string: it has several offsets;
-//  - a cycle without a named struct: its hash may depend on which types are hashed;
-//  - a plain type that refers to a FUNC, VAR or DATASEC: a search reports it as an error.
+// Method. Hash all types, names, strings and words of the base, and sort.
 //
 // Cost. One pass over all types and strings, and four sorts: three times the time of parsing.
 #include "merge/base_index/make_index.h"
 
-#include "common/graph/post_order.h"
 #include "merge/base_index/base_index.h"
-#include "merge/input/array_form.h"
 
 #include <algorithm>
 #include <cstring>
@@ -52,14 +44,15 @@ class IndexMaker
 public:
     IndexMaker(const Btf &base, Bytes blob) : base_(base), blob_(blob) {}
 
-    std::vector<std::byte> run()
+    Result<std::vector<std::byte>> run(const Where &where)
     {
-        if (!is_in_place() || !add_strings() || !is_fit()) {
-            strings_.clear();
-            return bytes(0);
-        }
+        for_ids([&](TypeId id) { check(id); });
+        if (wrong_ != void_id)
+            return fail(where, strf("type %u (%s) refers to a FUNC, VAR or DATASEC", raw(wrong_),
+                                    base_.kind_name(wrong_)));
+        add_strings();
         add_types();
-        return bytes(base_.size());
+        return bytes();
     }
 
 private:
@@ -70,68 +63,33 @@ private:
             visit(TypeId{id});
     }
 
-    bool is_in_place() const
+    void count_array(TypeId id)
     {
-        const auto *words = reinterpret_cast<const std::byte *>(base_.words().data());
-        return !base_.base() && words >= blob_.data() && words < blob_.data() + blob_.size();
+        if (base_.kind(id) != btf::Kind::ARRAY)
+            return;
+        ++arrays_.all;
+        const TypeId element{btf::tail_of(base_.type(id))[0]};
+        arrays_.chained += base_.kind(element) == btf::Kind::ARRAY;
     }
 
-    /// Returns false if a string is a duplicate.
-    bool add_strings()
+    void check(TypeId id)
+    {
+        if (wrong_ == void_id && !base_.is_of_link(id))
+            btf::for_each_type_id(base_.type(id), [&](uint32_t ref) {
+                if (ref && base_.is_of_link(TypeId{ref}))
+                    wrong_ = id;
+            });
+    }
+
+    void add_strings()
     {
         const std::string_view all = base_.strings();
-        is_start_.assign(all.size(), false);
-        is_start_[0] = true;
-        for (size_t at = 0; at < all.size();) {
+        for (size_t at = 1; at < all.size();) {
             const std::string_view text = all.data() + at;
-            is_start_[at] = true;
-            if (at && text.empty())
-                return false;
-            if (at)
-                strings_.push_back({BaseIndex::hash_of(text), static_cast<uint32_t>(at)});
+            strings_.push_back({BaseIndex::hash_of(text), static_cast<uint32_t>(at)});
             at += text.size() + 1;
         }
         sort(strings_);
-        for (size_t i = 0; i < strings_.size(); ++i)
-            for (size_t j = i + 1; j < strings_.size() && strings_[j].hash == strings_[i].hash; ++j)
-                if (base_.str(strings_[i].at) == base_.str(strings_[j].at))
-                    return false;
-        return true;
-    }
-
-    bool is_fit()
-    {
-        bool fit = true;
-        for_ids([&](TypeId id) {
-            const btf_type &t = base_.type(id);
-            btf::for_each_str_off(t, [&](uint32_t at) { fit = fit && is_start_[at]; });
-            if (!base_.is_of_link(id))
-                btf::for_each_type_id(
-                    t, [&](uint32_t ref) { fit = fit && !(ref && base_.is_of_link(TypeId{ref})); });
-        });
-        return fit && !has_cycle();
-    }
-
-    /// Is there a cycle without a named struct?
-    bool has_cycle() const
-    {
-        std::vector<uint8_t> state(base_.size() + 1);
-        std::vector<TypeId> stack;
-        bool found = false;
-        for_ids([&](TypeId root) {
-            post_order(
-                root, [&](TypeId id) -> uint8_t & { return state[raw(id)]; }, stack,
-                [&](TypeId id, auto need) {
-                    btf::for_each_type_id(base_.type(id), [&](uint32_t ref) {
-                        if (!ref || stub_class(base_, TypeId{ref}))
-                            return;
-                        found |= state[ref] == walk::open;
-                        need(TypeId{ref});
-                    });
-                },
-                [](TypeId) {});
-        });
-        return found;
     }
 
     void add_types()
@@ -140,6 +98,7 @@ private:
         for_ids([&](TypeId id) {
             if (!base_.is_of_link(id))
                 hashes_.push_back({hashes[raw(id) - 1], raw(id)});
+            count_array(id);
             if (may_recur(base_, base_.type(id)))
                 words_.push_back({BaseIndex::hash_of(btf::all_words(base_.type(id))), raw(id)});
         });
@@ -172,11 +131,10 @@ private:
         });
     }
 
-    /// `types`: 0 if the BTF cannot have an index.
-    std::vector<std::byte> bytes(uint32_t types) const
+    std::vector<std::byte> bytes() const
     {
+        const uint32_t types = base_.size();
         auto count = [](const auto &table) { return static_cast<uint32_t>(table.size()); };
-        const ArrayCounts arrays = count_arrays(base_);
         Header h{index_layout::magic,
                  index_layout::version,
                  types,
@@ -187,8 +145,7 @@ private:
                  count(named_),
                  count(strings_),
                  count(words_),
-                 arrays.all,
-                 arrays.chained,
+                 arrays_,
                  0};
         h.file_bytes = index_layout::bytes_of(h);
         std::vector<Hash128> hashes;
@@ -220,17 +177,18 @@ private:
 
     const Btf &base_;
     const Bytes blob_;
-    std::vector<bool> is_start_; // by offset: does a string begin there?
     std::vector<HashedType> hashes_;
     std::vector<NamedType> named_;
     std::vector<HashedPlace> strings_, words_;
+    ArrayCounts arrays_;
+    TypeId wrong_ = void_id; // the first that refers to a type of the link part
 };
 
 } // namespace
 
-std::vector<std::byte> make_index(const Btf &base, Bytes blob)
+Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where)
 {
-    return IndexMaker(base, blob).run();
+    return IndexMaker(base, blob).run(where);
 }
 
 } // namespace btflink::merge

@@ -10,8 +10,8 @@
 namespace btflink::merge
 {
 
-/// An index of `base`, parsed from `blob`. For BTF for which an index could give other answers than
-/// a search, it contains only this fact (FORMAT.md, "BTF without an index").
-std::vector<std::byte> make_index(const Btf &base, Bytes blob);
+/// An index of `base`, parsed from `blob`. Error: a plain type refers to a FUNC, VAR, DATASEC or
+/// tag.
+Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where);
 
 } // namespace btflink::merge

@@ -32,21 +32,19 @@ Classes take_classes(const Sources &sources, const KnownClasses &known, unsigned
 
 } // namespace
 
-Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
-                                const GivenBase &base, bool explained, unsigned threads,
-                                Stats &stats)
+MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
+                        const BaseIndex *base, bool explained, unsigned threads, Stats &stats)
 {
     stats.begin_pass("sources");
-    Sources sources = make_sources(loaded.objects, not_linked, base.btf);
-    stats.add("types_in", sources.types + (base.btf ? base.btf->size() : 0));
+    Sources sources = make_sources(loaded.objects, not_linked, base ? base->btf().get() : nullptr);
+    stats.add("types_in", sources.types + (base ? base->btf()->size() : 0));
 
     stats.begin_pass("group_by_hash");
     Classes classes = loaded.classes ? take_classes(sources, *loaded.classes, threads)
                                      : group_by_hash(sources, threads);
-    BaseKnowledge known;
-    if (base.btf) {
+    if (base) {
         stats.begin_pass("choose_base");
-        known = TRY(choose_base(sources, classes, loaded.objects, base, explained));
+        choose_base(sources, classes, *base, explained);
         stats.add("types_of_base", sources.base->count());
     }
     stats.add("distinct_hashes", classes.first.size());
@@ -71,7 +69,7 @@ Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<b
     stats.add("affected_types", partition.affected_types);
     stats.add("refinement_rounds", partition.rounds);
     stats.end_pass();
-    return MergedTypes{std::move(sources), std::move(partition), std::move(known)};
+    return MergedTypes{std::move(sources), std::move(partition)};
 }
 
 } // namespace btflink::merge

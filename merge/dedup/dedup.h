@@ -14,13 +14,12 @@ namespace btflink::merge
 struct MergedTypes {
     Sources sources;
     Partition partition;
-    BaseKnowledge known; // if there is a base
 };
 
-/// `not_linked`: objects to leave out. `explained`: use all of the base, so that the result can be
-/// explained. If `loaded` has classes, there is no base and all objects were linked.
-Result<MergedTypes> merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
-                                const GivenBase &base, bool explained, unsigned threads,
-                                Stats &stats);
+/// `not_linked`: objects to leave out. `base`: null without one. `explained`: use all of the base,
+/// so that the result can be explained. If `loaded` has classes, there is no base and all objects
+/// were linked.
+MergedTypes merge_types(const LoadedObjects &loaded, const std::vector<bool> &not_linked,
+                        const BaseIndex *base, bool explained, unsigned threads, Stats &stats);
 
 } // namespace btflink::merge

@@ -26,7 +26,8 @@ struct Base {
     Bytes blob; // in the file
     Where where;
     std::shared_ptr<const Btf> btf;         // null without a base
-    std::shared_ptr<const BaseIndex> index; // null without an index
+    std::shared_ptr<const BaseIndex> index; // null from read_base()
+    bool index_was_kept = false;            // in a file
 };
 /// An empty path results in an empty Base.
 Result<Base> read_base(const std::string &path);

@@ -22,7 +22,6 @@
 #include "merge/output/string_table.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace btflink::merge
 {
@@ -65,18 +64,12 @@ class ResultWriter
 public:
     ResultWriter(const std::vector<Object> &objects, const Sources &sources,
                  const Partition &partition, const Functions &functions, const Variables &variables,
-                 const BaseKnowledge &known)
+                 const BaseIndex *index)
         : objects_(objects), sources_(sources), partition_(partition), functions_(functions),
-          variables_(variables), known_(known),
-          base_(sources.has_base ? sources.list[0].btf : nullptr),
-          strings_(base_, known.index, 2 * partition.classes.size() + functions.selected.size()),
-          index_(known.index), ids_(partition.classes.size()), var_ids_(objects.size())
+          variables_(variables), base_(sources.has_base ? sources.list[0].btf : nullptr),
+          strings_(base_, index, 2 * partition.classes.size() + functions.selected.size()),
+          index_(index), ids_(partition.classes.size()), var_ids_(objects.size())
     {
-        if (!known_.part)
-            return;
-        for (uint32_t at : known_.part->strings)
-            strings_.use(at);
-        use_section_names();
     }
 
     Result<std::vector<std::byte>> run(ByteOrder order, const Where &where,
@@ -90,8 +83,6 @@ public:
             });
         });
         write_plain();
-        if (known_.part)
-            index_base();
         const FunctionWords function_words = collected.get();
         LinkPart(objects_, functions_, function_words, variables_, *this).write();
         if (out_.size() > UINT32_MAX / 4 || strings_.blob().size() > INT32_MAX)
@@ -239,77 +230,6 @@ private:
             index_.add_own(std::span(out_).subspan(begin), ids_[number]);
     }
 
-    /// Indexes the types of the base that a function's types may equal.
-    void index_base()
-    {
-        known_.part->wanted.for_each(0, [&](uint32_t i) {
-            if (may_recur(*base_, base_->type(TypeId{i + 1})))
-                index_base_type(i + 1);
-        });
-        index_base_clones();
-    }
-
-    void index_base_type(uint32_t id)
-    {
-        const std::span words = btf::all_words(base_->type(TypeId{id}));
-        base_words_.assign(words.begin(), words.end());
-        auto &copied = *reinterpret_cast<btf_type *>(base_words_.data());
-        bool known = true; // false if no type of the result has this string
-        btf::for_each_str_off(copied, [&](uint32_t &off) {
-            const auto found = strings_.find(base_->str(off));
-            known &= found.has_value();
-            off = found.value_or(0);
-        });
-        if (known)
-            index_.add(base_words_, id);
-    }
-
-    /// An image's sections may have names that do not occur in objects.
-    void use_section_names()
-    {
-        const std::string_view all = base_->strings();
-        for (const DataSection &section : variables_.sections) {
-            if (strings_.find(section.name))
-                continue;
-            const std::string whole = '\0' + std::string(section.name) + '\0';
-            if (const size_t at = all.find(whole); at != all.npos)
-                strings_.use(static_cast<uint32_t>(at) + 1);
-        }
-    }
-
-    /// Names of clones do not occur in objects, so the base's FUNCs with these names were not
-    /// chosen.
-    void index_base_clones()
-    {
-        std::unordered_set<std::string_view> clones;
-        for (const SelectedFunction &f : functions_.selected)
-            if (!f.clone.empty())
-                clones.insert(f.clone);
-        if (clones.empty())
-            return;
-        for (std::string_view text = base_->strings(), rest = text; !rest.empty();) {
-            const size_t length = rest.find('\0');
-            if (clones.contains(rest.substr(0, length)))
-                strings_.use(static_cast<uint32_t>(rest.data() - text.data()));
-            rest.remove_prefix(length + 1);
-        }
-        std::unordered_set<uint32_t> found;
-        auto index_all = [&](btf::Kind kind, auto is_of_clone) {
-            for (uint32_t id = 1; id < raw(base_->end_id()); ++id) {
-                const btf_type &t = base_->type(TypeId{id});
-                if (btf::kind_of(t) != kind || !is_of_clone(t))
-                    continue;
-                found.insert(id);
-                if (kind == btf::Kind::FUNC)
-                    strings_.use(t.name_off);
-                index_base_type(id);
-            }
-        };
-        index_all(btf::Kind::FUNC,
-                  [&](const btf_type &t) { return clones.contains(base_->str(t.name_off)); });
-        index_all(btf::Kind::DECL_TAG, [&](const btf_type &t) { return found.contains(t.type); });
-    }
-
     /// The words from `begin` on are a type of the link part. Drops them if there is an equal type.
     uint32_t finish(size_t begin)
     {
@@ -347,7 +267,6 @@ private:
     const Partition &partition_;
     const Functions &functions_;
     const Variables &variables_;
-    const BaseKnowledge &known_;
     const Btf *base_;
     ResultStrings strings_;
     WordIndex index_;
@@ -355,7 +274,6 @@ private:
     std::vector<std::vector<uint32_t>> var_ids_; // per object and variable
     std::vector<ClassId> order_;                 // classes by their lowest types
     std::vector<uint32_t> out_;
-    std::vector<uint32_t> base_words_; // of a type of the base
     uint32_t next_id_ = 1;
 };
 
@@ -364,10 +282,10 @@ private:
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
-                                           const BaseKnowledge &known, ByteOrder order,
+                                           const BaseIndex *index, ByteOrder order,
                                            const Where &where, std::launch second_thread)
 {
-    return ResultWriter(objects, sources, partition, functions, variables, known)
+    return ResultWriter(objects, sources, partition, functions, variables, index)
         .run(order, where, second_thread);
 }
 

@@ -2,7 +2,7 @@
 // Writes the result's BTF: final classes, functions and variables.
 #pragma once
 
-#include "merge/dedup/classes/choose_base.h"
+#include "merge/base_index/base_index.h"
 #include "merge/dedup/partition.h"
 #include "merge/link/select_functions.h"
 #include "merge/link/select_variables.h"
@@ -12,12 +12,13 @@
 namespace btflink::merge
 {
 
-/// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `known`:
-/// how to look up types in the base. `second_thread`: how to run what only saves time.
+/// Returns BTF in byte order `order` that extends the base of `sources`, if there is one. `index`:
+/// finds strings and types in the base; null: none are shared. `second_thread`: how to run what
+/// only saves time.
 Result<std::vector<std::byte>> write_types(const std::vector<Object> &objects,
                                            const Sources &sources, const Partition &partition,
                                            const Functions &functions, const Variables &variables,
-                                           const BaseKnowledge &known, ByteOrder order,
+                                           const BaseIndex *index, ByteOrder order,
                                            const Where &where, std::launch second_thread);
 
 } // namespace btflink::merge

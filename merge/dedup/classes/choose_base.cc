@@ -8,9 +8,7 @@
 //  2. Choose each type of the base
 //      - that has the stub hash of a type of the module, or
 //      - that is a struct, union or enum, defined or declared, and the module has one of that name.
-//     An index answers both questions by look-ups (choose_by_index). Without one, prune_base.cc
-//     finds by their names the types of the base that may matter; these are hashed, and the others
-//     are left out (choose_by_search).
+//     The index of the base answers both questions.
 //  3. Add classes of the chosen types, in front of the module's. Types of the base with one stub
 //     hash are one class, whether or not the module has it.
 //
@@ -21,20 +19,15 @@
 // the declaration agrees with every definition of the base. References in which two definitions of
 // the base differ may be lost then, but the conflict graph only needs to know that there are two.
 // Declarable enums are an exception: a type that refers to a declaration of one has another hash
-// than a type that refers to the definition. If base and module have both, all types that may be
-// equal take part (`all`), and an index is not used.
+// than a type that refers to the definition. If base and module have both, all types whose names
+// occur in the module take part.
 //
-// Invariant. Which types take part, and in which classes, does not depend on the presence of an
-// index. So neither does the result.
-//
-// Cost. With an index: a few look-ups per class of the module. Otherwise see prune_base.cc.
+// Cost. A few look-ups per class of the module.
 #include "merge/dedup/classes/choose_base.h"
 
-#include "merge/dedup/classes/distinct_hashes.h"
-
 #include <algorithm>
-#include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <xxhash.h>
 
 namespace btflink::merge
@@ -51,14 +44,6 @@ struct NameUse {
     bool enum_defined = false, enum_declared = false;
 };
 using Names = std::unordered_map<std::string_view, NameUse, TextHash>;
-
-/// The objects' types, and the base from which others are chosen.
-struct ChoiceInput {
-    const Sources &sources;
-    const Classes &classes; // of the objects' types
-    const Btf &base;
-    Names names; // of the objects' structs, unions and enums
-};
 
 /// A chosen type of the base.
 struct Choice {
@@ -82,135 +67,84 @@ Names collect_names(const Sources &sources, const Classes &classes)
     return names;
 }
 
-/// Null: the objects do not use the name, or the type of the base is of another kind.
-const NameUse *find_use(const ChoiceInput &in, TypeId id)
-{
-    if (!btf::has_tag_name(in.base.type(id)))
-        return nullptr;
-    auto found = in.names.find(in.base.name(id));
-    return found == in.names.end() ? nullptr : &found->second;
-}
-
 /// Is a type of the base an enum that the base declares and the objects define, or the reverse?
-bool is_half_declared(const ChoiceInput &in, TypeId id, const NameUse &use)
+bool is_half_declared(const btf_type &t, const NameUse &use)
 {
-    const btf_type &t = in.base.type(id);
     return btf::is_enum(btf::kind_of(t)) &&
            (btf::is_declaration(t) ? use.enum_defined : use.enum_declared);
 }
 
-Hash128 hash_of(const ChoiceInput &in, ClassId c)
+/// The strings of all objects.
+std::unordered_set<std::string_view, TextHash> collect_strings(const Sources &sources)
 {
-    const TypeAt at = in.classes.first[c];
-    return in.sources.list[at.source].hash(raw(at.type) - 1);
+    std::unordered_set<std::string_view, TextHash> out;
+    for (const Source &source : std::span(sources.list).subspan(1))
+        for (std::string_view rest = source.btf->strings(); !rest.empty();) {
+            const std::string_view text = rest.substr(0, rest.find('\0'));
+            out.insert(text);
+            rest.remove_prefix(text.size() + 1);
+        }
+    return out;
 }
 
-/// Step 2 with an index. Nothing if it does not suffice.
-std::optional<std::vector<Choice>> choose_by_index(const ChoiceInput &in, const BaseIndex &index)
+/// Step 2 with `all`: the types that may equal types of the objects, because all of their names
+/// occur there and they refer to such types only, and the named structs, unions and enums for which
+/// declarations in the objects may stand.
+std::vector<Choice> choose_all(const Sources &sources, const BaseIndex &base)
+{
+    const auto strings = collect_strings(sources);
+    const Btf &btf = *base.btf();
+    std::vector<Choice> out;
+    Selection chosen(btf.size());
+    base.for_all([&](TypeId id, TypeId lowest) {
+        const btf_type &t = btf.type(id);
+        bool known = strings.contains(btf.name(id));
+        if (known && !btf::has_tag_name(t))
+            btf::for_each_str_off(
+                t, [&](uint32_t off) { known = known && strings.contains(btf.str(off)); });
+        chosen.set(raw(id) - 1, known);
+        if (known)
+            out.push_back({id, lowest, ClassId::none});
+    });
+    auto refers_to_other = [&](const Choice &c) {
+        bool other = false;
+        if (!btf::has_tag_name(btf.type(c.type)))
+            btf::for_each_type_id(btf.type(c.type), [&](uint32_t ref) {
+                other = other || (ref && !chosen.has(ref - 1));
+            });
+        chosen.set(raw(c.type) - 1, !other);
+        return other;
+    };
+    while (std::erase_if(out, refers_to_other))
+        ;
+    return out;
+}
+
+/// Step 2.
+std::vector<Choice> choose(const Sources &sources, const Classes &classes, const BaseIndex &base,
+                           bool all)
 {
     std::vector<Choice> out;
     auto add = [&](TypeId id, TypeId lowest, ClassId equals) {
         out.push_back({id, std::min(id, lowest), equals}); // a forged index may say anything
     };
-    for (ClassId c : in.classes.first.ids())
-        index.for_types_with(hash_of(in, c), [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
-    bool half_declared = false;
-    for (const auto &named : in.names)
-        index.for_named(named.first, [&](TypeId id, TypeId lowest) {
+    for (ClassId c : classes.first.ids()) {
+        const TypeAt at = classes.first[c];
+        base.for_types_with(sources.list[at.source].hash(raw(at.type) - 1),
+                            [&](TypeId id, TypeId lowest) { add(id, lowest, c); });
+    }
+    for (const auto &[name, use] : collect_names(sources, classes))
+        base.for_named(name, [&](TypeId id, TypeId lowest) {
             add(id, lowest, ClassId::none);
-            half_declared |= is_half_declared(in, id, named.second);
+            all |= is_half_declared(base.btf()->type(id), use);
         });
-    if (half_declared)
-        return std::nullopt;
-    // If a type was found both ways, the entry with the class that it equals comes first.
+    if (all)
+        for (const Choice &c : choose_all(sources, base))
+            add(c.type, c.lowest, ClassId::none);
+    // If a type was found several ways, the entry with the class that it equals comes first.
     std::ranges::sort(out, {}, [](const Choice &c) { return std::pair(c.type, c.equals); });
     auto is_same = [](const Choice &a, const Choice &b) { return a.type == b.type; };
     out.erase(std::unique(out.begin(), out.end(), is_same), out.end());
-    return out;
-}
-
-/// The plain types among `wanted`.
-Result<Selection> plain_part(const Btf &base, const Selection &wanted, const Where &where)
-{
-    Selection plain(base.size());
-    uint32_t bad = 0;
-    wanted.for_each(0, [&](uint32_t i) {
-        const btf_type &t = base.type(TypeId{i + 1});
-        if (base.is_of_link(TypeId{i + 1}))
-            return;
-        plain.set(i, true);
-        btf::for_each_type_id(t, [&](uint32_t ref) {
-            if (!bad && ref && base.is_of_link(TypeId{ref}))
-                bad = i + 1;
-        });
-    });
-    if (bad)
-        return fail(where, strf("type %u (%s) refers to a FUNC, VAR or DATASEC", bad,
-                                base.kind_name(TypeId{bad})));
-    plain.number();
-    return plain;
-}
-
-bool any_half_declared(const ChoiceInput &in, const Selection &plain)
-{
-    bool any = false;
-    plain.for_each(0, [&](uint32_t i) {
-        if (const NameUse *use = find_use(in, TypeId{i + 1}))
-            any |= is_half_declared(in, TypeId{i + 1}, *use);
-    });
-    return any;
-}
-
-/// The types that may be chosen, and all types whose hashes are part of their hashes.
-Selection types_to_hash(const ChoiceInput &in, const Selection &plain)
-{
-    Selection out(in.base.size());
-    std::vector<TypeId> open;
-    auto add = [&](TypeId id) {
-        if (out.has(raw(id) - 1))
-            return;
-        out.set(raw(id) - 1, true);
-        open.push_back(id);
-    };
-    plain.for_each(0, [&](uint32_t i) {
-        if (!btf::has_tag_name(in.base.type(TypeId{i + 1})) || find_use(in, TypeId{i + 1}))
-            add(TypeId{i + 1});
-    });
-    while (!open.empty()) {
-        const TypeId id = open.back();
-        open.pop_back();
-        btf::for_each_type_id(in.base.type(id), [&](uint32_t ref) {
-            if (ref && !stub_class(in.base, TypeId{ref}))
-                add(TypeId{ref});
-        });
-    }
-    out.number();
-    return out;
-}
-
-/// Step 2 without an index. `plain`: the plain types that may matter. `all`: choose all of them.
-std::vector<Choice> choose_by_search(const ChoiceInput &in, const Selection &plain, bool all)
-{
-    all = all || any_half_declared(in, plain);
-    const Selection hashed = all ? plain : types_to_hash(in, plain);
-    const std::vector<Hash128> hashes = stub_hashes(in.base, hashed);
-    DistinctHashes distinct(in.sources);
-    std::vector<ClassId> of; // by place among the hashed: a number in `distinct`
-    hashed.for_each(0, [&](uint32_t i) {
-        of.push_back(distinct.add(visible(hashes[of.size()]), {0, TypeId{i + 1}}));
-    });
-    IdVector<ClassId, ClassId> equals(distinct.entries().size(), ClassId::none);
-    for (ClassId c : in.classes.first.ids())
-        if (ClassId found = distinct.find(visible(hash_of(in, c)), in.classes.first[c]);
-            found != ClassId::none)
-            equals[found] = c;
-    std::vector<Choice> out;
-    size_t place = 0;
-    hashed.for_each(0, [&](uint32_t i) {
-        const ClassId mine = of[place++];
-        if (all || equals[mine] != ClassId::none || find_use(in, TypeId{i + 1}))
-            out.push_back({TypeId{i + 1}, distinct.entries()[mine].first.type, equals[mine]});
-    });
     return out;
 }
 
@@ -255,28 +189,11 @@ void add_classes(const std::vector<Choice> &choices, const Sources &sources, Cla
 
 } // namespace
 
-Result<BaseKnowledge> choose_base(Sources &sources, Classes &classes,
-                                  const std::vector<Object> &objects, const GivenBase &given,
-                                  bool all)
+void choose_base(Sources &sources, Classes &classes, const BaseIndex &base, bool all)
 {
-    const ChoiceInput in{sources, classes, *given.btf, collect_names(sources, classes)};
-    BaseKnowledge known;
-    std::optional<std::vector<Choice>> choices;
-    if (given.index && !all)
-        choices = choose_by_index(in, *given.index);
-    if (choices) {
-        known.index = given.index;
-    } else {
-        if (given.index) // its types were not all checked
-            TRY(Btf::parse(given.blob, given.where));
-        auto part = std::make_unique<BasePart>(make_base_part(in.base, objects));
-        const auto plain = TRY(plain_part(in.base, part->wanted, given.where));
-        choices = choose_by_search(in, plain, all);
-        known.part = std::move(part);
-    }
-    number_choices(*choices, sources);
-    add_classes(*choices, sources, classes);
-    return known;
+    const std::vector<Choice> choices = choose(sources, classes, base, all);
+    number_choices(choices, sources);
+    add_classes(choices, sources, classes);
 }
 
 } // namespace btflink::merge

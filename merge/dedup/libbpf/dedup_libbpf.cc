@@ -97,7 +97,7 @@ Result<BtfPtr> new_split_btf(Bytes blob, ::btf *base, const Where &where)
 MergedTypes keep_all(const std::vector<Object> &objects, const std::vector<bool> &not_linked,
                      const Btf *base)
 {
-    MergedTypes out{make_sources(objects, not_linked, base), {}, {}};
+    MergedTypes out{make_sources(objects, not_linked, base), {}};
     Partition &all = out.partition;
     all.of.resize(out.sources.types);
     for (uint32_t s = out.sources.has_base; s < out.sources.list.size(); ++s)

@@ -8,8 +8,8 @@
 // chained_enough of them; then this is its form, and the objects need not be read. (Fewer decide
 // nothing, because compilers' vectors are chained even in a flat base.) Otherwise the objects'
 // chained arrays are looked up in the base: the member of the same name and offset in the struct of
-// the same name and size, or the typedef of the same name. The majority decides. Without any match,
-// the form does not affect types that both have, and the number of the base's arrays decides.
+// the same name and size. The majority decides. Without any match, the number of the base's arrays
+// decides.
 //
 // To make arrays flat, types are changed in place, so that ids stay the same: an outer array
 // becomes an array of its innermost elements. An inner array to which only arrays refer must not be
@@ -18,15 +18,14 @@
 // Why it is right. The outer array becomes what pahole made from its DIE. If the source also uses
 // the inner array type on its own, this type is lost, because nothing distinguishes the two.
 //
-// Cost. Usually a small part of the base's types; nothing with an index of the base. Over a flat
-// base, one look at all types of objects and base, and new stub hashes of changed objects.
-#include "merge/input/array_form.h"
+// Cost. Usually nothing. Over a flat base, one look at all types of the objects, and new stub
+// hashes of changed objects.
+#include "merge/base_index/array_form.h"
 
 #include "common/io/parallel.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <optional>
 
 namespace btflink::merge
 {
@@ -79,85 +78,48 @@ std::optional<Flat> flattened(const Btf &btf, const btf_type &array)
     return flat;
 }
 
-/// A place where base and object have the same array.
-struct ArrayPlace {
-    btf::Kind kind;
-    std::string_view name;
-    uint32_t size; // of the struct
-    std::string_view member;
-    uint32_t offset;
-    auto operator<=>(const ArrayPlace &) const = default;
+/// Votes for either form.
+struct Votes {
+    uint32_t flat = 0, chained = 0;
 };
 
-/// Calls visit(place, array) for a typedef of an array, or for each member of a named struct that
-/// is an array.
-template <typename Visit>
-void for_array_places(const Btf &btf, TypeId id, Visit &visit)
+/// Looks for members that are arrays, at the same places as in a struct of an object, in a struct
+/// of the base.
+void compare_members(const Btf &btf, const btf_type &mine, const Btf &base, const btf_type &its,
+                     Votes &votes)
 {
-    const btf_type &t = btf.type(id);
-    const btf::Kind kind = btf::kind_of(t);
-    const btf_type *array = nullptr;
-    if (kind == btf::Kind::TYPEDEF && (array = array_at(btf, t.type)))
-        visit(ArrayPlace{kind, btf.name(id), 0, "", 0}, *array);
-    if (!btf::is_composite(kind) || t.name_off == 0)
+    if (btf::kind_of(mine) != btf::kind_of(its) || mine.size != its.size)
         return;
-    for (uint32_t i = 0; i < btf::vlen_of(t); ++i) {
-        const uint32_t *member = btf::tail_of(t) + i * 3;
-        if ((array = array_at(btf, member[1])))
-            visit(ArrayPlace{kind, btf.name(id), t.size, btf.str(member[0]), member[2]}, *array);
+    for (uint32_t i = 0; i < std::min(btf::vlen_of(mine), btf::vlen_of(its)); ++i) {
+        const uint32_t *one = btf::tail_of(mine) + i * 3, *other = btf::tail_of(its) + i * 3;
+        const btf_type *array = array_at(btf, one[1]), *known = array_at(base, other[1]);
+        if (!array || !known || !is_chained(btf, *array) || one[2] != other[2] ||
+            btf.str(one[0]) != base.str(other[0]))
+            continue;
+        const auto flat = flattened(btf, *array);
+        if (is_chained(base, *known))
+            ++votes.chained;
+        else
+            votes.flat += flat && flat->count == count_of(*known);
     }
 }
 
-template <typename Visit>
-void for_each_array_place(const Btf &btf, Visit visit)
+bool is_flat_base(const BaseIndex &base, const std::vector<Object> &objects)
 {
-    for (TypeId id : btf.ids())
-        for_array_places(btf, id, visit);
-}
-
-using ArrayPlaces = std::map<ArrayPlace, uint32_t>; // with the product of the dimensions
-
-/// Like for_each_array_place(), but may skip places that are not in `places`.
-template <typename Visit>
-void for_array_places_among(const ArrayPlaces &places, const Btf &base,
-                            const std::optional<KnownArrays> &known, Visit visit)
-{
-    auto is_typedef = [](const auto &place) { return place.first.kind == btf::Kind::TYPEDEF; };
-    if (!known || std::ranges::any_of(places, is_typedef)) // no index finds typedefs
-        return for_each_array_place(base, visit);
-    std::set<std::string_view> names;
-    for (const auto &[place, count] : places)
-        names.insert(place.name);
-    for (std::string_view name : names)
-        known->for_structs(name, [&](TypeId id) { for_array_places(base, id, visit); });
-}
-
-bool is_flat_base(const Btf &base, const std::optional<KnownArrays> &known,
-                  const std::vector<Object> &objects)
-{
-    const ArrayCounts arrays = known ? known->counts : count_arrays(base);
+    const ArrayCounts arrays = base.arrays();
     if (arrays.chained >= chained_enough)
         return false;
-    ArrayPlaces chained;
+    Votes votes;
     for (const Object &o : objects)
-        for_each_array_place(o.btf, [&](const ArrayPlace &place, const btf_type &array) {
-            if (auto flat = flattened(o.btf, array); flat && is_chained(o.btf, array))
-                chained.emplace(place, flat->count);
-        });
-    uint32_t for_flat = 0, for_chained = 0;
-    auto compare = [&](const ArrayPlace &place, const btf_type &array) {
-        auto found = chained.find(place);
-        if (found == chained.end())
-            return;
-        if (is_chained(base, array))
-            ++for_chained;
-        else
-            for_flat += count_of(array) == found->second;
-    };
-    if (!chained.empty())
-        for_array_places_among(chained, base, known, compare);
-    if (for_flat != for_chained)
-        return for_flat > for_chained;
+        for (TypeId id : o.btf.ids()) {
+            const btf_type &t = o.btf.type(id);
+            if (btf::is_composite(btf::kind_of(t)) && t.name_off)
+                base.for_named(o.btf.name(id), [&](TypeId its, TypeId) {
+                    compare_members(o.btf, t, *base.btf(), base.btf()->type(its), votes);
+                });
+        }
+    if (votes.flat != votes.chained)
+        return votes.flat > votes.chained;
     return arrays.chained < arrays.all / arrays_per_chained;
 }
 
@@ -234,22 +196,10 @@ bool flatten(Object &o, bool hashed)
 
 } // namespace
 
-ArrayCounts count_arrays(const Btf &btf)
+size_t take_form_of_base(const BaseIndex &base, std::vector<Object> &objects, bool hashed,
+                         unsigned threads)
 {
-    ArrayCounts counts;
-    for (TypeId id = btf.first_id(); id < btf.end_id() && counts.chained < chained_enough;
-         id = TypeId{raw(id) + 1})
-        if (const btf_type *array = array_at(btf, raw(id))) {
-            ++counts.all;
-            counts.chained += is_chained(btf, *array);
-        }
-    return counts;
-}
-
-size_t take_form_of_base(const Btf &base, const std::optional<KnownArrays> &known,
-                         std::vector<Object> &objects, bool hashed, unsigned threads)
-{
-    if (!is_flat_base(base, known, objects))
+    if (!is_flat_base(base, objects))
         return 0;
     std::vector<uint8_t> changed(objects.size());
     parallel_for(objects.size(), threads,
