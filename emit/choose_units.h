@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emit/dwarf/dwarf_reader.h"
-#include "emit/options.h"
+#include "emit/emit.h"
 
 #include <span>
 #include <vector>

@@ -110,7 +110,7 @@ constexpr Option<Draft> options[] = {
                .value = "DIR",
                .help = "Directory of separate debug files (default: /usr/lib/debug)"},
      .text = [](Draft &d) -> std::string & { return d.line.emit.debug_dir; }},
-    {.words = {.name = "stats", .help = "Print what was encoded, what was left out, and times"},
+    {.words = {.name = "stats", .help = "Print what was encoded and what was left out"},
      .flag = [](Draft &d) -> bool & { return d.line.stats; }},
     {.words = {.name = "time-trace",
                .value = "OUT",

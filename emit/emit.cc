@@ -4,6 +4,7 @@
 
 #include "common/io/file_io.h"
 #include "common/io/file_parts.h"
+#include "common/io/trace.h"
 #include "emit/choose_units.h"
 #include "emit/dwarf/debug_files.h"
 #include "emit/encode_units.h"
@@ -25,7 +26,6 @@ void add_up(EmitReport &report, const UnitObject &unit)
         report.skips[reason] += count;
     report.rejected.insert(report.rejected.end(), unit.rejected.begin(), unit.rejected.end());
     report.left_out.insert(report.left_out.end(), unit.left_out.begin(), unit.left_out.end());
-    report.times.add(unit.times);
     report.dies += unit.dies;
     report.types_before += unit.types_before;
     report.types += unit.types;
@@ -42,7 +42,7 @@ Result<void> check_droppable(const DwarfFile &file, const Skips &skips)
     for (Skip unread : unread_units)
         if (skips.contains(unread))
             return fail(file.where().in(".debug_info"),
-                        std::string("has a ") + skip_word(unread) +
+                        "has a " + skip_word(unread) +
                             ", which is not read; the DWARF is not dropped");
     return {};
 }
@@ -77,8 +77,7 @@ UnitOptions unit_options(const DwarfFile &file, const EmitOptions &given)
 Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOptions &options,
                                              const SourceCounts &covered, EmitReport &report)
 {
-    StepClock clock(report.times);
-    clock.begin(Step::units);
+    trace::Phase phase("units");
     const ChosenReader opened =
         TRY(open_reader(file, options.reader, options.debug_dir, report.skips));
     const DwarfReader &reader = *opened.reader;
@@ -88,7 +87,7 @@ Result<std::vector<UnitObject>> encode_dwarf(const DwarfFile &file, const EmitOp
     report.units = units.size();
     if (options.strip_dwarf)
         TRY(check_droppable(file, report.skips));
-    clock.end();
+    phase.end();
     release_pages(file.info.data); // unit headers are spread over all of it
     // From here on the units are independent of each other.
     auto objects = encode_groups(file, reader, group_units(file, reader, units), options);
@@ -136,8 +135,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
                               EmitReport report)
 {
     report.input_bytes = before.size();
-    StepClock clock(report.times);
-    clock.begin(Step::sections);
+    trace::Phase sections("sections");
     const std::unique_ptr<DwarfFile> file = TRY(open_input(path, before, options));
     options.unit = unit_options(*file, options);
     ExistingBtf kept;
@@ -145,7 +143,7 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
     if (keeps)
         kept = TRY(read_existing_btf(file->image(), file->arch()));
     const DebugFile debug = TRY(open_debug_file(*file, options));
-    clock.end();
+    sections.end();
 
     const DwarfFile &dwarf = debug.file ? *debug.file : *file;
     if (debug.file)
@@ -164,10 +162,9 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
         break;
     case EmitReport::Outcome::no_types: // an earlier BTF and, if requested, DWARF are dropped
     case EmitReport::Outcome::written:
-        clock.begin(Step::write);
+        trace::Phase phase("write");
         TRY(check_mapped_files());
         TRY(write_result(path, *file, std::move(kept), std::move(units), options, report));
-        clock.end();
         break;
     }
     return report;
@@ -178,18 +175,17 @@ Result<EmitReport> emit_bytes(const std::string &path, Bytes before, EmitOptions
 Result<EmitReport> emit_file(const std::string &path, const EmitOptions &options)
 {
     EmitReport report;
-    StepClock clock(report.times);
-    clock.begin(Step::read);
+    trace::Phase phase("read");
     if (options.image) { // large, and most of it is never read
         const FileParts input = TRY(read_parts(path));
-        clock.end();
+        phase.end();
         return emit_bytes(path, input.bytes, options, std::move(report));
     }
     struct stat status;
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
         return fail(Where{path}, "is not a regular file"); // opening a pipe would block
     const std::vector<std::byte> input = TRY(read_file(path));
-    clock.end();
+    phase.end();
     auto done = emit_bytes(path, input, options, std::move(report));
     if (!done) // a file that is being written looks damaged
         TRY(check_as_before(path, input));

@@ -83,15 +83,11 @@ Result<UnitObject> encode_units(const DwarfFile &file, const DwarfReader &reader
                                 const UnitOptions &options)
 {
     Skips skips;
-    StepTimes times;
     const char *source = reader.units()[units.front()].name;
-    StepClock clock(times, source ? source : "");
-    clock.begin(Step::entries);
-    auto tree = reader.read(units, skips);
-    clock.end();
-    if (!tree)
-        return fail(tree.error());
-    return encode_tree(file.unit_file(), std::move(*tree), options, std::move(skips), times);
+    trace::Phase phase("entries", source ? source : "");
+    DieTree tree = TRY(reader.read(units, skips));
+    phase.end();
+    return encode_tree(file.unit_file(), std::move(tree), options, std::move(skips));
 }
 
 Result<std::vector<UnitObject>> encode_groups(const DwarfFile &file, const DwarfReader &reader,

@@ -6,6 +6,7 @@
 #include "common/io/file_parts.h"
 #include "common/io/job_tokens.h"
 #include "common/io/keep_memory.h"
+#include "common/io/trace.h"
 #include "common/version.h"
 #include "emit/command_line.h"
 #include "emit/warnings.h"
@@ -45,10 +46,7 @@ void print_stats(const std::string &path, const EmitReport &r)
     line("BTF bytes", r.blob_bytes);
     line("BTF bytes with link trailer", r.btf_bytes);
     for (const auto &[reason, count] : r.skips)
-        line((std::string("skipped: ") + skip_word(reason)).c_str(), count);
-    for (size_t i = 0; i < step_count; ++i)
-        line(("time_us." + std::string(step_names[i])).c_str(),
-             static_cast<uint64_t>(r.times.ns[i] / 1000));
+        line(("skipped: " + skip_word(reason)).c_str(), count);
 }
 
 void print_warnings(const std::string &path, const EmitOptions &options, const EmitReport &r)
@@ -90,7 +88,7 @@ void print_outcome(const std::string &path, const EmitOptions &options, const Em
     if (!r.debug_file.empty())
         line += "; DWARF of " + r.debug_file;
     for (const auto &[reason, count] : r.skips)
-        line += strf("; skipped %" PRIu64 " %s", count, skip_word(reason));
+        line += strf("; skipped %" PRIu64 " ", count) + skip_word(reason);
     print_line(std::move(line));
 }
 

@@ -25,7 +25,7 @@ constexpr Unread unread[] = {
 /// "1 type-unit is" or "3 type-units are".
 std::string counted(Skip reason, uint64_t count)
 {
-    return strf("%llu %s%s", static_cast<unsigned long long>(count), skip_word(reason),
+    return strf("%llu %s%s", static_cast<unsigned long long>(count), skip_word(reason).c_str(),
                 count == 1 ? " is" : "s are");
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
-#include "emit/options.h"
+#include "emit/emit.h"
 
 namespace btflink::emit
 {

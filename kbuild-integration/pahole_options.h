@@ -5,7 +5,7 @@
 
 #include "common/object_btf/features.h"
 #include "common/result.h"
-#include "emit/unit/unit_filter.h"
+#include "emit/dwarf/languages.h"
 
 #include <cstdint>
 #include <string>

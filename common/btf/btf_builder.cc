@@ -2,7 +2,6 @@
 // Adds types to a blob under construction, and finishes it.
 #include "common/btf/btf_builder.h"
 
-#include "common/btf/btf_blob.h"
 #include "common/btf/name_rules.h"
 
 #include <cstring>
@@ -11,6 +10,29 @@
 
 namespace btflink
 {
+
+std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
+                                ByteOrder order, size_t room)
+{
+    ByteWriter out(order);
+    auto type_len = static_cast<uint32_t>(words.size_bytes());
+    out.reserve(btf::header_size + uint64_t{type_len} + strings.size() + room);
+    out.put<uint16_t>(BTF_MAGIC);
+    out.put<uint8_t>(BTF_VERSION);
+    out.put<uint8_t>(0);
+    out.put<uint32_t>(btf::header_size);
+    out.put<uint32_t>(0);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(type_len);
+    out.put<uint32_t>(static_cast<uint32_t>(strings.size()));
+    if (order == host_order)
+        out.put_bytes(std::as_bytes(words));
+    else
+        for (uint32_t word : words)
+            out.put<uint32_t>(word);
+    out.put_bytes(as_bytes(strings));
+    return out.take();
+}
 
 StringTable::StringTable(uint32_t first)
     : blob_(first == 0 ? 1 : 0, '\0'), index_(16), first_(first)

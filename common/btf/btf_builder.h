@@ -13,6 +13,11 @@
 namespace btflink
 {
 
+/// A blob of types (words in host order) and strings after a 24-byte header. Together they must be
+/// less than 4 GB. `room`: also reserves so many bytes, for the caller to append.
+std::vector<std::byte> btf_blob(std::span<const uint32_t> words, std::string_view strings,
+                                ByteOrder order, size_t room = 0);
+
 /// Strings at unique offsets; offset 0 is "".
 class StringTable
 {

@@ -22,7 +22,6 @@
 // mends one place of each type; the last rounds also drop all later elements.
 #include "common/btf/btf_mend.h"
 
-#include "common/btf/btf_blob.h"
 #include "common/btf/btf_check.h"
 #include "common/btf/name_rules.h"
 #include "common/btf/type_sizes.h"

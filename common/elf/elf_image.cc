@@ -298,6 +298,22 @@ bool is_bitcode(Bytes file)
                                 std::memcmp(file.data(), "\xde\xc0\x17\x0b", 4) == 0);
 }
 
+Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order)
+{
+    while (notes.size() >= sizeof(Elf64_Nhdr)) {
+        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + i * 4, order); };
+        const size_t name = sizeof(Elf64_Nhdr), size = word(1);
+        const size_t contents = name + align_up(word(0), 4), next = contents + align_up(size, 4);
+        if (contents + size > notes.size())
+            break;
+        if (word(2) == type && word(0) == owner.size() + 1 &&
+            std::memcmp(notes.data() + name, owner.data(), owner.size()) == 0)
+            return notes.subspan(contents, size);
+        notes = notes.subspan(std::min(next, notes.size()));
+    }
+    return {};
+}
+
 Result<ElfOnDisk> open_elf(const std::string &path)
 {
     auto file = TRY(read_parts(path));

@@ -97,6 +97,10 @@ Result<ElfImage> read_elf(Bytes file, const Where &where);
 /// magic numbers with and without wrapper (llvm.org, "LLVM Bitcode File Format").
 bool is_bitcode(Bytes file);
 
+/// The contents of the first note of this owner and type in a section of notes; empty if there is
+/// none.
+Bytes find_note(Bytes notes, std::string_view owner, uint32_t type, ByteOrder order);
+
 /// A file on disk and its sections.
 struct ElfOnDisk {
     FileParts file; // keeps what `image` points into

@@ -75,20 +75,9 @@ std::string resolve_links(const std::string &path)
         if (n < 0 || n == static_cast<ssize_t>(sizeof buffer))
             break;
         std::string next(buffer, static_cast<size_t>(n));
-        size_t slash = target.rfind('/');
-        if (next.empty() || next[0] == '/' || slash == std::string::npos)
-            target = next;
-        else
-            target = target.substr(0, slash + 1) + next;
+        target = next.empty() || next[0] == '/' ? next : folder_of(target) + next;
     }
     return target;
-}
-
-/// The folder with its final slash; empty for the current folder.
-std::string folder_of(const std::string &path)
-{
-    size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
 /// Opens the file for reading; `st` then describes it.

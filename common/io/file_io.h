@@ -17,6 +17,12 @@ namespace btflink
 /// than 1 GB of something that may be endless.
 Result<std::vector<std::byte>> read_file(const std::string &path, size_t most = SIZE_MAX);
 
+/// The folder of a path with its final slash; empty for the current folder.
+inline std::string folder_of(const std::string &path)
+{
+    return path.substr(0, path.rfind('/') + 1); // npos + 1 is 0
+}
+
 /// Do both paths lead to the same regular file?
 bool same_file(const std::string &a, const std::string &b);
 

@@ -109,16 +109,16 @@ void Phase::begin(std::string_view name, std::string_view detail)
     wall_ = now(CLOCK_MONOTONIC);
 }
 
-void Phase::record()
+std::string Phase::record()
 {
     begun_ = false;
     int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_THREAD_CPUTIME_ID);
     Recorder &r = recorder();
     std::lock_guard lock(r.mutex);
-    if (!on() || wall_ < r.start) // it belongs to a recording that has ended
-        return;
-    r.events.push_back({this_thread(), std::move(name_), std::move(detail_), wall_ - r.start, cpu_,
-                        wall - wall_, cpu - cpu_, std::move(notes_)});
+    if (on() && wall_ >= r.start) // else it belongs to a recording that has ended
+        r.events.push_back({this_thread(), std::move(name_), detail_, wall_ - r.start, cpu_,
+                            wall - wall_, cpu - cpu_, std::move(notes_)});
+    return std::move(detail_);
 }
 
 Result<File> File::start(std::string path, std::string program)

@@ -58,10 +58,16 @@ public:
         if (begun_)
             record();
     }
+    /// Ends the phase and begins the next one, with the same detail.
+    void next(std::string_view name)
+    {
+        if (begun_)
+            begin(name, record());
+    }
 
 private:
     void begin(std::string_view name, std::string_view detail);
-    void record();
+    std::string record(); // returns the detail
 
     bool begun_ = false;
     std::string name_, detail_;

@@ -2,6 +2,8 @@
 // Searches for debug files and checks that they belong to the file.
 #include "emit/dwarf/debug_files.h"
 
+#include "common/io/file_io.h"
+
 #include <algorithm>
 #include <climits>
 #include <cstdlib>
@@ -24,15 +26,8 @@ const ElfSection *find_section(const ElfImage &image, std::string_view name)
 /// The build id in the ELF note, or nothing.
 Bytes build_id(const ElfImage &image)
 {
-    const ElfSection *note = find_section(image, ".note.gnu.build-id");
-    if (!note || note->data.size() < 16)
-        return {};
-    auto word = [&](size_t i) { return load<uint32_t>(note->data.data() + i, image.order); };
-    const uint64_t name = word(0), size = word(4), type = word(8);
-    const uint64_t at = 12 + align_up(name, 4);
-    if (type != NT_GNU_BUILD_ID || at + size > note->data.size())
-        return {};
-    return note->data.subspan(at, size);
+    const ElfSection *notes = find_section(image, ".note.gnu.build-id");
+    return notes ? find_note(notes->data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image.order) : Bytes();
 }
 
 /// DEBUG_DIR/.build-id/ab/cdef.debug
@@ -47,12 +42,10 @@ std::string path_by_id(Bytes id, const std::string &debug_dir)
 }
 
 /// The directory of the file, with symbolic links resolved.
-std::string folder_of(const ElfImage &image)
+std::string real_folder(const ElfImage &image)
 {
     char whole[PATH_MAX];
-    std::string path = realpath(image.where.file.c_str(), whole) ? whole : image.where.file;
-    const size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash);
+    return folder_of(realpath(image.where.file.c_str(), whole) ? whole : image.where.file);
 }
 
 bool is_file(const std::string &path)
@@ -103,7 +96,7 @@ Result<DebugFile> find_separate(const ElfImage &image, const std::string &debug_
     if (name.empty() || link->data.size() < align_up(name.size() + 1, 4) + 4)
         return DebugFile{};
     const auto sum = load<uint32_t>(link->data.data() + align_up(name.size() + 1, 4), image.order);
-    const std::string folder = folder_of(image) + "/";
+    const std::string folder = real_folder(image);
     return first_of({folder + name, folder + ".debug/" + name, debug_dir + folder + name},
                     [&](const DwarfFile &file) {
                         Bytes all = file.image().file;
@@ -125,7 +118,7 @@ Result<DebugFile> find_alternate(const ElfImage &image, const std::string &debug
     // one from another system.
     constexpr std::string_view usual = "/usr/lib/debug/";
     const bool from_root = name.front() == '/';
-    const std::string here = from_root ? name : folder_of(image) + "/" + name;
+    const std::string here = from_root ? name : real_folder(image) + name;
     const std::string elsewhere =
         name.starts_with(usual) ? debug_dir + "/" + name.substr(usual.size()) : "";
     auto found = first_of({here, elsewhere, path_by_id(id, debug_dir)}, [&](const DwarfFile &file) {

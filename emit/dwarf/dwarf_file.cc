@@ -5,7 +5,6 @@
 #include "common/elf/compressed_section.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace btflink::emit
 {
@@ -15,54 +14,37 @@ namespace
 
 constexpr uint32_t note_lto_info = 0x101; // LINUX_ELFNOTE_LTO_INFO of the kernel's elfnote-lto.h
 
+struct NamedSection {
+    std::string_view name;
+    DebugSection DwarfFile::*section;
+};
+using F = DwarfFile;
+constexpr NamedSection sections[] = {
+    {".debug_info", &F::info}, {".debug_abbrev", &F::abbrev},
+    {".debug_str", &F::str},   {".debug_line_str", &F::line_str},
+    {".debug_addr", &F::addr}, {".debug_str_offsets", &F::str_offsets},
+    {".debug_loc", &F::loc},   {".debug_loclists", &F::loclists},
+};
+constexpr NamedSection sections_of_split[] = {
+    {".debug_info.dwo", &F::info},         {".debug_abbrev.dwo", &F::abbrev},
+    {".debug_str.dwo", &F::str},           {".debug_str_offsets.dwo", &F::str_offsets},
+    {".debug_loc.dwo", &F::loc},           {".debug_loclists.dwo", &F::loclists},
+    {".debug_rnglists.dwo", &F::rnglists}, {".debug_cu_index", &F::cu_index},
+    {".debug_tu_index", &F::tu_index},
+};
+
 } // namespace
 
+/// Null if the section is not needed. In GNU's older compression scheme, .debug_info is called
+/// .zdebug_info.
 DebugSection *DwarfFile::wanted(std::string_view name)
 {
-    if (skeleton_)
-        return wanted_of_split(name);
-    const NamedSection rows[] = {
-        {".debug_info", &info}, {".debug_abbrev", &abbrev},
-        {".debug_str", &str},   {".debug_line_str", &line_str},
-        {".debug_addr", &addr}, {".debug_str_offsets", &str_offsets},
-        {".debug_loc", &loc},   {".debug_loclists", &loclists},
-    };
-    // In GNU's older compression scheme, .debug_info is called .zdebug_info.
-    bool old = name.starts_with(".zdebug_");
-    for (const NamedSection &row : rows)
-        if (name == row.name || (old && name.substr(2) == row.name.substr(1))) {
-            row.section->name = row.name;
-            return row.section;
-        }
+    const bool old = !skeleton_ && name.starts_with(".zdebug_");
+    for (const NamedSection &row :
+         skeleton_ ? std::span<const NamedSection>(sections_of_split) : sections)
+        if (name == row.name || (old && name.substr(2) == row.name.substr(1)))
+            return &(this->*row.section);
     return nullptr;
-}
-
-DebugSection *DwarfFile::wanted_of_split(std::string_view name)
-{
-    const NamedSection rows[] = {
-        {".debug_info.dwo", &info},         {".debug_abbrev.dwo", &abbrev},
-        {".debug_str.dwo", &str},           {".debug_str_offsets.dwo", &str_offsets},
-        {".debug_loc.dwo", &loc},           {".debug_loclists.dwo", &loclists},
-        {".debug_rnglists.dwo", &rnglists}, {".debug_cu_index", &cu_index},
-        {".debug_tu_index", &tu_index},
-    };
-    for (const NamedSection &row : rows)
-        if (name == row.name) {
-            row.section->name = row.name;
-            return row.section;
-        }
-    return nullptr;
-}
-
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &where)
-{
-    return open(bytes, where, nullptr);
-}
-
-Result<std::unique_ptr<DwarfFile>> DwarfFile::open_split(Bytes bytes, const Where &where,
-                                                         const DwarfFile &skeleton)
-{
-    return open(bytes, where, &skeleton);
 }
 
 Result<std::unique_ptr<DwarfFile>> DwarfFile::open(Bytes bytes, const Where &where,
@@ -98,7 +80,9 @@ Result<void> DwarfFile::find_sections()
         if (s.head.sh_type == SHT_SYMTAB_SHNDX && s.head.sh_link == symtab)
             xindex_ = s.data;
         if (s.head.sh_type == SHT_NOTE && s.name == ".note.Linux")
-            read_notes(s);
+            if (Bytes lto = find_note(s.data, "Linux", note_lto_info, image_.order);
+                lto.size() >= sizeof(uint32_t))
+                lto_note_ = load<uint32_t>(lto.data(), image_.order) != 0;
         if (s.head.sh_type == SHT_NOBITS || (s.head.sh_flags & SHF_ALLOC))
             continue;
         if (skeleton_ && s.name == ".debug_types.dwo")
@@ -223,27 +207,6 @@ Result<DebugSection> DwarfFile::read_section(uint32_t index) const
         if (image_.sections[i].relocates() && image_.sections[i].head.sh_info == index)
             TRY(read_relocations(i, section));
     return section;
-}
-
-void DwarfFile::read_notes(const ElfSection &section)
-{
-    Bytes notes = section.data;
-    size_t at = 0;
-    while (notes.size() - at >= 12) {
-        auto word = [&](size_t i) { return load<uint32_t>(notes.data() + at + i, image_.order); };
-        uint64_t name_size = word(0), desc_size = word(4);
-        uint32_t type = word(8);
-        uint64_t name = at + 12, desc = name + align_up(name_size, 4);
-        uint64_t next = desc + align_up(desc_size, 4);
-        if (desc + desc_size > notes.size())
-            return;
-        if (type == note_lto_info && name_size == 6 && desc_size >= 4 &&
-            std::memcmp(notes.data() + name, "Linux", 6) == 0)
-            lto_note_ = load<uint32_t>(notes.data() + desc, image_.order) != 0;
-        if (next > notes.size())
-            return;
-        at = next;
-    }
 }
 
 Result<void> DwarfFile::check_symbols() const

@@ -18,7 +18,6 @@ namespace btflink::emit
 /// A debug section with the relocations that apply to it. Values are relocated when they are read;
 /// most never are.
 struct DebugSection {
-    std::string_view name; // ".debug_info", even if the file has .zdebug_info
     Bytes data;
     std::vector<std::byte> own; // decompressed contents
     RelocTable relocs;          // empty in linked files
@@ -31,13 +30,11 @@ struct DebugSection {
 class DwarfFile
 {
 public:
-    /// `bytes` (the whole file) must outlive the result; they are not changed.
-    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where);
-
-    /// A file of split DWARF (.dwo, .dwp): sections whose names end in ".dwo". Addresses are in
-    /// `skeleton`, which must outlive the result.
-    static Result<std::unique_ptr<DwarfFile>> open_split(Bytes bytes, const Where &where,
-                                                         const DwarfFile &skeleton);
+    /// `bytes` (the whole file) must outlive the result; they are not changed. `skeleton`: if set,
+    /// opens a file of split DWARF (.dwo, .dwp), that is, sections whose names end in ".dwo", with
+    /// addresses in `skeleton`, which must outlive the result.
+    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
+                                                   const DwarfFile *skeleton = nullptr);
     bool is_split() const { return skeleton_; }
     /// The file that has .debug_addr.
     const DwarfFile &with_addresses() const { return skeleton_ ? *skeleton_ : *this; }
@@ -89,14 +86,11 @@ public:
 
 private:
     DwarfFile() = default;
-    static Result<std::unique_ptr<DwarfFile>> open(Bytes bytes, const Where &where,
-                                                   const DwarfFile *skeleton);
     Result<void> find_sections();
     Result<void> load_section(uint32_t index, DebugSection &section) const;
     Result<void> join_units(const std::vector<uint32_t> &units, const std::vector<uint32_t> &types);
     Result<void> attach_relocations(uint32_t rel_index);
     Result<void> read_relocations(uint32_t rel_index, DebugSection &section) const;
-    void read_notes(const ElfSection &section);
 
     ElfImage image_;
     const DwarfFile *skeleton_ = nullptr;
@@ -125,12 +119,7 @@ private:
         return s.st_shndx == SHN_COMMON ? 0 : s.st_value;
     }
     Result<void> check_symbols() const;
-    struct NamedSection {
-        std::string_view name;
-        DebugSection *section;
-    };
     DebugSection *wanted(std::string_view name);
-    DebugSection *wanted_of_split(std::string_view name);
 };
 
 } // namespace btflink::emit

@@ -16,6 +16,8 @@ namespace btflink::emit
 struct UnitHead {
     const char *name = nullptr;
     uint16_t language = 0;            // DW_LANG_*
+    bool clang = false;               // by its DW_AT_producer
+    uint64_t offset = 0;              // of the unit; its entries have higher offsets in trees
     bool reads_foreign_units = false; // its entries may refer to other compile units
     Bytes entries;                    // in the file; empty if unknown
     const void *file = nullptr;       // identifies the file; units do not refer to other files
@@ -24,7 +26,6 @@ struct UnitHead {
 class DwarfReader
 {
 public:
-    DwarfReader() = default;
     DwarfReader(const DwarfReader &) = delete;
     DwarfReader &operator=(const DwarfReader &) = delete;
     virtual ~DwarfReader() = default;
@@ -34,10 +35,18 @@ public:
 
     /// Reads one unit, or several as one, if link-time optimisation made them refer to each other.
     /// `units`: ascending indices. Strings in the result live as long as the reader. Thread-safe.
-    virtual Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const = 0;
+    Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const;
 
 protected:
+    explicit DwarfReader(const Arch &arch) : arch_(arch) {}
+
+    /// The entries of `units`, with those of other units that they need.
+    virtual Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const = 0;
+
     std::vector<UnitHead> heads_;
+
+private:
+    const Arch &arch_;
 };
 
 } // namespace btflink::emit

@@ -3,7 +3,6 @@
 #include "emit/gcc/entries_state.h"
 
 #include "emit/gcc/assembly_text.h"
-#include "emit/gcc/target_arch.h"
 
 #include <algorithm>
 
@@ -12,6 +11,38 @@ namespace btflink::emit::gcc
 
 namespace
 {
+
+struct Target {
+    std::string_view prefix; // of the triplet
+    unsigned pointer_bytes;  // 0: any size
+    uint16_t machine;        // EM_*
+};
+
+#ifndef EM_LOONGARCH
+#define EM_LOONGARCH 258
+#endif
+
+// x86_64 with -m32 is i386, and i686 with -m64 is x86_64.
+constexpr Target targets[] = {
+    {"x86_64", 8, EM_X86_64}, {"x86_64", 4, EM_386},
+    {"i386", 4, EM_386},      {"i486", 4, EM_386},
+    {"i586", 4, EM_386},      {"i686", 4, EM_386},
+    {"i686", 8, EM_X86_64},   {"aarch64", 8, EM_AARCH64},
+    {"arm", 4, EM_ARM},       {"riscv", 0, EM_RISCV},
+    {"s390", 0, EM_S390},     {"powerpc64", 8, EM_PPC64},
+    {"mips", 0, EM_MIPS},     {"loongarch", 0, EM_LOONGARCH},
+};
+
+/// Finds the architecture. `target`: as printed by gcc -dumpmachine, such as "aarch64-linux-gnu".
+/// `pointer_bytes`: distinguishes -m32 from -m64. Returns null if the target is not supported.
+const Arch *target_arch(std::string_view target, unsigned pointer_bytes)
+{
+    for (const Target &t : targets)
+        if (target.starts_with(t.prefix) &&
+            (t.pointer_bytes == 0 || t.pointer_bytes == pointer_bytes))
+            return find_arch(t.machine, static_cast<uint8_t>(pointer_bytes));
+    return nullptr;
+}
 
 /// A message with the source file. The offset of the entry is omitted, because offsets are made up
 /// here.
@@ -275,7 +306,7 @@ std::string Entries::assembly(Losses &losses)
     options.features = s.features;
     options.address_pool = true;
     options.by_compiler = true;
-    auto object = encode_tree(file, std::move(s.tree), options, {}, {});
+    auto object = encode_tree(file, std::move(s.tree), options, {});
     if (!object) {
         losses.all = loss(object.error(), s.source);
         return "";

@@ -2,89 +2,66 @@
 // Counts what is left out or changed, by reason.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <map>
+#include <string>
 
 namespace btflink::emit
 {
 
-/// In the order of their words.
+/// The reasons, in alphabetical order. Calls X for each.
+#define BTFLINK_SKIPS(X)                                                                           \
+    X(array_of_incomplete_type)                                                                    \
+    X(atomic_qualifier_dropped)                                                                    \
+    X(base_type_of_odd_size)                                                                       \
+    X(covered)                                                                                     \
+    X(enumerator_value_not_constant)                                                               \
+    X(excluded_language)                                                                           \
+    X(excluded_name)                                                                               \
+    X(function_of_incomplete_type)                                                                 \
+    X(inexpressible)                                                                               \
+    X(interface_type)                                                                              \
+    X(member_location_not_constant)                                                                \
+    X(mended)                                                                                      \
+    X(name_made_legal)                                                                             \
+    X(nullptr_as_pointer)                                                                          \
+    X(partial_unit)                                                                                \
+    X(pointer_to_member_as_int)                                                                    \
+    X(prototype_of_incomplete_type)                                                                \
+    X(reference_as_pointer)                                                                        \
+    X(split_dwarf_unit)                                                                            \
+    X(string_type)                                                                                 \
+    X(type_unit)                                                                                   \
+    X(type_unit_reference)                                                                         \
+    X(unknown_unit)                                                                                \
+    X(unnamed_base_type)                                                                           \
+    X(unnamed_declaration)                                                                         \
+    X(unnamed_typedef)                                                                             \
+    X(unresolved_reference)                                                                        \
+    X(variable_name)                                                                               \
+    X(variable_of_size_zero)                                                                       \
+    X(variable_of_type_void)                                                                       \
+    X(variable_too_large)                                                                          \
+    X(variable_without_section)
+
 enum class Skip : uint8_t {
-    array_of_incomplete_type,
-    atomic_qualifier_dropped,
-    base_type_of_odd_size,
-    covered,
-    enumerator_value_not_constant,
-    excluded_language,
-    excluded_name,
-    function_of_incomplete_type,
-    inexpressible,
-    interface_type,
-    member_location_not_constant,
-    mended,
-    name_made_legal,
-    nullptr_as_pointer,
-    partial_unit,
-    pointer_to_member_as_int,
-    prototype_of_incomplete_type,
-    reference_as_pointer,
-    split_dwarf_unit,
-    string_type,
-    type_unit,
-    type_unit_reference,
-    unknown_unit,
-    unnamed_base_type,
-    unnamed_declaration,
-    unnamed_typedef,
-    unresolved_reference,
-    variable_name,
-    variable_of_size_zero,
-    variable_of_type_void,
-    variable_too_large,
-    variable_without_section,
-    count
+#define BTFLINK_SKIP(name) name,
+    BTFLINK_SKIPS(BTFLINK_SKIP)
+#undef BTFLINK_SKIP
 };
 
-/// The stable word for --stats and warnings.
-constexpr const char *skip_word(Skip skip)
+/// The stable word for --stats and warnings, such as "type-unit".
+inline std::string skip_word(Skip skip)
 {
-    constexpr const char *words[] = {
-        "array-of-incomplete-type",
-        "atomic-qualifier-dropped",
-        "base-type-of-odd-size",
-        "covered",
-        "enumerator-value-not-constant",
-        "excluded-language",
-        "excluded-name",
-        "function-of-incomplete-type",
-        "inexpressible",
-        "interface-type",
-        "member-location-not-constant",
-        "mended",
-        "name-made-legal",
-        "nullptr-as-pointer",
-        "partial-unit",
-        "pointer-to-member-as-int",
-        "prototype-of-incomplete-type",
-        "reference-as-pointer",
-        "split-dwarf-unit",
-        "string-type",
-        "type-unit",
-        "type-unit-reference",
-        "unknown-unit",
-        "unnamed-base-type",
-        "unnamed-declaration",
-        "unnamed-typedef",
-        "unresolved-reference",
-        "variable-name",
-        "variable-of-size-zero",
-        "variable-of-type-void",
-        "variable-too-large",
-        "variable-without-section",
+    constexpr const char *names[] = {
+#define BTFLINK_SKIP(name) #name,
+        BTFLINK_SKIPS(BTFLINK_SKIP)
+#undef BTFLINK_SKIP
     };
-    static_assert(std::size(words) == static_cast<size_t>(Skip::count));
-    return words[static_cast<size_t>(skip)];
+    std::string word = names[static_cast<size_t>(skip)];
+    std::ranges::replace(word, '_', '-');
+    return word;
 }
 
 using Skips = std::map<Skip, uint64_t>;

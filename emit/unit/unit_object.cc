@@ -3,16 +3,18 @@
 #include "emit/unit/unit_object.h"
 #include "common/btf/btf_mend.h"
 #include "common/btf/name_rules.h"
+#include "common/io/trace.h"
 #include "common/object_btf/address_pool.h"
 #include "common/object_btf/link_trailer.h"
 #include "common/object_btf/linkage_tag.h"
-#include "emit/unit/legal_names.h"
 #include "emit/unit/unit_dedup.h"
 #include "emit/unit/unit_functions.h"
 #include "emit/unit/unit_types.h"
 #include "emit/unit/unit_variables.h"
 
 #include <algorithm>
+#include <deque>
+#include <dwarf.h>
 #include <map>
 #define XXH_INLINE_ALL // short inputs: a call costs as much as the hash
 #include <xxhash.h>
@@ -400,6 +402,30 @@ UnitObject assemble(Draft draft, const std::vector<VariableCandidate> &variables
     return out;
 }
 
+/// Owns the new names.
+using LegalNames = std::deque<std::string>;
+
+/// Makes the names in `tree` identifiers: every character that BTF does not allow becomes '_'. Base
+/// types keep their names, because an INT may have any name. In C only typedefs are changed,
+/// because compilers define some with illegal names for their own types. Counts changed names.
+LegalNames make_names_legal(DieTree &tree, Skips &skips)
+{
+    LegalNames names;
+    for (DieIndex i = 1; i < tree.dies.size(); ++i) {
+        Die &d = tree.dies[i];
+        if (tree.c_names && d.tag != DW_TAG_typedef)
+            continue;
+        const size_t length_limit = d.tag == DW_TAG_variable ? max_variable_name : max_legal_name;
+        if (!d.name || !*d.name || d.tag == DW_TAG_base_type || is_legal_name(d.name, length_limit))
+            continue;
+        names.push_back(legal_name(d.name, length_limit));
+        d.name = names.back().c_str();
+    }
+    if (!names.empty())
+        skips[Skip::name_made_legal] += names.size();
+    return names;
+}
+
 /// Changes types that kernels would refuse. Done here, because here messages can name the source.
 /// Rules that depend on other objects or the names of parameters are left to the merge.
 void mend_types(UnitTypes &types, const DieTree &tree, const Where &where, Skips &skips)
@@ -455,12 +481,11 @@ void drop_surplus_variables(std::vector<VariableCandidate> &variables, const Whe
 } // namespace
 
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
-                               Skips skips, StepTimes times)
+                               Skips skips)
 {
     const char *source = tree.source;
     const auto dies = static_cast<uint32_t>(tree.dies.size() - 1);
-    StepClock clock(times, source ? source : "");
-    clock.begin(Step::types);
+    trace::Phase phase("types", source ? source : "");
     LegalNames names;
     // gcc 16 for PowerPC makes a typedef called "long double".
     if (!tree.c_names || file.arch.machine == EM_PPC64)
@@ -469,12 +494,12 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     StringTable *strings = tree.c_names && names.empty() ? options.strings : nullptr;
     UnitTypes types = encode_types(tree, options.features, file.order, file.where, skips, strings);
     mend_types(types, tree, file.where, skips);
-    clock.begin(Step::variables);
+    phase.next("variables");
     std::vector<RejectedVariable> rejected;
     auto variables = collect_variables(file, tree, types, options.features, skips, rejected);
     if (!rejected.empty() && !options.features.has(Feature::encode_force))
         return fail(std::move(rejected.front().why));
-    clock.begin(Step::functions);
+    phase.next("functions");
     auto functions = collect_functions(file, tree, types, options.features, skips);
 
     drop_surplus_variables(variables, file.where, types.left_out, skips);
@@ -488,19 +513,17 @@ Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOpt
     UnitDedup dedup;
     {
         Btf view = types.btf.view();
-        clock.begin(Step::hashes);
+        phase.next("hashes");
         hashes = stub_hashes(view);
-        clock.begin(Step::duplicates);
+        phase.next("duplicates");
         dedup = find_duplicates(view, hashes);
     }
-    clock.begin(Step::assemble);
+    phase.next("assemble");
     Draft draft = take_types(file, options, std::move(types.btf), dedup, std::move(hashes), source);
     UnitObject object =
         assemble(std::move(draft), variables, functions, options.strings != nullptr);
-    clock.end();
     object.skips = std::move(skips);
     object.dies = dies;
-    object.times = times;
     object.rejected = std::move(rejected);
     object.left_out = std::move(types.left_out);
     return object;

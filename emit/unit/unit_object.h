@@ -6,7 +6,6 @@
 #include "common/object_btf/features.h"
 #include "common/object_btf/link_trailer.h"
 #include "emit/object/object_writer.h"
-#include "emit/steps.h"
 #include "emit/tree/die_tree.h"
 #include "emit/tree/unit_file.h"
 
@@ -47,13 +46,12 @@ struct UnitObject {
     std::vector<RejectedVariable> rejected;
     std::vector<Error> left_out; // parts of types that BTF cannot express
     // For --stats.
-    StepTimes times;
     uint32_t dies = 0, types_before = 0, types = 0, functions = 0, inline_only = 0, variables = 0;
 };
 
-/// Encodes the entries of a unit. `skips`: units that the reader left out. `times`: of the reader.
-/// `tree` is freed as soon as it has been read, so that its memory can be reused.
+/// Encodes the entries of a unit. `skips`: units that the reader left out. `tree` is freed as soon
+/// as it has been read, so that its memory can be reused.
 Result<UnitObject> encode_tree(const UnitFile &file, DieTree tree, const UnitOptions &options,
-                               Skips skips, StepTimes times);
+                               Skips skips);
 
 } // namespace btflink::emit

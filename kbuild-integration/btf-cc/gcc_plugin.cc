@@ -15,7 +15,6 @@
 #include "kbuild-integration/environment.h"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <string_view>
 #include <sys/stat.h>
@@ -55,29 +54,6 @@ std::string hex(Bytes bytes)
     for (std::byte byte : bytes)
         text += strf("%02x", static_cast<unsigned>(byte));
     return text;
-}
-
-constexpr size_t padded(size_t size)
-{
-    return (size + 3) & ~size_t{3};
-}
-
-/// The build id in a section of notes in this machine's byte order; "" if there is none.
-std::string build_id(Bytes notes)
-{
-    Elf64_Nhdr head; // the same in both classes
-    while (notes.size() >= sizeof head) {
-        std::memcpy(&head, notes.data(), sizeof head);
-        notes = notes.subspan(sizeof head);
-        const size_t name = padded(head.n_namesz), whole = name + padded(head.n_descsz);
-        if (whole > notes.size())
-            break;
-        if (head.n_type == NT_GNU_BUILD_ID && head.n_namesz == sizeof ELF_NOTE_GNU &&
-            std::memcmp(notes.data(), ELF_NOTE_GNU, sizeof ELF_NOTE_GNU) == 0)
-            return hex(notes.subspan(name, head.n_descsz));
-        notes = notes.subspan(whole);
-    }
-    return "";
 }
 
 /// The folder of the plugins that were built with this btf-cc: installed, or in its build folder.
@@ -152,8 +128,9 @@ Result<std::string> compiler_key(const std::string &driver)
     if (auto image = read_elf(file, Where{driver}))
         for (const ElfSection &section : image->sections)
             if (section.head.sh_type == SHT_NOTE)
-                if (std::string id = build_id(section.data); !id.empty())
-                    return id;
+                if (Bytes id = find_note(section.data, ELF_NOTE_GNU, NT_GNU_BUILD_ID, image->order);
+                    !id.empty())
+                    return hex(id);
     const XXH128_hash_t hash = XXH3_128bits(file.data(), file.size());
     return strf("xxh3-%016llx%016llx", static_cast<unsigned long long>(hash.high64),
                 static_cast<unsigned long long>(hash.low64));

@@ -23,11 +23,6 @@ namespace
 // its time stamp.
 constexpr std::string_view late_objects[] = {".vmlinux.export.o", "init/version-timestamp.o"};
 
-std::string folder_of(const std::string &path)
-{
-    return path.substr(0, path.find_last_of('/') + 1); // npos + 1 is 0
-}
-
 /// vmlinux or a temporary file of its link; not, for example, a vdso image in the same tree.
 bool is_vmlinux(const std::string &path)
 {

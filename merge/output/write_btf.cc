@@ -16,7 +16,7 @@
 // Cost. Proportional to the result, not to the input.
 #include "merge/output/write_btf.h"
 
-#include "common/btf/btf_blob.h"
+#include "common/btf/btf_builder.h"
 #include "merge/dedup/hash_bits.h"
 #include "merge/link/link_part.h"
 #include "merge/output/string_table.h"

@@ -95,9 +95,6 @@ class Usage(CliCase):
         self.assertIn('add.o: units: 1', said)
         self.assertIn('add.o: variables: 2', said)
         self.assertTrue(all(line.startswith('add.o: ') for line in said))
-        times = [line.split(': ')[1:] for line in said if ': time_us.' in line]
-        self.assertEqual([name.removeprefix('time_us.') for name, _ in times], STEPS)
-        self.assertGreater(sum(int(value) for _, value in times), 0)
 
     def test_time_trace(self):
         self.compile_all()

@@ -2,7 +2,7 @@
 // Compiles abbreviations into the steps of the reader.
 #include "emit/dwarf/fast/abbrev.h"
 
-#include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/debug_cursor.h"
 
 #include <dwarf.h>
 
@@ -15,9 +15,11 @@ namespace
 /// Codes below this are in a flat table.
 constexpr uint64_t max_dense = 4096;
 
-/// Does BTF need this attribute of an entry with this tag?
+/// Is this attribute read, of an entry with this tag? Of units' own entries all are.
 bool matters(uint32_t attribute, uint32_t tag)
 {
+    if (tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit)
+        return true;
     switch (attribute) {
     case DW_AT_name:
     case DW_AT_type:
@@ -42,23 +44,10 @@ bool matters(uint32_t attribute, uint32_t tag)
     case at_gnu_annotation:
         return true;
     case DW_AT_low_pc:
-        return tag == DW_TAG_subprogram || tag == DW_TAG_skeleton_unit ||
-               tag == DW_TAG_compile_unit;
     case DW_AT_ranges:
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
         return tag == DW_TAG_subprogram;
-    case DW_AT_language:
-    case DW_AT_producer:
-    case DW_AT_str_offsets_base:
-    case DW_AT_addr_base:
-    case DW_AT_GNU_addr_base:
-    case DW_AT_loclists_base:
-    case DW_AT_comp_dir:
-    case DW_AT_dwo_name:
-    case DW_AT_GNU_dwo_name:
-    case DW_AT_GNU_dwo_id:
-        return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit;
     default:
         return false;
     }

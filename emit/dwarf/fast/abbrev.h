@@ -37,6 +37,7 @@ struct UnitWidths {
     uint16_t version = 5;
     uint8_t address = 8;
     uint8_t offset = 4; // of DW_FORM_sec_offset, strp ...: 4, in 64-bit DWARF 8
+    bool operator==(const UnitWidths &) const = default;
 };
 
 /// The size of a value of `form`, or -1 if it depends on the value.

@@ -10,8 +10,6 @@
 //
 // Invariant. The walk only moves forward and stops at the unit's end, so for any input it takes at
 // most one step per byte.
-#include "emit/dwarf/fast/die_reader.h"
-
 #include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/fast/form_reader.h"
 

@@ -3,7 +3,7 @@
 // front to back and relocations are sorted by offset, so both advance together.
 #pragma once
 
-#include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/fast/location.h"
 
 #include <dwarf.h>

@@ -3,7 +3,7 @@
 // expression cannot be a register, an address or a constant.
 #include "emit/dwarf/fast/location.h"
 
-#include "emit/dwarf/fast/debug_cursor.h"
+#include "emit/dwarf/debug_cursor.h"
 #include "emit/dwarf/param_rules.h"
 
 #include <dwarf.h>

@@ -2,7 +2,8 @@
 // Opens .dwo and .dwp files and matches their units with the skeletons.
 #include "emit/dwarf/fast/split_files.h"
 
-#include "emit/dwarf/fast/debug_cursor.h"
+#include "common/io/file_io.h"
+#include "emit/dwarf/debug_cursor.h"
 
 #include <sys/stat.h>
 
@@ -22,12 +23,6 @@ enum Column : uint32_t {
     column_str_offsets = 6,
     column_rnglists = 8, // GNU: macros
 };
-
-std::string folder_of(const std::string &path)
-{
-    const size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
-}
 
 /// .debug_cu_index or .debug_tu_index: a hash table of units' ids or types' signatures, each with a
 /// row of offsets.
@@ -144,7 +139,7 @@ Result<const SplitFiles::Opened *> SplitFiles::open(const std::string &path)
     if (!is_new || stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
         return opened.file ? &opened : nullptr;
     auto parts = TRY(read_parts(path));
-    auto file = TRY(DwarfFile::open_split(parts.bytes, Where{path}, skeletons_));
+    auto file = TRY(DwarfFile::open(parts.bytes, Where{path}, &skeletons_));
     if (file->info.data.size() > UINT32_MAX)
         return fail(file->where().in(".debug_info.dwo"), "has more than 4 GB");
     if (!file->has_dwarf())

@@ -19,7 +19,6 @@ using TypeUnits = std::unordered_map<uint64_t, TypeUnit>;
 /// The contents of a compile unit's header and first entry.
 struct Unit : UnitHead {
     const DwarfFile *file = nullptr; // the same as UnitHead::file
-    uint64_t offset = 0;             // of the header, in .debug_info
     uint64_t die_offset = 0;         // of the unit's own DIE
     uint64_t end = 0;
     UnitWidths widths;
@@ -27,7 +26,6 @@ struct Unit : UnitHead {
     std::shared_ptr<const AbbrevTable> abbrevs; // null for most units of an image, to save memory
     uint64_t str_offsets_base = 0, addr_base = 0, loclists_base = 0, rnglists_base = 0;
     uint64_t loc_base = 0; // of its part of .debug_loc
-    bool clang = false;
     // Split DWARF: whether the unit is a skeleton, and where its split unit is.
     bool is_skeleton = false;
     std::optional<AddressRef> low_pc; // base of range lists
@@ -37,6 +35,17 @@ struct Unit : UnitHead {
 
     /// Entry `index` of the unit's part of .debug_addr.
     std::optional<AddressRef> indexed_address(uint64_t index) const;
+};
+
+/// Compiles tables of abbreviations. Successive units often share a table.
+class Abbrevs
+{
+public:
+    /// Sets `unit.abbrevs`, unless it is set.
+    Result<void> attach(Unit &unit);
+
+private:
+    Unit last_;
 };
 
 struct TypeUnit {
@@ -73,7 +82,13 @@ Result<TypeUnits> list_type_units(const DwarfFile &file);
 /// The type unit at `place` of a .dwp file.
 Result<TypeUnit> read_type_unit(const SplitPlace &place);
 
-/// Reads one unit, or several as one.
-Result<DieTree> read_units(std::span<const Unit *const> units, Skips &skips);
+/// References of entries to type units.
+struct TypeReferences {
+    std::vector<const TypeUnit *> met;                // may contain duplicates
+    std::unordered_map<uint32_t, uint32_t> stand_ins; // offset to that of the type; 0: unknown
+};
+
+/// Appends the entries of a unit to `tree`. The unit must have its abbreviations.
+Result<void> read_entries(const Unit &unit, DieTree &tree, TypeReferences &types, Skips &skips);
 
 } // namespace btflink::emit

@@ -18,7 +18,6 @@ constexpr size_t tables_kept = 16;
 
 struct Header {
     Unit unit;
-    uint64_t abbrev_offset = 0;
     uint8_t type = DW_UT_compile;
     uint64_t signature = 0, type_offset = 0; // of a type unit
 };
@@ -30,7 +29,7 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     DebugCursor in(section, offset, section.size(), file.order());
     Header h;
     Unit &unit = h.unit;
-    unit.file = &file;
+    unit.UnitHead::file = unit.file = &file;
     unit.offset = offset;
     // LLVM's assembler before 15 writes lengths as relocations for RISC-V.
     uint64_t length = file.value_at(file.info, offset, in.read<uint32_t>());
@@ -59,13 +58,13 @@ Result<Header> read_header(const DwarfFile &file, uint64_t offset)
     if (unit.widths.version >= 5) {
         h.type = in.read<uint8_t>();
         unit.widths.address = in.read<uint8_t>();
-        h.abbrev_offset = offset_of_abbrevs();
+        unit.abbrev_offset = offset_of_abbrevs();
         if (h.type == DW_UT_skeleton || h.type == DW_UT_split_compile)
             unit.dwo_id = in.read<uint64_t>();
         else if (h.type == DW_UT_type || h.type == DW_UT_split_type)
             read_type();
     } else {
-        h.abbrev_offset = offset_of_abbrevs();
+        unit.abbrev_offset = offset_of_abbrevs();
         unit.widths.address = in.read<uint8_t>();
         if (offset >= file.types_at) {
             h.type = DW_UT_split_type;
@@ -172,32 +171,6 @@ uint64_t own_code(const Unit &unit)
     return DebugCursor(unit.file->info.data, unit.die_offset, unit.end, unit.file->order()).uleb();
 }
 
-/// Compiles tables of abbreviations. Units of one object usually share a table.
-class Abbrevs
-{
-public:
-    Result<void> attach(Unit &unit, uint64_t offset)
-    {
-        const UnitWidths &w = unit.widths;
-        if (!table_ || offset != offset_ || w.version != widths_.version ||
-            w.offset != widths_.offset) {
-            auto table = TRY(AbbrevTable::parse(*unit.file, offset, w));
-            table_ = std::make_shared<const AbbrevTable>(std::move(table));
-            offset_ = offset;
-            widths_ = w;
-        }
-        unit.abbrev_offset = offset;
-        unit.abbrevs = table_;
-        unit.reads_foreign_units = table_->uses_ref_addr();
-        return {};
-    }
-
-private:
-    uint64_t offset_ = 0;
-    UnitWidths widths_;
-    std::shared_ptr<const AbbrevTable> table_;
-};
-
 /// The abbreviation of the unit's own entry; nullptr if the unit has no entries.
 Result<const Abbrev *> unit_abbrev(const Unit &unit)
 {
@@ -230,7 +203,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
                                 static_cast<unsigned long long>(header.type_offset)));
     TypeUnit out{header.unit, static_cast<uint32_t>(header.unit.offset + header.type_offset)};
     set_bases(out.unit, place);
-    out.unit.abbrev_offset = header.abbrev_offset + place.abbrev;
+    out.unit.abbrev_offset += place.abbrev;
     return out;
 }
 
@@ -267,6 +240,20 @@ std::optional<Skip> left_out(const Abbrev &abbrev)
 }
 
 } // namespace
+
+Result<void> Abbrevs::attach(Unit &unit)
+{
+    if (!unit.abbrevs && unit.file == last_.file && unit.abbrev_offset == last_.abbrev_offset &&
+        unit.widths == last_.widths)
+        unit.abbrevs = last_.abbrevs;
+    if (!unit.abbrevs) {
+        AbbrevTable table = TRY(AbbrevTable::parse(*unit.file, unit.abbrev_offset, unit.widths));
+        unit.abbrevs = std::make_shared<const AbbrevTable>(std::move(table));
+    }
+    unit.reads_foreign_units = unit.abbrevs->uses_ref_addr();
+    last_ = unit;
+    return {};
+}
 
 std::optional<AddressRef> Unit::indexed_address(uint64_t index) const
 {
@@ -315,7 +302,8 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
             (!old && (header.type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
             continue;
         set_bases(unit, place);
-        TRY(Abbrevs().attach(unit, header.abbrev_offset + place.abbrev));
+        unit.abbrev_offset += place.abbrev;
+        TRY(Abbrevs().attach(unit));
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev || left_out(*abbrev))
             continue;
@@ -343,7 +331,7 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
             ++skips[*kind];
             continue;
         }
-        TRY(abbrevs.attach(unit, header.abbrev_offset));
+        TRY(abbrevs.attach(unit));
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev)
             continue;

@@ -15,8 +15,7 @@ namespace
 
 /// What is needed to read values, in addition to the attribute.
 struct Context {
-    const LibdwFile &file;
-    EntryNumbers &numbers;
+    LibdwFile &file;
     const LibdwUnit &unit;
     const std::function<void(Dwarf_Die &)> &meets;
     Skips &skips;
@@ -138,7 +137,7 @@ public:
         }
         if (target.cu != context_.unit.die.cu)
             context_.meets(target);
-        return context_.numbers.of(target);
+        return context_.file.number_of(target);
     }
 
     std::optional<EnumeratorValue> enumerator()
@@ -253,7 +252,7 @@ private:
         Die d;
         d.tag = static_cast<uint16_t>(tag);
         d.parent = parent.kept;
-        d.offset = context_.numbers.of(die);
+        d.offset = context_.file.number_of(die);
         if (!d.offset)
             return fail(context_.file.elf().where().in(".debug_info"),
                         "more than 4 GB, with other files");
@@ -303,11 +302,11 @@ private:
 
 } // namespace
 
-Result<void> read_entries(const LibdwFile &file, EntryNumbers &numbers, LibdwUnit unit,
+Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
                           const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
                           Skips &skips)
 {
-    const Context context{file, numbers, unit, meets, skips};
+    const Context context{file, unit, meets, skips};
     return Reader(context, tree).children(unit.die, {0, DW_TAG_compile_unit, true, 0});
 }
 

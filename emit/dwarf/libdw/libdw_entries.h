@@ -3,7 +3,7 @@
 #pragma once
 
 #include "emit/dwarf/dwarf_file.h"
-#include "emit/dwarf/libdw/entry_numbers.h"
+#include "emit/dwarf/libdw/libdw_file.h"
 #include "emit/tree/die_tree.h"
 
 #include <functional>
@@ -18,7 +18,7 @@ struct LibdwUnit {
 
 /// Appends the entries of `unit` to `tree`. `meets` is called for each entry of another unit that
 /// this unit refers to or imports.
-Result<void> read_entries(const LibdwFile &file, EntryNumbers &numbers, LibdwUnit unit,
+Result<void> read_entries(LibdwFile &file, LibdwUnit unit,
                           const std::function<void(Dwarf_Die &)> &meets, DieTree &tree,
                           Skips &skips);
 

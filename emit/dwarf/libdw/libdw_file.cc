@@ -3,6 +3,7 @@
 #include "emit/dwarf/libdw/libdw_file.h"
 
 #include "common/object_btf/elf_append.h"
+#include "emit/dwarf/debug_cursor.h"
 
 #include <algorithm>
 #include <cstring>
@@ -46,6 +47,30 @@ Elf *open_memory(Bytes bytes)
 {
     return elf_memory(reinterpret_cast<char *>(const_cast<std::byte *>(bytes.data())),
                       bytes.size());
+}
+
+/// The size of all units in .debug_info or in .debug_types.
+uint64_t extent(Dwarf *dwarf, bool types)
+{
+    Dwarf_Off at = 0, next = 0, abbrevs = 0;
+    size_t header = 0;
+    Dwarf_Half version = 0;
+    uint8_t address = 0, width = 0;
+    uint64_t signature = 0;
+    Dwarf_Off type = 0;
+    while (dwarf_next_unit(dwarf, at, &next, &header, &version, &abbrevs, &address, &width,
+                           types ? &signature : nullptr, types ? &type : nullptr) == 0)
+        at = next;
+    return at;
+}
+
+/// Is the unit in .debug_types? DWARF 5 has all units in .debug_info.
+bool is_in_types(Dwarf_CU *unit)
+{
+    Dwarf_Half version = 0;
+    uint8_t type = 0;
+    dwarf_cu_info(unit, &version, &type, nullptr, nullptr, nullptr, nullptr, nullptr);
+    return version < 5 && type == DW_UT_type;
 }
 
 } // namespace
@@ -202,40 +227,38 @@ std::optional<AddressRef> LibdwFile::address_in_pool(uint64_t index, uint64_t ad
 std::optional<AddressRef> LibdwFile::address_of(const Dwarf_Attribute &attr,
                                                 uint64_t addr_base) const
 {
+    // libdw has checked that indices, of at most ten bytes, lie inside the unit.
+    DebugCursor in({reinterpret_cast<const std::byte *>(attr.valp), 10}, 0, 10, file_.order());
     if (attr.form == DW_FORM_addr)
         return address_in_info(attr.valp);
-    // The index operands of DW_FORM_addrx*; libdw has checked that they lie inside the unit.
-    const ByteOrder order = file_.order();
-    auto *p = reinterpret_cast<const std::byte *>(attr.valp);
-    uint64_t index = 0;
-    switch (attr.form) {
-    case DW_FORM_addrx:
-    case DW_FORM_GNU_addr_index:
-        for (unsigned shift = 0; shift < 64; shift += 7) {
-            auto byte = static_cast<uint8_t>(*p++);
-            index |= uint64_t{byte & 0x7fu} << shift;
-            if (!(byte & 0x80))
-                break;
-        }
-        break;
-    case DW_FORM_addrx1:
-        index = static_cast<uint8_t>(*p);
-        break;
-    case DW_FORM_addrx2:
-        index = load<uint16_t>(p, order);
-        break;
-    case DW_FORM_addrx3:
-        index = order == ByteOrder::little
-                    ? load<uint16_t>(p, order) | uint32_t{static_cast<uint8_t>(p[2])} << 16
-                    : uint32_t{static_cast<uint8_t>(p[0])} << 16 | load<uint16_t>(p + 1, order);
-        break;
-    case DW_FORM_addrx4:
-        index = load<uint32_t>(p, order);
-        break;
-    default:
-        return std::nullopt;
+    if (attr.form == DW_FORM_addrx || attr.form == DW_FORM_GNU_addr_index)
+        return address_in_pool(in.uleb(), addr_base);
+    if (attr.form >= DW_FORM_addrx1 && attr.form <= DW_FORM_addrx4)
+        return address_in_pool(in.read_sized(attr.form - DW_FORM_addrx1 + 1), addr_base);
+    return std::nullopt;
+}
+
+uint64_t LibdwFile::first_number(Dwarf_CU *unit)
+{
+    auto [known, is_new] = first_numbers_.try_emplace(unit, 0);
+    if (is_new) {
+        Dwarf *dwarf = dwarf_cu_getdwarf(unit);
+        if (is_in_types(unit))
+            known->second += extent(dwarf, false);
+        if (alternate_ && dwarf == alternate_->dwarf())
+            known->second += extent(dwarf_, false) + extent(dwarf_, true);
     }
-    return address_in_pool(index, addr_base);
+    return known->second;
+}
+
+uint32_t LibdwFile::number_of(Dwarf_Die &die)
+{
+    if (die.cu != last_unit_) {
+        last_unit_ = die.cu;
+        last_first_number_ = first_number(die.cu);
+    }
+    const uint64_t number = last_first_number_ + dwarf_dieoffset(&die);
+    return number < UINT32_MAX ? static_cast<uint32_t>(number) : 0;
 }
 
 Failure LibdwFile::dwarf_error(uint64_t offset, std::string_view what) const

@@ -23,9 +23,12 @@ public:
     ~LibdwFile();
 
     Dwarf *dwarf() const { return dwarf_; }
-    /// The file with the parts that dwz moved out of several files, or nullptr.
-    Dwarf *alternate() const { return alternate_ ? alternate_->dwarf() : nullptr; }
     const DwarfFile &elf() const { return file_; }
+
+    /// Numbers the entries of a file in order: offsets in .debug_info, then those in .debug_types,
+    /// then those of the alternate file. Units of a file of split DWARF do not refer to other
+    /// files, so their numbers begin at 0 again. 0 if the number exceeds 32 bits.
+    uint32_t number_of(Dwarf_Die &die);
 
     // These return nullopt for an address without relocation in a relocatable file. `addr_base`:
     // where the unit's part of .debug_addr begins.
@@ -61,18 +64,22 @@ private:
     Result<void> start_libdw();
     Result<void> open_alternate(const std::string &debug_dir);
     std::optional<AddressRef> lookup(const Contents &contents, uint64_t offset) const;
+    uint64_t first_number(Dwarf_CU *unit);
 
     const DwarfFile &file_;
     DebugFile alternate_file_;
-    std::unique_ptr<LibdwFile> alternate_;
-    Elf *elf_ = nullptr;       // the file
-    Elf *plain_elf_ = nullptr; // what libdw reads, if it is not the file
+    std::unique_ptr<LibdwFile> alternate_; // has the parts that dwz moved out of several files
+    Elf *elf_ = nullptr;                   // the file
+    Elf *plain_elf_ = nullptr;             // what libdw reads, if it is not the file
     std::vector<std::byte> plain_;
     Dwarf *dwarf_ = nullptr;
     bool as_in_file_ = true;                                // libdw can read the file itself
     std::map<std::string, Contents, std::less<>> contents_; // by name
     const Contents *info_ = nullptr, *addr_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info
+    std::map<Dwarf_CU *, uint64_t> first_numbers_;
+    Dwarf_CU *last_unit_ = nullptr; // of the last call of number_of(), and its number
+    uint64_t last_first_number_ = 0;
 };
 
 } // namespace btflink::emit

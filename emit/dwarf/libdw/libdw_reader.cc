@@ -8,11 +8,10 @@
 // these import or refer to. Other compile units contribute only types: their functions and
 // variables are encoded with their own units.
 //
-// Invariant. Parts of a tree are in the order of their entries' numbers (entry_numbers.h), so the
-// order of reading does not matter.
+// Invariant. Parts of a tree are in the order of their entries' numbers (LibdwFile::number_of), so
+// the order of reading does not matter.
 #include "emit/dwarf/libdw/libdw_reader.h"
 
-#include "emit/dwarf/languages.h"
 #include "emit/dwarf/libdw/libdw_entries.h"
 
 #include <algorithm>
@@ -30,12 +29,13 @@ namespace
 class LibdwReader : public DwarfReader
 {
 public:
-    explicit LibdwReader(std::unique_ptr<LibdwFile> file) : file_(std::move(file)), numbers_(*file_)
+    explicit LibdwReader(std::unique_ptr<LibdwFile> file)
+        : DwarfReader(file->elf().arch()), file_(std::move(file))
     {
     }
 
     Result<void> list(Skips &skips);
-    Result<DieTree> read(std::span<const uint32_t> units, Skips &skips) const override;
+    Result<DieTree> read_entries(std::span<const uint32_t> units, Skips &skips) const override;
 
 private:
     UnitHead head_of(LibdwUnit unit) const;
@@ -45,7 +45,6 @@ private:
     std::vector<LibdwUnit> units_;
     bool partial_units_ = false;
     mutable std::mutex mutex_; // libdw caches without locks
-    mutable EntryNumbers numbers_;
 };
 
 uint64_t addr_base_of(Dwarf_Die unit)
@@ -87,6 +86,11 @@ UnitHead LibdwReader::head_of(LibdwUnit unit) const
 {
     UnitHead head;
     head.name = dwarf_diename(&unit.die);
+    Dwarf_Attribute attr;
+    const char *producer =
+        dwarf_attr(&unit.die, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
+    head.clang = producer && std::strstr(producer, "clang");
+    head.offset = file_->number_of(unit.die);
     int language = dwarf_srclang(&unit.die);
     head.file = dwarf_cu_getdwarf(unit.die.cu);
     head.language = static_cast<uint16_t>(std::max(language, 0));
@@ -158,10 +162,7 @@ Result<void> LibdwReader::list(Skips &skips)
 class TreeReader
 {
 public:
-    TreeReader(const LibdwFile &file, EntryNumbers &numbers, Skips &skips)
-        : file_(file), numbers_(numbers), skips_(skips)
-    {
-    }
+    TreeReader(LibdwFile &file, Skips &skips) : file_(file), skips_(skips) {}
 
     /// Announces a unit that will be added, so that references to it do not add it.
     void expect(const LibdwUnit &unit) { seen_.insert(unit.die.cu); }
@@ -173,7 +174,7 @@ public:
             LibdwUnit unit{wanted_.back()};
             wanted_.pop_back();
             TRY(read(unit));
-            DieTree &part = parts_.at(numbers_.of(unit.die));
+            DieTree &part = parts_.at(file_.number_of(unit.die));
             if (dwarf_tag(&unit.die) == DW_TAG_compile_unit)
                 part.keep_types();
             else if (dwarf_tag(&unit.die) == DW_TAG_type_unit)
@@ -189,14 +190,14 @@ public:
 private:
     Result<void> read(LibdwUnit unit)
     {
-        auto [place, is_new] = parts_.try_emplace(numbers_.of(unit.die));
+        auto [place, is_new] = parts_.try_emplace(file_.number_of(unit.die));
         if (!is_new) // a unit of a second file of split DWARF
             return fail(file_.elf().where().in(".debug_info"),
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
         part.dies.emplace_back();
         return read_entries(
-            file_, numbers_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
+            file_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
     }
 
     void want(Dwarf_Die &target)
@@ -209,41 +210,22 @@ private:
             wanted_.push_back(unit);
     }
 
-    const LibdwFile &file_;
-    EntryNumbers &numbers_;
+    LibdwFile &file_;
     Skips &skips_;
     std::map<uint32_t, DieTree> parts_; // by the number of the unit's entry
     std::set<Dwarf_CU *> seen_;
     std::vector<Dwarf_Die> wanted_;
 };
 
-Result<DieTree> LibdwReader::read(std::span<const uint32_t> units, Skips &skips) const
+Result<DieTree> LibdwReader::read_entries(std::span<const uint32_t> units, Skips &skips) const
 {
     std::lock_guard lock(mutex_);
-    TreeReader reader(*file_, numbers_, skips);
+    TreeReader reader(*file_, skips);
     for (uint32_t i : units) // first, because units may refer to later ones
         reader.expect(units_[i]);
     for (uint32_t i : units)
         TRY(reader.add(units_[i]));
-    auto tree = reader.finish();
-    if (!tree)
-        return tree;
-    Dwarf_Die first = units_[units.front()].die;
-    Dwarf_Attribute attr;
-    const char *producer =
-        dwarf_attr(&first, DW_AT_producer, &attr) ? dwarf_formstring(&attr) : nullptr;
-    tree->source = heads_[units.front()].name;
-    tree->clang = producer && std::strstr(producer, "clang");
-    tree->c_names =
-        std::ranges::all_of(units, [&](uint32_t i) { return has_c_names(heads_[i].language); });
-    for (uint32_t i : units) {
-        Dwarf_Die unit = units_[i].die;
-        tree->languages.push_back({numbers_.of(unit), language_name(heads_[i].language)});
-    }
-    std::ranges::sort(tree->languages, {}, &UnitLanguage::offset);
-    tree->address_size = file_->elf().arch().address_size;
-    tree->index();
-    return tree;
+    return reader.finish();
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 // Runs btf__dedup over a blob with all types of all objects.
 #include "merge/dedup/libbpf/dedup_libbpf.h"
 
-#include "common/btf/btf_blob.h"
+#include "common/btf/btf_builder.h"
 #include "common/btf/btf_format.h"
 #include "common/io/fd.h"
 #include "common/io/file_io.h"
