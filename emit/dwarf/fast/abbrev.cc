@@ -203,7 +203,8 @@ Result<AbbrevTable> AbbrevTable::parse(const DwarfFile &file, uint64_t offset,
         abbrev.skip_first = static_cast<uint32_t>(table.steps_.size());
         Program skipping(table.steps_, widths);
         for (const Attribute &a : attributes)
-            skipping.add(a.name, a.form, a.implicit, a.name == DW_AT_sibling && abbrev.children);
+            skipping.add(a.name, a.form, a.implicit,
+                         a.name == DW_AT_sibling && a.form == DW_FORM_ref4 && abbrev.children);
         abbrev.skip_count = skipping.finish();
 
         if (code < max_dense) {

@@ -10,10 +10,7 @@
 //
 // Invariant. The walk only moves forward and stops at the unit's end, so for any input it takes at
 // most one step per byte.
-#include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/fast/form_reader.h"
-
-#include <dwarf.h>
 
 namespace btflink::emit
 {
@@ -37,85 +34,12 @@ constexpr uint32_t parent_classes[] = {
 };
 static_assert(std::size(parent_classes) <= 16);
 
-struct EntryInput {
-    const Unit &unit;
-    FormReader in;
-    Skips &skips;
-};
-
-/// Reads the value of one attribute, for DieAttributes.
-class FormValue
-{
-public:
-    FormValue(EntryInput &input, const AbbrevStep &step) : input_(input), step_(step) {}
-
-    const char *string() { return in().string(step_.form); }
-    std::optional<uint64_t> constant() { return in().constant(step_.form, step_.implicit); }
-    std::optional<int64_t> signed_constant()
-    {
-        return in().signed_constant(step_.form, step_.implicit);
-    }
-    bool flag() { return in().flag(step_.form, step_.implicit); }
-    std::optional<AddressRef> address() { return in().address(step_.form); }
-    ParamLocation param_location()
-    {
-        return decode_param_location(input_.unit, in().location(step_.form));
-    }
-    std::optional<AddressRef> variable_address()
-    {
-        return decode_fixed_address(input_.unit, in().location(step_.form));
-    }
-    void skip() { in().skip(step_.form); }
-
-    uint32_t reference()
-    {
-        std::optional<Skip> skipped;
-        const uint32_t offset = in().reference(step_.form, skipped);
-        if (skipped)
-            ++input_.skips[*skipped];
-        return offset;
-    }
-
-    std::optional<EnumeratorValue> enumerator()
-    {
-        const uint32_t form = in().resolve(step_.form);
-        const auto value = in().constant(form, step_.implicit);
-        if (!value)
-            return std::nullopt;
-        return EnumeratorValue{*value, form == DW_FORM_sdata || form == DW_FORM_implicit_const};
-    }
-
-    std::optional<uint64_t> member_offset()
-    {
-        const uint32_t form = in().resolve(step_.form);
-        const bool is_constant = fixed_form_size(form, input_.unit.widths) >= 0 ||
-                                 form == DW_FORM_udata || form == DW_FORM_sdata;
-        return is_constant ? in().constant(form, step_.implicit)
-                           : decode_member_offset(input_.unit, in().location(form));
-    }
-
-    /// Lists of ranges are read only in split DWARF.
-    std::optional<AddressRef> range_start()
-    {
-        if (input_.unit.file->is_split())
-            return in().range_start(step_.form);
-        skip();
-        return std::nullopt;
-    }
-
-private:
-    FormReader &in() { return input_.in; }
-
-    EntryInput &input_;
-    const AbbrevStep &step_;
-};
-
 class Reader
 {
 public:
     Reader(const Unit &unit, DieTree &tree, TypeReferences &references, Skips &skips)
-        : file_(*unit.file), unit_(unit), tree_(tree), references_(references),
-          input_(EntryInput{unit, FormReader(unit, unit.die_offset), skips}), in_(input_.in)
+        : file_(*unit.file), unit_(unit), tree_(tree), references_(references), skips_(skips),
+          in_(unit, unit.die_offset, skips)
     {
     }
 
@@ -182,34 +106,28 @@ private:
             tree_.complete(last.kept);
     }
 
-    /// Skips an entry's attributes.
-    void pass(const Abbrev &abbrev)
+    /// Skips an entry's attributes. Returns the offset of its sibling, if it is stated, or 0.
+    uint64_t pass(const Abbrev &abbrev)
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
+        uint64_t sibling = 0;
         for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
-            in_.in().skip(steps[i].skip);
-            if (steps[i].form)
-                in_.skip(steps[i].form);
+            in_.begin(steps[i]);
+            if (steps[i].attribute)
+                sibling = unit_.offset + in_.in().read<uint32_t>();
+            else if (steps[i].form)
+                in_.skip();
         }
+        return sibling;
     }
 
     /// Skips an entry and everything below it.
     void pass_tree(const Abbrev &abbrev)
     {
-        const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.skip_first);
-        uint64_t sibling = 0;
-        for (uint32_t i = 0; i < abbrev.skip_count; ++i) {
-            in_.in().skip(steps[i].skip);
-            if (steps[i].attribute == DW_AT_sibling) {
-                std::optional<Skip> ignored;
-                sibling = in_.reference(steps[i].form, ignored);
-            } else if (steps[i].form) {
-                in_.skip(steps[i].form);
-            }
-        }
+        const uint64_t sibling = pass(abbrev);
         if (!abbrev.children)
             return;
-        if (sibling > in_.in().offset()) {
+        if (sibling > in_.in().offset() && sibling < unit_.end) {
             in_.in().seek(sibling);
             return;
         }
@@ -265,14 +183,14 @@ private:
         tree_.atomics |= d.tag == DW_TAG_atomic_type;
         if (file_level)
             d.has |= Die::file_level;
-        DieAttributes<FormValue> attributes(d, parent.tag, tree_, input_.skips);
+        DieAttributes<FormReader &> attributes(d, parent.tag, tree_, skips_);
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
         for (uint32_t i = 0; i < abbrev.count; ++i) {
-            in_.in().skip(steps[i].skip);
+            in_.begin(steps[i]);
             if (steps[i].attribute)
-                attributes.set(steps[i].attribute, FormValue(input_, steps[i]));
+                attributes.set(steps[i].attribute, in_);
             else if (steps[i].form)
-                in_.skip(steps[i].form);
+                in_.skip();
         }
         if (abbrev.children)
             open_.push_back({index, abbrev.tag, abbrev.parent_class, true});
@@ -286,12 +204,11 @@ private:
     {
         const AbbrevStep *steps = unit_.abbrevs->steps(abbrev.first);
         for (uint32_t i = 0; i < abbrev.count; ++i) {
-            in_.in().skip(steps[i].skip);
+            in_.begin(steps[i]);
             if (steps[i].attribute == DW_AT_signature)
-                references_.stand_ins[static_cast<uint32_t>(offset)] =
-                    FormValue(input_, steps[i]).reference();
+                references_.stand_ins[static_cast<uint32_t>(offset)] = in_.reference();
             else if (steps[i].form)
-                in_.skip(steps[i].form);
+                in_.skip();
         }
     }
 
@@ -299,8 +216,8 @@ private:
     const Unit &unit_;
     DieTree &tree_;
     TypeReferences &references_;
-    EntryInput input_;
-    FormReader &in_;
+    Skips &skips_;
+    FormReader in_;
     std::vector<Open> open_;
     bool unknown_code_ = false;
     std::optional<Error> error_;

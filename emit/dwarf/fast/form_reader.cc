@@ -7,25 +7,25 @@
 namespace btflink::emit
 {
 
-uint32_t FormReader::resolve_indirect()
+void FormReader::resolve_indirect()
 {
     uint64_t real = in_.uleb();
     if (real == DW_FORM_indirect || real == DW_FORM_implicit_const || real > UINT16_MAX) {
         problem_ = "the real form behind DW_FORM_indirect is not allowed";
-        return DW_FORM_flag_present;
+        real = DW_FORM_flag_present;
     }
-    return static_cast<uint32_t>(real);
+    form_ = static_cast<uint32_t>(real);
 }
 
-void FormReader::skip(uint32_t form)
+void FormReader::skip()
 {
-    form = resolve(form);
-    int size = fixed_form_size(form, unit_.widths);
+    resolve();
+    int size = fixed_form_size(form_, unit_.widths);
     if (size >= 0) {
         in_.skip(static_cast<uint64_t>(size));
         return;
     }
-    switch (form) {
+    switch (form_) {
     case DW_FORM_string:
         in_.string();
         break;
@@ -60,11 +60,13 @@ void FormReader::skip(uint32_t form)
 }
 
 /// The forms that constant() does not handle.
-std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implicit)
+std::optional<uint64_t> FormReader::other_constant()
 {
-    if (form == DW_FORM_indirect)
-        return constant(resolve_indirect(), implicit);
-    switch (form) {
+    if (form_ == DW_FORM_indirect) {
+        resolve_indirect();
+        return constant();
+    }
+    switch (form_) {
     case DW_FORM_flag:
         return in_.read<uint8_t>();
     case DW_FORM_data4:
@@ -80,18 +82,35 @@ std::optional<uint64_t> FormReader::other_constant(uint32_t form, int64_t implic
     case DW_FORM_flag_present:
         return 1;
     default:
-        skip(form);
+        skip();
         return std::nullopt;
     }
 }
 
-std::optional<int64_t> FormReader::signed_constant(uint32_t form, int64_t implicit)
+std::optional<EnumeratorValue> FormReader::enumerator()
 {
-    form = resolve(form);
-    auto value = constant(form, implicit);
+    resolve();
+    const auto value = constant();
     if (!value)
         return std::nullopt;
-    switch (form) {
+    return EnumeratorValue{*value, form_ == DW_FORM_sdata || form_ == DW_FORM_implicit_const};
+}
+
+std::optional<uint64_t> FormReader::member_offset()
+{
+    resolve();
+    const bool is_constant = fixed_form_size(form_, unit_.widths) >= 0 || form_ == DW_FORM_udata ||
+                             form_ == DW_FORM_sdata;
+    return is_constant ? constant() : decode_member_offset(unit_, location());
+}
+
+std::optional<int64_t> FormReader::signed_constant()
+{
+    resolve();
+    auto value = constant();
+    if (!value)
+        return std::nullopt;
+    switch (form_) {
     case DW_FORM_data1:
         return static_cast<int8_t>(*value);
     case DW_FORM_data2:
@@ -114,12 +133,14 @@ const char *FormReader::unterminated_string(const DebugSection &section, uint64_
     return nullptr;
 }
 
-const char *FormReader::other_string(uint32_t form)
+const char *FormReader::other_string()
 {
-    if (form == DW_FORM_indirect)
-        return string(resolve_indirect());
+    if (form_ == DW_FORM_indirect) {
+        resolve_indirect();
+        return string();
+    }
     uint64_t index;
-    switch (form) {
+    switch (form_) {
     case DW_FORM_line_strp:
         return string_at(file_.line_str, relocated(unit_.widths.offset));
     case DW_FORM_strx:
@@ -130,10 +151,10 @@ const char *FormReader::other_string(uint32_t form)
     case DW_FORM_strx2:
     case DW_FORM_strx3:
     case DW_FORM_strx4:
-        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
         break;
     default:
-        skip(form);
+        skip();
         return nullptr;
     }
     const DebugSection &offsets = file_.str_offsets;
@@ -148,41 +169,38 @@ const char *FormReader::other_string(uint32_t form)
     return string_at(file_.str, file_.value_at(offsets, at, in.read_sized(width)));
 }
 
-uint32_t FormReader::other_reference(uint32_t form, std::optional<Skip> &skipped)
+uint32_t FormReader::other_reference()
 {
-    if (form == DW_FORM_indirect)
-        return reference(resolve_indirect(), skipped);
+    if (form_ == DW_FORM_indirect) {
+        resolve_indirect();
+        return reference();
+    }
     uint64_t local;
-    switch (form) {
+    switch (form_) {
     case DW_FORM_ref1:
     case DW_FORM_ref2:
     case DW_FORM_ref8:
-        local = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        local = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
         break;
     case DW_FORM_ref_udata:
         local = in_.uleb();
         break;
     case DW_FORM_ref_addr: {
-        auto size = static_cast<unsigned>(fixed_form_size(form, unit_.widths));
-        uint64_t offset = relocated(size);
-        if (offset < file_.info.data.size())
-            return static_cast<uint32_t>(offset);
-        skipped = Skip::unresolved_reference;
-        return 0;
+        uint64_t offset = relocated(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
+        return offset < file_.info.data.size() ? static_cast<uint32_t>(offset)
+                                               : skipped(Skip::unresolved_reference);
     }
     case DW_FORM_ref_sig8:
         if (const TypeUnit *found = find_type(unit_, in_.read<uint64_t>())) {
             met_types_.push_back(found);
             return found->type;
         }
-        skipped = Skip::type_unit_reference;
-        return 0;
+        return skipped(Skip::type_unit_reference);
     default:
-        skipped = Skip::unresolved_reference;
-        skip(form);
-        return 0;
+        skip();
+        return skipped(Skip::unresolved_reference);
     }
-    return local_reference(local, skipped);
+    return local_reference(local);
 }
 
 /// The offset of list `index` in the table at `base`. Empty if the list does not exist.
@@ -197,11 +215,11 @@ std::optional<uint64_t> FormReader::list_offset(const DebugSection &lists, uint6
     return base + in.read_sized(width);
 }
 
-LocationAttr FormReader::location(uint32_t form)
+LocationAttr FormReader::location()
 {
-    form = resolve(form);
+    resolve();
     LocationAttr out;
-    switch (form) {
+    switch (form_) {
     case DW_FORM_exprloc:
     case DW_FORM_block:
         out.size = in_.uleb();
@@ -219,7 +237,7 @@ LocationAttr FormReader::location(uint32_t form)
     case DW_FORM_data8:
     case DW_FORM_sec_offset:
         out.kind = LocationAttr::list;
-        out.offset = constant(form, 0).value_or(0) + unit_.loc_base;
+        out.offset = constant().value_or(0) + unit_.loc_base;
         return out;
     case DW_FORM_loclistx: {
         uint64_t index = in_.uleb();
@@ -229,7 +247,7 @@ LocationAttr FormReader::location(uint32_t form)
         return out;
     }
     default:
-        skip(form);
+        skip();
         return out;
     }
     out.kind = LocationAttr::expression;
@@ -238,11 +256,11 @@ LocationAttr FormReader::location(uint32_t form)
     return out;
 }
 
-std::optional<AddressRef> FormReader::address(uint32_t form)
+std::optional<AddressRef> FormReader::address()
 {
-    form = resolve(form);
+    resolve();
     uint64_t index;
-    switch (form) {
+    switch (form_) {
     case DW_FORM_addr: {
         uint64_t at = in_.offset();
         in_.skip(unit_.widths.address);
@@ -256,20 +274,20 @@ std::optional<AddressRef> FormReader::address(uint32_t form)
     case DW_FORM_addrx2:
     case DW_FORM_addrx3:
     case DW_FORM_addrx4:
-        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form, unit_.widths)));
+        index = in_.read_sized(static_cast<unsigned>(fixed_form_size(form_, unit_.widths)));
         break;
     default:
-        skip(form);
+        skip();
         return std::nullopt;
     }
     return unit_.indexed_address(index);
 }
 
-std::optional<AddressRef> FormReader::range_start(uint32_t form)
+std::optional<AddressRef> FormReader::range_start()
 {
-    form = resolve(form);
-    if (form != DW_FORM_rnglistx) {
-        skip(form);
+    resolve();
+    if (form_ != DW_FORM_rnglistx || !file_.is_split()) {
+        skip();
         return std::nullopt;
     }
     auto offset = list_offset(file_.rnglists, unit_.rnglists_base, in_.uleb());

@@ -4,82 +4,92 @@
 #pragma once
 
 #include "emit/dwarf/debug_cursor.h"
+#include "emit/dwarf/die_attributes.h"
 #include "emit/dwarf/fast/location.h"
-
-#include <dwarf.h>
 #include <string_view>
 
 namespace btflink::emit
 {
 
+/// Reads one value after the other. Its functions are those that DieAttributes calls for a value.
 class FormReader
 {
 public:
-    FormReader(const Unit &unit, uint64_t offset)
-        : file_(*unit.file), unit_(unit), in_(file_.info.data, offset, unit.end, file_.order()),
-          relocs_(file_.info.relocs), next_reloc_(relocs_.find(offset))
+    FormReader(const Unit &unit, uint64_t offset, Skips &skips)
+        : file_(*unit.file), unit_(unit), skips_(skips),
+          in_(file_.info.data, offset, unit.end, file_.order()), relocs_(file_.info.relocs),
+          next_reloc_(relocs_.find(offset))
     {
     }
 
     DebugCursor &in() { return in_; }
     /// Why a value could not be read; nullptr if there was no problem.
     const char *problem() const { return problem_; }
+    /// The type units to which references led.
+    const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
 
-    /// The actual form; that of DW_FORM_indirect precedes the value.
-    uint32_t resolve(uint32_t form) { return form == DW_FORM_indirect ? resolve_indirect() : form; }
-    void skip(uint32_t form);
-
-    /// Empty if the value is not a constant.
-    std::optional<uint64_t> constant(uint32_t form, int64_t implicit)
+    /// Skips to the value of this step, which is to be read or skipped next.
+    void begin(const AbbrevStep &step)
     {
-        switch (form) {
+        in_.skip(step.skip);
+        form_ = step.form;
+        implicit_ = step.implicit;
+    }
+    void skip();
+
+    std::optional<uint64_t> constant()
+    {
+        switch (form_) {
         case DW_FORM_data1:
             return in_.read<uint8_t>();
         case DW_FORM_data2:
             return in_.read<uint16_t>();
         case DW_FORM_implicit_const:
-            return static_cast<uint64_t>(implicit);
+            return static_cast<uint64_t>(implicit_);
         default:
-            return other_constant(form, implicit);
+            return other_constant();
         }
     }
-    /// As a signed number; forms of fixed size are sign-extended.
-    std::optional<int64_t> signed_constant(uint32_t form, int64_t implicit);
-    bool flag(uint32_t form, int64_t implicit)
-    {
-        return form == DW_FORM_flag_present || constant(form, implicit).value_or(0) != 0;
-    }
+    /// Forms of fixed size are sign-extended.
+    std::optional<int64_t> signed_constant();
+    std::optional<EnumeratorValue> enumerator();
+    std::optional<uint64_t> member_offset();
+    bool flag() { return form_ == DW_FORM_flag_present || constant().value_or(0) != 0; }
     /// nullptr if it is not a string, or if it lies outside of its section (then problem() is set).
-    const char *string(uint32_t form)
+    const char *string()
     {
-        switch (form) {
+        switch (form_) {
         case DW_FORM_strp:
             return string_at(file_.str, relocated(unit_.widths.offset));
         case DW_FORM_string:
             return in_.string();
         default:
-            return other_string(form);
+            return other_string();
         }
     }
-    /// Offset in .debug_info; 0 if the reference cannot be followed: `skipped` is the reason. Type
-    /// units are added to met_types().
-    uint32_t reference(uint32_t form, std::optional<Skip> &skipped)
+    /// Counts references that cannot be followed.
+    uint32_t reference()
     {
-        if (form != DW_FORM_ref4)
-            return other_reference(form, skipped);
-        return local_reference(in_.read<uint32_t>(), skipped);
+        return form_ == DW_FORM_ref4 ? local_reference(in_.read<uint32_t>()) : other_reference();
     }
-    const std::vector<const TypeUnit *> &met_types() const { return met_types_; }
-    LocationAttr location(uint32_t form);
-    std::optional<AddressRef> address(uint32_t form);
-    /// The start of a list with exactly one range. Empty for other lists and forms.
-    std::optional<AddressRef> range_start(uint32_t form);
+    std::optional<AddressRef> address();
+    std::optional<AddressRef> variable_address() { return decode_fixed_address(unit_, location()); }
+    /// The start of a list with exactly one range, in split DWARF. Empty for other lists and forms.
+    std::optional<AddressRef> range_start();
+    ParamLocation param_location() { return decode_param_location(unit_, location()); }
 
 private:
-    uint32_t resolve_indirect();
-    std::optional<uint64_t> other_constant(uint32_t form, int64_t implicit);
-    const char *other_string(uint32_t form);
-    uint32_t other_reference(uint32_t form, std::optional<Skip> &skipped);
+    /// Replaces DW_FORM_indirect by the form that precedes the value.
+    void resolve()
+    {
+        if (form_ == DW_FORM_indirect)
+            resolve_indirect();
+    }
+    void resolve_indirect();
+    std::optional<uint64_t> other_constant();
+    const char *other_string();
+    uint32_t other_reference();
+    LocationAttr location();
     std::optional<uint64_t> list_offset(const DebugSection &lists, uint64_t base,
                                         uint64_t index) const;
 
@@ -104,19 +114,25 @@ private:
     }
     const char *unterminated_string(const DebugSection &section, uint64_t offset);
 
-    uint32_t local_reference(uint64_t local, std::optional<Skip> &skipped)
+    uint32_t local_reference(uint64_t local)
     {
-        if (local < unit_.end - unit_.offset)
-            return static_cast<uint32_t>(unit_.offset + local);
-        skipped = Skip::unresolved_reference;
+        return local < unit_.end - unit_.offset ? static_cast<uint32_t>(unit_.offset + local)
+                                                : skipped(Skip::unresolved_reference);
+    }
+    uint32_t skipped(Skip reason)
+    {
+        ++skips_[reason];
         return 0;
     }
 
     const DwarfFile &file_;
     const Unit &unit_;
+    Skips &skips_;
     DebugCursor in_;
     const RelocTable &relocs_;
     size_t next_reloc_;
+    uint32_t form_ = 0; // of the value to be read
+    int64_t implicit_ = 0;
     const char *problem_ = nullptr;
     std::vector<const TypeUnit *> met_types_;
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <dwarf.h>
 
 namespace btflink::emit
 {
@@ -97,15 +96,15 @@ bool needs_bases(uint32_t attribute)
     }
 }
 
-void read_unit_attribute(FormReader &in, const AbbrevStep &step, Unit &unit)
+void read_unit_attribute(FormReader &in, uint32_t attribute, Unit &unit)
 {
-    auto number = [&] { return in.constant(step.form, step.implicit).value_or(0); };
-    switch (step.attribute) {
+    auto number = [&] { return in.constant().value_or(0); };
+    switch (attribute) {
     case DW_AT_name:
-        unit.name = in.string(step.form);
+        unit.name = in.string();
         break;
     case DW_AT_producer: {
-        const char *producer = in.string(step.form);
+        const char *producer = in.string();
         unit.clang = producer && std::strstr(producer, "clang");
         break;
     }
@@ -123,21 +122,21 @@ void read_unit_attribute(FormReader &in, const AbbrevStep &step, Unit &unit)
         unit.loclists_base = number();
         break;
     case DW_AT_comp_dir:
-        unit.comp_dir = in.string(step.form);
+        unit.comp_dir = in.string();
         break;
     case DW_AT_dwo_name:
     case DW_AT_GNU_dwo_name:
-        unit.dwo_name = in.string(step.form);
+        unit.dwo_name = in.string();
         unit.is_skeleton = !unit.file->is_split();
         break;
     case DW_AT_low_pc:
-        unit.low_pc = in.address(step.form);
+        unit.low_pc = in.address();
         break;
     case DW_AT_GNU_dwo_id:
         unit.dwo_id = number();
         break;
     default:
-        in.skip(step.form);
+        in.skip();
         break;
     }
 }
@@ -146,17 +145,18 @@ void read_unit_attribute(FormReader &in, const AbbrevStep &step, Unit &unit)
 Result<void> read_unit_die(Unit &unit, const Abbrev &abbrev)
 {
     for (int round = 0; round < 2; ++round) {
-        FormReader in(unit, unit.die_offset);
+        Skips none; // it has no references
+        FormReader in(unit, unit.die_offset, none);
         in.in().uleb(); // abbreviation code
         for (uint32_t i = 0; i < abbrev.count; ++i) {
             const AbbrevStep &step = unit.abbrevs->steps(abbrev.first)[i];
-            in.in().skip(step.skip);
+            in.begin(step);
             if (!step.form)
                 break;
             if (round == 0 && needs_bases(step.attribute))
-                in.skip(step.form);
+                in.skip();
             else
-                read_unit_attribute(in, step, unit);
+                read_unit_attribute(in, step.attribute, unit);
         }
         if (in.in().overrun() || in.problem())
             return fail(unit.file->where().in(".debug_info").at(unit.die_offset),
