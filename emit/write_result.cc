@@ -22,35 +22,33 @@ void append(std::vector<std::byte> &out, Bytes more)
     std::copy(more.begin(), more.end(), out.data() + end);
 }
 
+void append(std::vector<NewReloc> &out, std::vector<NewReloc> more, uint64_t base)
+{
+    for (NewReloc &reloc : more) {
+        reloc.offset += base;
+        out.push_back(reloc);
+    }
+}
+
 /// Concatenates contributions and pools as a linker would: kept ones first, then those of `units`.
 ObjectBtf join(const DwarfFile &file, ExistingBtf kept, std::vector<UnitObject> units,
                const EmitOptions &options)
 {
-    ObjectBtf out{std::move(kept.btf), std::move(kept.btf_relocs), std::move(kept.pool),
-                  std::move(kept.pool_relocs)};
+    ObjectBtf out = std::move(kept.all);
     out.section_type = options.section_type;
     out.exclude = options.exclude_flag;
     out.strip_dwarf = options.strip_dwarf || options.leave_out_dwarf;
     for (UnitObject &unit : units) {
-        uint64_t base = out.btf.size();
-        if (base == 0)
+        append(out.btf_relocs, std::move(unit.btf_relocs), out.btf.size());
+        if (out.btf.empty())
             out.btf = std::move(unit.contribution);
         else
             append(out.btf, unit.contribution);
-        for (NewReloc reloc : unit.btf_relocs) {
-            reloc.offset += base;
-            out.btf_relocs.push_back(reloc);
-        }
         if (!unit.has_pool)
             continue;
-        base = out.pool.size();
-        std::vector<std::byte> pool =
-            encode_pool(unit.object_id, unit.pool_entries, file.arch().address_size, file.order());
-        append(out.pool, pool);
-        for (NewReloc reloc : unit.pool_relocs) {
-            reloc.offset += base;
-            out.pool_relocs.push_back(reloc);
-        }
+        append(out.pool_relocs, std::move(unit.pool_relocs), out.pool.size());
+        append(out.pool, encode_pool(unit.object_id, unit.pool_entries, file.arch().address_size,
+                                     file.order()));
     }
     return out;
 }

@@ -52,6 +52,7 @@ public:
     }
     /// Index of the first entry at or after `offset`.
     size_t find(uint64_t offset) const;
+    bool is_at(size_t i, uint64_t offset) const { return i < count_ && this->offset(i) == offset; }
 
 private:
     RelocEntry decode(const std::byte *p) const;

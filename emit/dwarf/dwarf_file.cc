@@ -246,7 +246,7 @@ const DebugReloc *DwarfFile::find_reloc(uint32_t type) const
 uint64_t DwarfFile::difference(const DebugSection &section, size_t reloc, uint64_t raw) const
 {
     uint64_t value = raw, offset = section.relocs.offset(reloc);
-    for (; reloc < section.relocs.size() && section.relocs.offset(reloc) == offset; ++reloc) {
+    for (; section.relocs.is_at(reloc, offset); ++reloc) {
         RelocEntry r = section.relocs[reloc];
         const DebugReloc *known = find_reloc(image_.reloc_type(r.info));
         if (!known) // R_*_NONE
@@ -270,30 +270,22 @@ void DwarfFile::relocate(const DebugSection &section, std::span<std::byte> conte
         if (!known || (i && section.relocs.offset(i - 1) == r.offset))
             continue; // relocated() applies all relocations of one place together
         std::byte *at = contents.data() + r.offset;
-        switch (known->size) {
-        case 8:
-            store<uint64_t>(at, relocated(section, i, load<uint64_t>(at, order())), order());
-            break;
-        case 4:
-            store(at, static_cast<uint32_t>(relocated(section, i, load<uint32_t>(at, order()))),
-                  order());
-            break;
-        case 2:
-            store(at, static_cast<uint16_t>(relocated(section, i, load<uint16_t>(at, order()))),
-                  order());
-            break;
-        default:
-            break;
-        }
+        auto apply = [&]<typename T>(T old) {
+            store(at, static_cast<T>(relocated(section, i, old)), order());
+        };
+        if (known->size == 8)
+            apply(load<uint64_t>(at, order()));
+        else if (known->size == 4)
+            apply(load<uint32_t>(at, order()));
+        else if (known->size == 2)
+            apply(load<uint16_t>(at, order()));
     }
 }
 
 uint64_t DwarfFile::value_at(const DebugSection &section, uint64_t offset, uint64_t raw) const
 {
-    size_t i = section.relocs.find(offset);
-    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
-        return raw;
-    return relocated(section, i, raw);
+    const size_t i = section.relocs.find(offset);
+    return section.relocs.is_at(i, offset) ? relocated(section, i, raw) : raw;
 }
 
 std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uint64_t offset) const
@@ -311,7 +303,7 @@ std::optional<AddressRef> DwarfFile::address_at(const DebugSection &section, uin
         return ref;
     }
     size_t i = section.relocs.find(offset);
-    if (i == section.relocs.size() || section.relocs.offset(i) != offset)
+    if (!section.relocs.is_at(i, offset))
         return std::nullopt;
     RelocEntry r = section.relocs[i];
     const DebugReloc *known = find_reloc(image_.reloc_type(r.info));

@@ -249,22 +249,12 @@ void Entries::was_inlined(uint32_t uid)
         state_->functions[found->second].inlined = true;
 }
 
-void Entries::emitted(uint32_t uid, const Emitted &how)
+void Entries::emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone)
 {
     State &s = *state_;
     s.functions[s.function_of.at(uid)].instances.push_back(
-        {s.add_function_symbol(how), how.split, how.displaced, false, {}});
-}
-
-void Entries::emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
-                            unsigned count)
-{
-    State &s = *state_;
-    s.functions[s.function_of.at(uid)].instances.push_back({s.add_function_symbol(how),
-                                                            how.split,
-                                                            how.displaced,
-                                                            true,
-                                                            {parameters, parameters + count}});
+        {s.add_function_symbol(how), how.split, how.displaced, clone != nullptr,
+         clone ? *clone : std::vector<uint32_t>()});
 }
 
 void Entries::variable(uint32_t uid, const char *name, TypeNumber type, bool external)

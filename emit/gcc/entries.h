@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace btflink::emit::gcc
 {
@@ -99,12 +100,9 @@ public:
     bool has_function(uint32_t uid) const;
     /// A caller or a clone has a copy of the body.
     void was_inlined(uint32_t uid);
-    /// The function itself, with all parameters.
-    void emitted(uint32_t uid, const Emitted &how);
-    /// A clone of the function. `parameters`: for each parameter of the clone, the uid of the
-    /// function's parameter, or 0 if it is a new one.
-    void emitted_clone(uint32_t uid, const Emitted &how, const uint32_t *parameters,
-                       unsigned count);
+    /// The function itself, with all parameters, or a clone of it. `clone`: for each parameter of
+    /// the clone, the uid of the function's parameter, or 0 if it is a new one.
+    void emitted(uint32_t uid, const Emitted &how, const std::vector<uint32_t> *clone);
 
     void variable(uint32_t uid, const char *name, TypeNumber type, bool external);
     bool has_variable(uint32_t uid) const;

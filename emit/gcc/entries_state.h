@@ -34,7 +34,7 @@ struct Instance {
     uint32_t symbol; // index into State::symbols, plus 1
     bool split, displaced;
     bool is_clone;
-    std::vector<uint32_t> parameters; // of a clone: see Entries::emitted_clone()
+    std::vector<uint32_t> parameters; // of a clone: see Entries::emitted()
 };
 
 struct Tag {

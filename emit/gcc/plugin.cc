@@ -180,17 +180,14 @@ void on_function_decl(tree decl)
 {
     plugin.original->function_decl(decl);
     guarded([&] {
+        tree origin = DECL_ORIGIN(decl); // not `decl` if this is a clone
+        if (!plugin.entries->has_function(DECL_UID(origin)))
+            return;
         const std::string symbol = assembler_name(decl);
         const Emitted how{symbol.c_str(), crtl->has_bb_partition, has_displaced_parameters(decl),
                           static_cast<bool>(DECL_WEAK(decl))};
-        tree origin = DECL_ORIGIN(decl);
-        if (origin == decl && plugin.entries->has_function(DECL_UID(decl))) {
-            plugin.entries->emitted(DECL_UID(decl), how);
-        } else if (plugin.entries->has_function(DECL_UID(origin))) {
-            const std::vector<uint32_t> list = original_parameters(decl);
-            plugin.entries->emitted_clone(DECL_UID(origin), how, list.data(),
-                                          static_cast<unsigned>(list.size()));
-        }
+        const std::vector<uint32_t> parameters = original_parameters(decl);
+        plugin.entries->emitted(DECL_UID(origin), how, origin == decl ? nullptr : &parameters);
     });
 }
 

@@ -27,8 +27,8 @@ public:
         auto ours = TRY(find_object_btf(image_));
         for (uint32_t i = 1; i < image_.sections.size(); ++i)
             if (may_have_pools(image_.sections[i].name) && ours[i])
-                TRY(append(i, arch_.reloc_pointer, arch_.address_size, out_.pool,
-                           out_.pool_relocs));
+                TRY(append(i, arch_.reloc_pointer, arch_.address_size, out_.all.pool,
+                           out_.all.pool_relocs));
         return std::move(out_);
     }
 
@@ -47,7 +47,7 @@ private:
             if (std::string_view source = blob.str(trailer.source); !source.empty())
                 ++out_.sources[std::string(source)];
         }
-        return append(section, arch_.reloc_abs32, 4, out_.btf, out_.btf_relocs);
+        return append(section, arch_.reloc_abs32, 4, out_.all.btf, out_.all.btf_relocs);
     }
 
     /// Appends the section's contents and relocations.

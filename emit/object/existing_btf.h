@@ -20,11 +20,9 @@ namespace btflink::emit
 using SourceCounts = std::map<std::string, uint32_t, std::less<>>;
 
 struct ExistingBtf {
-    std::vector<std::byte> btf; // all of it, contribution by contribution
-    std::vector<NewReloc> btf_relocs;
-    std::vector<std::byte> pool; // address pools; empty if DWARF's own addresses are among them,
-                                 // because then the section is not replaced
-    std::vector<NewReloc> pool_relocs;
+    /// All of it, contribution by contribution. Without pools if DWARF's own addresses are among
+    /// them, because then the section is not replaced.
+    ObjectBtf all;
     SourceCounts sources;
     /// The union over all objects. Nothing if no BTF was made by btflink.
     std::optional<FeatureSet> features;

@@ -99,7 +99,7 @@ private:
         uint64_t at = in_.offset();
         uint64_t raw = in_.read_sized(size);
         next_reloc_ = relocs_.skip_before(next_reloc_, at);
-        if (next_reloc_ == relocs_.size() || relocs_.offset(next_reloc_) != at)
+        if (!relocs_.is_at(next_reloc_, at))
             return raw;
         uint64_t value = file_.relocated(file_.info, next_reloc_++, raw);
         return size == 4 ? static_cast<uint32_t>(value) : value;

@@ -13,17 +13,6 @@ namespace btflink::emit
 namespace
 {
 
-/// Numbers of columns in an index. The columns used here are the same in GNU's form and in DWARF 5,
-/// except for the last.
-enum Column : uint32_t {
-    column_info = 1,
-    column_types = 2, // GNU: .debug_types
-    column_abbrev = 3,
-    column_loc = 5, // .debug_loc or .debug_loclists
-    column_str_offsets = 6,
-    column_rnglists = 8, // GNU: macros
-};
-
 /// .debug_cu_index or .debug_tu_index: a hash table of units' ids or types' signatures, each with a
 /// row of offsets.
 class PackageIndex
@@ -79,35 +68,15 @@ private:
     {
         SplitPlace place;
         place.file = &file_;
-        for (uint32_t column = 0; column < columns_; ++column)
-            take(cell(0, column), cell(row_of(slot), column), place);
-        return place;
-    }
-
-    void take(uint32_t column, uint32_t offset, SplitPlace &place) const
-    {
-        switch (column) {
-        case column_info:
-            place.info = offset;
-            break;
-        case column_types:
-            place.info = file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
-            break;
-        case column_abbrev:
-            place.abbrev = offset;
-            break;
-        case column_loc:
-            place.loc = offset;
-            break;
-        case column_str_offsets:
-            place.str_offsets = offset;
-            break;
-        case column_rnglists:
-            place.rnglists = offset;
-            break;
-        default:
-            break;
+        for (uint32_t column = 0; column < columns_; ++column) {
+            const uint32_t part = cell(0, column), offset = cell(row_of(slot), column);
+            if (part == SplitPlace::types)
+                place.at[SplitPlace::info] =
+                    file_.types_at == UINT64_MAX ? UINT64_MAX : file_.types_at + offset;
+            else if (part < std::size(place.at))
+                place.at[part] = offset;
         }
+        return place;
     }
 
     /// Row 0 has the numbers of the columns.
@@ -158,7 +127,7 @@ Result<SplitPlace> SplitFiles::find_in_package(uint64_t id)
         return place;
     const DwarfFile &file = *package->file;
     if (PackageIndex(file, file.cu_index).find(id, place))
-        place.types = &package->types;
+        place.type_units = &package->types;
     return place;
 }
 
@@ -181,7 +150,7 @@ Result<std::optional<Unit>> SplitFiles::find(const Unit &skeleton)
             continue;
         SplitPlace place;
         place.file = file->file.get();
-        place.types = &file->types;
+        place.type_units = &file->types;
         auto unit = read_split_unit(place, skeleton);
         if (!unit || *unit)
             return unit;

@@ -69,9 +69,19 @@ Result<std::vector<Unit>> list_units(const DwarfFile &file, SplitFiles &splits, 
 /// Where the parts of a unit of split DWARF begin: at 0 in a .dwo file, by the index in a .dwp
 /// file.
 struct SplitPlace {
+    /// Columns of the index. Those used here are the same in GNU's form and in DWARF 5, except for
+    /// the last.
+    enum Part : uint32_t {
+        info = 1,
+        types = 2, // GNU: .debug_types
+        abbrev = 3,
+        loc = 5, // .debug_loc or .debug_loclists
+        str_offsets = 6,
+        rnglists = 8, // GNU: macros
+    };
     const DwarfFile *file = nullptr; // nullptr: not found
-    uint64_t info = 0, abbrev = 0, loc = 0, str_offsets = 0, rnglists = 0;
-    const TypeUnits *types = nullptr; // of the file
+    uint64_t at[rnglists + 1] = {};
+    const TypeUnits *type_units = nullptr; // of the file
 };
 
 /// The split unit of `skeleton`. Empty if it is not at `place`.

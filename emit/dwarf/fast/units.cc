@@ -187,10 +187,11 @@ Result<const Abbrev *> unit_abbrev(const Unit &unit)
 void set_bases(Unit &unit, const SplitPlace &place)
 {
     const uint64_t wide = unit.widths.offset == 8 ? 8 : 0;
-    unit.str_offsets_base = place.str_offsets + (unit.widths.version < 5 ? 0 : 8 + wide);
-    unit.loclists_base = place.loc + 12 + wide;
-    unit.rnglists_base = place.rnglists + 12 + wide;
-    unit.loc_base = place.loc;
+    unit.str_offsets_base =
+        place.at[SplitPlace::str_offsets] + (unit.widths.version < 5 ? 0 : 8 + wide);
+    unit.loclists_base = place.at[SplitPlace::loc] + 12 + wide;
+    unit.rnglists_base = place.at[SplitPlace::rnglists] + 12 + wide;
+    unit.loc_base = place.at[SplitPlace::loc];
 }
 
 Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
@@ -203,7 +204,7 @@ Result<TypeUnit> type_unit(const Header &header, const SplitPlace &place)
                                 static_cast<unsigned long long>(header.type_offset)));
     TypeUnit out{header.unit, static_cast<uint32_t>(header.unit.offset + header.type_offset)};
     set_bases(out.unit, place);
-    out.unit.abbrev_offset += place.abbrev;
+    out.unit.abbrev_offset += place.at[SplitPlace::abbrev];
     return out;
 }
 
@@ -267,10 +268,10 @@ std::optional<AddressRef> Unit::indexed_address(uint64_t index) const
 Result<TypeUnit> read_type_unit(const SplitPlace &place)
 {
     const DwarfFile &file = *place.file;
-    if (place.info >= file.info.data.size())
+    if (place.at[SplitPlace::info] >= file.info.data.size())
         return fail(file.where().in(".debug_tu_index"),
                     "names a unit beyond the end of its section");
-    auto header = TRY(read_header(file, place.info));
+    auto header = TRY(read_header(file, place.at[SplitPlace::info]));
     return type_unit(header, place);
 }
 
@@ -293,7 +294,7 @@ Result<TypeUnits> list_type_units(const DwarfFile &file)
 Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit &skeleton)
 {
     const DwarfFile &file = *place.file;
-    for (uint64_t at = place.info; at < file.info.data.size();) {
+    for (uint64_t at = place.at[SplitPlace::info]; at < file.info.data.size();) {
         auto header = TRY(read_header(file, at));
         Unit unit = header.unit;
         at = unit.end;
@@ -302,7 +303,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
             (!old && (header.type != DW_UT_split_compile || unit.dwo_id != skeleton.dwo_id)))
             continue;
         set_bases(unit, place);
-        unit.abbrev_offset += place.abbrev;
+        unit.abbrev_offset += place.at[SplitPlace::abbrev];
         TRY(Abbrevs().attach(unit));
         auto abbrev = TRY(unit_abbrev(unit));
         if (!abbrev || left_out(*abbrev))
@@ -310,7 +311,7 @@ Result<std::optional<Unit>> read_split_unit(const SplitPlace &place, const Unit 
         TRY(read_unit_die(unit, *abbrev));
         unit.addr_base = skeleton.addr_base;
         unit.low_pc = skeleton.low_pc;
-        unit.types = place.types;
+        unit.types = place.type_units;
         if (unit.dwo_id == skeleton.dwo_id)
             return unit;
     }

@@ -6,7 +6,6 @@
 #include "emit/dwarf/debug_cursor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <dwarf.h>
 
 namespace btflink::emit
@@ -35,18 +34,6 @@ bool has_units(std::string_view name)
 std::string plain_name(std::string_view name)
 {
     return name.starts_with(".zdebug_") ? "." + std::string(name.substr(2)) : std::string(name);
-}
-
-std::string elf_reason()
-{
-    return elf_errmsg(-1) ? elf_errmsg(-1) : "unknown error";
-}
-
-/// elf_memory() expects memory that it may change, but it only reads.
-Elf *open_memory(Bytes bytes)
-{
-    return elf_memory(reinterpret_cast<char *>(const_cast<std::byte *>(bytes.data())),
-                      bytes.size());
 }
 
 /// The size of all units in .debug_info or in .debug_types.
@@ -86,12 +73,20 @@ Result<std::unique_ptr<LibdwFile>> LibdwFile::open(const DwarfFile &file,
 
 Result<void> LibdwFile::start()
 {
-    elf_version(EV_CURRENT);
-    elf_ = open_memory(file_.image().file);
-    if (!elf_ || elf_kind(elf_) != ELF_K_ELF)
-        return fail(file_.where(), "not a readable ELF file: " + elf_reason());
     TRY(read_sections());
-    return start_libdw();
+    plain_ = TRY(make_plain());
+    elf_version(EV_CURRENT);
+    // elf_memory() expects memory that it may change, but it only reads.
+    elf_ = elf_memory(reinterpret_cast<char *>(plain_.data()), plain_.size());
+    dwarf_ = elf_ ? dwarf_begin_elf(elf_, DWARF_C_READ, nullptr) : nullptr;
+    if (!dwarf_)
+        return fail(file_.where().in(".debug_info"),
+                    std::string("cannot read DWARF: ") + dwarf_errmsg(-1));
+    Dwarf_CU *next;
+    Dwarf_Die first{};
+    if (dwarf_get_units(dwarf_, nullptr, &next, nullptr, nullptr, &first, nullptr) == 0)
+        info_at_ = static_cast<const unsigned char *>(first.addr) - dwarf_dieoffset(&first);
+    return {};
 }
 
 /// Not recursive, because an alternate file has no alternate file.
@@ -111,8 +106,6 @@ LibdwFile::~LibdwFile()
 {
     if (dwarf_)
         dwarf_end(dwarf_);
-    if (plain_elf_)
-        elf_end(plain_elf_);
     if (elf_)
         elf_end(elf_);
 }
@@ -147,7 +140,6 @@ Result<void> LibdwFile::take(uint32_t index, const std::string &name)
     if (is_first && section.own.empty() && !file_.relocatable()) {
         all.bytes = section.data;
     } else {
-        as_in_file_ = false;
         if (all.own.empty())
             all.own.assign(all.bytes.begin(), all.bytes.end());
         all.own.resize(end + section.data.size());
@@ -174,31 +166,6 @@ Result<std::vector<std::byte>> LibdwFile::make_plain() const
             out.add_section(name, SHT_PROGBITS, 1, contents.bytes);
     const FileChange made = TRY(out.finish());
     return made.whole({});
-}
-
-Result<void> LibdwFile::start_libdw()
-{
-    if (!as_in_file_) {
-        plain_ = TRY(make_plain());
-        plain_elf_ = open_memory(plain_);
-    }
-    Elf *elf = as_in_file_ ? elf_ : plain_elf_;
-    dwarf_ = elf ? dwarf_begin_elf(elf, DWARF_C_READ, nullptr) : nullptr;
-    if (!dwarf_)
-        return fail(file_.where().in(".debug_info"),
-                    std::string("cannot read DWARF: ") + dwarf_errmsg(-1));
-    size_t names = 0;
-    elf_getshdrstrndx(elf, &names);
-    for (Elf_Scn *scn = nullptr; (scn = elf_nextscn(elf, scn)) && !info_at_;) {
-        GElf_Shdr shdr;
-        const char *name =
-            gelf_getshdr(scn, &shdr) ? elf_strptr(elf, names, shdr.sh_name) : nullptr;
-        if (!name || std::strcmp(name, ".debug_info") != 0)
-            continue;
-        if (Elf_Data *data = elf_getdata(scn, nullptr))
-            info_at_ = static_cast<const unsigned char *>(data->d_buf);
-    }
-    return {};
 }
 
 std::optional<AddressRef> LibdwFile::lookup(const Contents &contents, uint64_t offset) const

@@ -61,7 +61,6 @@ private:
     Result<void> read_sections();
     Result<void> take(uint32_t index, const std::string &name);
     Result<std::vector<std::byte>> make_plain() const;
-    Result<void> start_libdw();
     Result<void> open_alternate(const std::string &debug_dir);
     std::optional<AddressRef> lookup(const Contents &contents, uint64_t offset) const;
     uint64_t first_number(Dwarf_CU *unit);
@@ -69,11 +68,9 @@ private:
     const DwarfFile &file_;
     DebugFile alternate_file_;
     std::unique_ptr<LibdwFile> alternate_; // has the parts that dwz moved out of several files
-    Elf *elf_ = nullptr;                   // the file
-    Elf *plain_elf_ = nullptr;             // what libdw reads, if it is not the file
-    std::vector<std::byte> plain_;
+    std::vector<std::byte> plain_;         // the file that libdw reads
+    Elf *elf_ = nullptr;
     Dwarf *dwarf_ = nullptr;
-    bool as_in_file_ = true;                                // libdw can read the file itself
     std::map<std::string, Contents, std::less<>> contents_; // by name
     const Contents *info_ = nullptr, *addr_ = nullptr;
     const unsigned char *info_at_ = nullptr; // where libdw has .debug_info

@@ -196,8 +196,7 @@ private:
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
         part.dies.emplace_back();
-        return read_entries(
-            file_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
+        return read_entries(file_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
     }
 
     void want(Dwarf_Die &target)
