@@ -196,7 +196,8 @@ private:
                         "units of several files cannot be read as one");
         DieTree &part = place->second;
         part.dies.emplace_back();
-        return read_entries(file_, unit, [&](Dwarf_Die &target) { want(target); }, part, skips_);
+        auto meets = [&](Dwarf_Die &target) { want(target); };
+        return read_entries(file_, unit, meets, part, skips_);
     }
 
     void want(Dwarf_Die &target)
