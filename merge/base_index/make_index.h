@@ -10,8 +10,7 @@
 namespace btflink::merge
 {
 
-/// An index of `base`, parsed from `blob`. Error: a plain type refers to a FUNC, VAR, DATASEC or
-/// tag.
+/// An index of `base`, parsed from `blob`. Error: a plain type refers to a FUNC, VAR or DATASEC.
 Result<std::vector<std::byte>> make_index(const Btf &base, Bytes blob, const Where &where);
 
 } // namespace btflink::merge

@@ -14,8 +14,8 @@ struct Distilled {
     std::vector<std::byte> split; // extends it; for `.BTF`
 };
 
-/// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR, DATASEC or
-/// DECL_TAG, which a distilled base cannot have.
+/// `split` extends a base. Errors: it refers to nothing in that base, or to a VAR or DATASEC, which
+/// a distilled base cannot have.
 Result<Distilled> distil(const Btf &split, ByteOrder order, const Where &where);
 
 } // namespace btflink::merge

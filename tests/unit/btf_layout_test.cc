@@ -96,11 +96,11 @@ TEST(BtfLayout, MustFit)
               std::string::npos);
     // A layout section after the strings is also part of the blob.
     blob = laid_out(host_order, true);
-    blob.resize(blob.size() + 80);
+    blob.resize(blob.size() + 4 * btf::kind_count);
     store(blob.data() + 24, size - 32, host_order);
     auto btf = Btf::parse(blob, Where{"f"});
     ASSERT_TRUE(btf) << error_of(btf);
-    EXPECT_EQ(btf->blob_size(), size + 80);
+    EXPECT_EQ(btf->blob_size(), size + 4 * btf::kind_count);
 }
 
 } // namespace
